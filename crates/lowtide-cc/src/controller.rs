@@ -1,0 +1,256 @@
+//! The contract between a controller and its host.
+//!
+//! # What the host must do
+//! 1. Call [`Controller::on_packet_sent`] for each packet that counts towards bytes in flight,
+//!    in the order of sending, with numbers that grow.
+//! 2. For each acknowledgment that newly acknowledges packets: first declare losses
+//!    ([`Controller::on_loss`]), then call [`Controller::on_ack`] once, with all packets it newly
+//!    acknowledges. Losses found by a timer are reported by `on_loss` alone.
+//! 3. Send only while bytes in flight + packet ≤ [`Controller::cwnd`], at
+//!    [`Controller::pacing_rate`], in bursts of at most [`Controller::send_quantum`].
+//! 4. Call [`Controller::on_wakeup`] when [`Controller::next_wakeup`] is due.
+//! 5. Where the peer speaks the feedback extension: put [`Controller::peer_signal`] into what it
+//!    sends, hand received feedback to [`Controller::on_feedback`].
+
+use core::fmt;
+
+use crate::delivery_rate::RateSample;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// What a controller needs to know when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Largest datagram (QUIC) or segment (TCP) payload that a packet carries: the unit of
+    /// "packets" in window rules. At least 1 byte; zero is taken as 1.
+    pub max_datagram: Bytes,
+    /// Window before any feedback (RFC 6928, RFC 9002 §7.2).
+    pub initial_window: Bytes,
+    /// When the connection starts, on the host's clock.
+    pub now: Time,
+    /// Seeds the controller's own randomness, so that a run can be repeated.
+    pub seed: u64,
+}
+
+impl Config {
+    /// The usual configuration for packets of `max_datagram` bytes: an initial window of 10
+    /// packets, but not more than 14 720 bytes unless two packets are larger (RFC 9002 §7.2).
+    #[must_use]
+    pub fn for_datagram(max_datagram: Bytes) -> Self {
+        let mss = max_datagram.max(Bytes::new(1));
+        let initial_window = (mss * 10).min(Bytes::new(14_720).max(mss * 2));
+        Self { max_datagram: mss, initial_window, now: Time::ZERO, seed: 0 }
+    }
+}
+
+impl Default for Config {
+    /// 1200-byte datagrams, the smallest that QUIC allows as a maximum (RFC 9000 §14).
+    fn default() -> Self {
+        Self::for_datagram(Bytes::new(1200))
+    }
+}
+
+/// A packet has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSent {
+    /// When.
+    pub now: Time,
+    /// Packet number (QUIC) or transmission number (TCP: retransmissions get new ones).
+    pub number: u64,
+    /// Its size.
+    pub bytes: Bytes,
+    /// Bytes in flight with this packet included. Equal to `bytes` when the flow was idle.
+    pub inflight: Bytes,
+    /// The application, not the window or the pacer, limited the flow when this packet left
+    /// (the packet's delivery-rate sample will be marked app-limited).
+    pub app_limited: bool,
+}
+
+/// A packet that an acknowledgment newly covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckedPacket {
+    /// Its number, as in [`PacketSent`].
+    pub number: u64,
+    /// Its size.
+    pub bytes: Bytes,
+    /// When it was sent.
+    pub sent_at: Time,
+}
+
+/// A packet that the host's loss detection gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostPacket {
+    /// Its number, as in [`PacketSent`].
+    pub number: u64,
+    /// Its size.
+    pub bytes: Bytes,
+    /// When it was sent.
+    pub sent_at: Time,
+}
+
+/// An acknowledgment arrived that newly covers at least one packet.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent<'a> {
+    /// When.
+    pub now: Time,
+    /// All packets it newly acknowledges, in the order of their numbers. Not empty.
+    pub packets: &'a [AckedPacket],
+    /// Their total size.
+    pub bytes_acked: Bytes,
+    /// Bytes declared lost since the previous acknowledgment (already reported by
+    /// [`Controller::on_loss`]).
+    pub bytes_lost: Bytes,
+    /// The newest RTT sample, not corrected for the peer's acknowledgment delay. `None` when the
+    /// acknowledgment gives none (RFC 9002 §5.1: the largest acknowledged packet is not new;
+    /// TCP: only retransmitted segments).
+    pub rtt: Option<Duration>,
+    /// Bytes in flight just before this acknowledgment and its losses.
+    pub prior_inflight: Bytes,
+    /// Bytes in flight after it and its losses.
+    pub inflight: Bytes,
+    /// Delivery-rate sample, if a valid one could be taken.
+    pub rate_sample: Option<RateSample>,
+}
+
+/// The host's loss detection gave up packets.
+#[derive(Clone, Copy, Debug)]
+pub struct LossEvent<'a> {
+    /// When they were declared lost.
+    pub now: Time,
+    /// The packets, in the order of their numbers. Not empty.
+    pub packets: &'a [LostPacket],
+    /// Their total size.
+    pub bytes_lost: Bytes,
+    /// Bytes in flight without them.
+    pub inflight: Bytes,
+}
+
+/// Why a connection's whole flight is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutKind {
+    /// TCP's retransmission timer fired (RFC 6298): everything in flight is marked lost.
+    Rto,
+    /// QUIC found persistent congestion (RFC 9002 §7.6).
+    PersistentCongestion,
+}
+
+/// A retransmission timeout or persistent congestion. Called after [`Controller::on_loss`] for the
+/// packets concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeoutEvent {
+    /// When.
+    pub now: Time,
+    /// Which of the two.
+    pub kind: TimeoutKind,
+    /// Bytes still counted in flight.
+    pub inflight: Bytes,
+}
+
+/// Feedback of the peer's bandwidth estimator (the RBBR extension).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// When it arrived.
+    pub now: Time,
+    /// Number of the peer's packet that carried it. The newest wins; an older one is ignored.
+    pub carrier: u64,
+    /// The peer's estimate. Comes from the network: may be anything.
+    pub rate: Rate,
+}
+
+/// What the sender tells the peer's bandwidth estimator (the RBBR extension, Algs. 2 and 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerSignal {
+    /// Sample: the network limits the sender.
+    Regular,
+    /// Do not sample: the sender limits itself (Startup, ProbeRTT, application-limited).
+    Suspend,
+}
+
+/// Internals of a filtering bandwidth estimator, for logs and plots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilterSnapshot {
+    /// Kalman gain of the last step, `0..=1`.
+    pub gain: f64,
+    /// Process noise variance, (bytes/s)².
+    pub process_noise: f64,
+    /// Measurement noise variance, (bytes/s)².
+    pub measurement_noise: f64,
+    /// Last innovation (measurement − prediction), bytes/s.
+    pub innovation: f64,
+    /// What the filter does with samples now, e.g. a SKIP mode.
+    pub mode: &'static str,
+}
+
+/// A readable copy of a controller's state, for logs, plots and tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// The phase in the algorithm's own words: `"Startup"`, `"ProbeBW"`, `"SlowStart"`, …
+    pub phase: &'static str,
+    /// Bandwidth estimate, where the algorithm has one.
+    pub bandwidth: Option<Rate>,
+    /// The algorithm's own minimum RTT.
+    pub min_rtt: Option<Duration>,
+    /// Current pacing gain, where the algorithm has one.
+    pub pacing_gain: Option<f64>,
+    /// Current cwnd gain, where the algorithm has one.
+    pub cwnd_gain: Option<f64>,
+    /// Slow-start threshold, where the algorithm has one and it is set.
+    pub ssthresh: Option<Bytes>,
+    /// Whether a loss recovery is under way.
+    pub in_recovery: bool,
+    /// Internals of the bandwidth filter, where there is one.
+    pub filter: Option<FilterSnapshot>,
+}
+
+/// A congestion controller: told what happened, shows how much may be sent and how fast.
+///
+/// Times passed in must not go back; where they do, spans count as zero. No method panics on any
+/// input. Only the construction allocates.
+pub trait Controller: fmt::Debug + Send {
+    /// A packet has left.
+    fn on_packet_sent(&mut self, sent: &PacketSent);
+
+    /// An acknowledgment arrived.
+    fn on_ack(&mut self, ack: &AckEvent<'_>);
+
+    /// Packets were declared lost.
+    fn on_loss(&mut self, loss: &LossEvent<'_>);
+
+    /// The whole flight is taken for lost.
+    fn on_timeout(&mut self, timeout: &TimeoutEvent);
+
+    /// The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when
+    /// the newest acknowledged packet was sent.
+    fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {}
+
+    /// The path's maximum datagram size changed.
+    fn on_mtu_change(&mut self, max_datagram: Bytes);
+
+    /// The peer's estimator sent feedback.
+    fn on_feedback(&mut self, _feedback: &Feedback) {}
+
+    /// [`next_wakeup`](Self::next_wakeup) is due.
+    fn on_wakeup(&mut self, _now: Time) {}
+
+    /// When the controller wants [`on_wakeup`](Self::on_wakeup) called; `None`: never.
+    fn next_wakeup(&self) -> Option<Time> {
+        None
+    }
+
+    /// Congestion window: the most bytes that may be in flight.
+    fn cwnd(&self) -> Bytes;
+
+    /// Rate at which packets may leave, above zero; `None` when the algorithm does not pace (the
+    /// host may then pace by window and RTT, RFC 9002 §7.7).
+    fn pacing_rate(&self) -> Option<Rate>;
+
+    /// The most bytes that may leave back to back when pacing.
+    fn send_quantum(&self) -> Bytes;
+
+    /// What to tell the peer's estimator; `None` when the algorithm uses no feedback.
+    fn peer_signal(&self) -> Option<PeerSignal> {
+        None
+    }
+
+    /// A copy of the state for logs, plots and tests.
+    fn snapshot(&self) -> Snapshot;
+}

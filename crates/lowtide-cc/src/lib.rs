@@ -1,0 +1,32 @@
+//! Congestion controllers as pure state machines.
+//!
+//! A [`Controller`] has no clock, socket, thread or host type. A *host* (the simulator, a QUIC
+//! stack, a TCP stack) translates its own events into the events of [`controller`], and obeys the
+//! congestion window, pacing rate and send quantum that the controller shows. The same object code
+//! therefore runs everywhere.
+//!
+//! ```
+//! use lowtide_cc::{registry, Config};
+//!
+//! let config = Config::default();
+//! let bbr = registry::build("bbr:aggregation=false", &config)?;
+//! assert_eq!(bbr.snapshot().phase, "Startup");
+//! assert!(bbr.cwnd() >= config.initial_window);
+//! # Ok::<(), registry::Error>(())
+//! ```
+//!
+//! What every controller promises after any sequence of events, however absurd:
+//! the window is at least its minimum, the pacing rate (if there is one) is positive, nothing
+//! panics, and memory does not grow.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod controller;
+pub mod delivery_rate;
+pub mod units;
+
+pub use controller::{Config, Controller};

@@ -1,0 +1,240 @@
+//! Points in time and spans between them.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+
+/// A point in time: nanoseconds since an origin that the host chooses and never moves.
+///
+/// Hosts pass a monotonic clock. A time that goes back is absurd but harmless: differences
+/// saturate at zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Time(u64);
+
+/// A span of time in nanoseconds, `0..=u64::MAX` (584 years). Arithmetic saturates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The origin of the host's clock.
+    pub const ZERO: Self = Self(0);
+    /// The last representable point; used as "never".
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The point `n` nanoseconds after the origin.
+    #[inline]
+    #[must_use]
+    pub const fn from_nanos(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// Nanoseconds since the origin.
+    #[inline]
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the origin, for output.
+    #[inline]
+    #[must_use]
+    pub const fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SEC as f64
+    }
+
+    /// The span since `earlier`; zero if `earlier` is later.
+    #[inline]
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest span; used as "not measured yet" by minimum filters.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span of `n` nanoseconds.
+    #[inline]
+    #[must_use]
+    pub const fn from_nanos(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// A span of `n` microseconds.
+    #[inline]
+    #[must_use]
+    pub const fn from_micros(n: u64) -> Self {
+        Self(n.saturating_mul(1_000))
+    }
+
+    /// A span of `n` milliseconds.
+    #[inline]
+    #[must_use]
+    pub const fn from_millis(n: u64) -> Self {
+        Self(n.saturating_mul(1_000_000))
+    }
+
+    /// A span of `n` seconds.
+    #[inline]
+    #[must_use]
+    pub const fn from_secs(n: u64) -> Self {
+        Self(n.saturating_mul(NANOS_PER_SEC))
+    }
+
+    /// A span of `s` seconds. Negative and NaN give zero, too large gives [`Duration::MAX`].
+    #[inline]
+    #[must_use]
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * NANOS_PER_SEC as f64) as u64)
+    }
+
+    /// The number of nanoseconds.
+    #[inline]
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The number of whole microseconds.
+    #[inline]
+    #[must_use]
+    pub const fn as_micros(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The span in milliseconds, for output.
+    #[inline]
+    #[must_use]
+    pub const fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// The span in seconds, for output and filters.
+    #[inline]
+    #[must_use]
+    pub const fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SEC as f64
+    }
+
+    /// Whether this is no time at all.
+    #[inline]
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// `self × factor`, rounded towards zero; negative and NaN give zero, too large saturates.
+    #[inline]
+    #[must_use]
+    pub fn mul_f64(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor) as u64)
+    }
+
+    /// `self / n`, rounded towards zero. Dividing by zero gives [`Duration::MAX`].
+    #[inline]
+    #[must_use]
+    pub const fn div(self, n: u64) -> Self {
+        match self.0.checked_div(n) {
+            Some(q) => Self(q),
+            None => Self::MAX,
+        }
+    }
+
+    /// How many times `other` fits into `self`, as a float; infinite when `other` is zero.
+    #[inline]
+    #[must_use]
+    pub fn ratio(self, other: Self) -> f64 {
+        if other.0 == 0 { f64::INFINITY } else { self.0 as f64 / other.0 as f64 }
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, rhs: Duration) -> Self {
+        Self(self.0.saturating_add(rhs.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    #[inline]
+    fn add_assign(&mut self, rhs: Duration) {
+        *self = *self + rhs;
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, rhs: Duration) -> Self {
+        Self(self.0.saturating_sub(rhs.0))
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+    #[inline]
+    fn add(self, rhs: Self) -> Self {
+        Self(self.0.saturating_add(rhs.0))
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, rhs: Self) {
+        *self = *self + rhs;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Self;
+    #[inline]
+    fn sub(self, rhs: Self) -> Self {
+        Self(self.0.saturating_sub(rhs.0))
+    }
+}
+
+impl SubAssign for Duration {
+    #[inline]
+    fn sub_assign(&mut self, rhs: Self) {
+        *self = *self - rhs;
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+    #[inline]
+    fn mul(self, rhs: u64) -> Self {
+        Self(self.0.saturating_mul(rhs))
+    }
+}
+
+impl From<core::time::Duration> for Duration {
+    fn from(d: core::time::Duration) -> Self {
+        Self(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Duration> for core::time::Duration {
+    fn from(d: Duration) -> Self {
+        Self::from_nanos(d.0)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.6} s", self.as_secs_f64())
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} ms", self.as_millis_f64())
+    }
+}
