@@ -5,15 +5,6 @@
 //! congestion window, pacing rate and send quantum that the controller shows. The same object code
 //! therefore runs everywhere.
 //!
-//! ```
-//! use lowtide_cc::{registry, Config};
-//!
-//! let config = Config::default();
-//! let bbr = registry::build("bbr:aggregation=false", &config)?;
-//! assert_eq!(bbr.snapshot().phase, "Startup");
-//! assert!(bbr.cwnd() >= config.initial_window);
-//! # Ok::<(), registry::Error>(())
-//! ```
 //!
 //! What every controller promises after any sequence of events, however absurd:
 //! the window is at least its minimum, the pacing rate (if there is one) is positive, nothing

@@ -1,0 +1,34 @@
+//! What a flow has to send.
+
+use lowtide_cc::units::{Bytes, Duration, Rate};
+
+/// An application that writes to a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SourceConfig {
+    /// Always has data.
+    Bulk,
+    /// Writes this much at the start, then nothing.
+    Sized(Bytes),
+    /// Writes packet after packet at this rate.
+    ConstantRate(Rate),
+    /// Writes at `rate` (`None`: as fast as the network takes it) during `on`, is silent during
+    /// `off`, and again.
+    OnOff {
+        /// Length of a busy period.
+        on: Duration,
+        /// Length of a silent period.
+        off: Duration,
+        /// Rate in a busy period.
+        rate: Option<Rate>,
+    },
+    /// Writes one video frame every `1 / fps`, of `rate / fps` bytes on average, with sizes spread
+    /// evenly within ± `spread` (0..=1) of it.
+    Video {
+        /// Mean bit rate.
+        rate: Rate,
+        /// Frames a second.
+        fps: u32,
+        /// Relative spread of the frame sizes.
+        spread: f64,
+    },
+}

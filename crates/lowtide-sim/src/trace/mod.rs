@@ -1,0 +1,1 @@
+//! Link traces: reading, writing, generating.
