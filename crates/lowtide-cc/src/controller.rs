@@ -218,6 +218,11 @@ pub trait Controller: fmt::Debug + Send {
     /// The whole flight is taken for lost.
     fn on_timeout(&mut self, timeout: &TimeoutEvent);
 
+    /// The last [`on_timeout`](Self::on_timeout) of kind [`TimeoutKind::Rto`] was spurious: packets
+    /// taken for lost arrived, and are in flight again (RFC 3522, RFC 5682). A controller may
+    /// restore its state from before the timeout.
+    fn on_spurious_timeout(&mut self, _now: Time) {}
+
     /// The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when
     /// the newest acknowledged packet was sent.
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {}

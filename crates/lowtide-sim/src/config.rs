@@ -34,6 +34,20 @@ pub struct SimConfig {
     pub seed: u64,
 }
 
+impl SimConfig {
+    /// One-way propagation delay of a flow's data.
+    #[must_use]
+    pub fn base_delay(&self, access: &AccessConfig) -> Duration {
+        access.sender_delay + self.forward.delay + access.receiver_delay
+    }
+
+    /// Round-trip propagation delay of a flow.
+    #[must_use]
+    pub fn base_rtt(&self, access: &AccessConfig) -> Duration {
+        self.base_delay(access) + access.sender_delay + self.reverse.delay + access.receiver_delay
+    }
+}
+
 /// One direction of the shared path: queue, link, then delay with its impairments.
 #[derive(Clone, Debug)]
 pub struct PipeConfig {

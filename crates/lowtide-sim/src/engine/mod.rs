@@ -1,37 +1,485 @@
 //! The event loop.
+//!
+//! ```text
+//!             sender's access      bottleneck                    receiver's access
+//!   sender ──► rate ─► delay ──► queue ─► link ─► delay, loss ──► rate ─► delay ──► receiver
+//!     ▲                                                                              │
+//!     └──────────── delays ◄─── delay, loss, aggregation ◄─ link ◄─ queue ◄──────────┘
+//! ```
+//!
+//! Each event is one of: a packet left one of the two links, a packet or an acknowledgment reached
+//! the end of a flow's delay line, a sender's or receiver's timer. Access links are FIFO and
+//! unlimited, so that the time a packet leaves them is known when it enters; they need no event.
 
-use crate::{Probe, SimConfig};
+mod lane;
+mod oracle;
+mod packet;
+mod pipe;
+mod schedule;
+
+use lowtide_cc::Config;
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use self::lane::Lane;
+use self::oracle::BottleneckSlots;
+use self::packet::{AckPacket, DataPacket};
+use self::pipe::{Offer, Pipe};
+use self::schedule::Schedule;
+use crate::config::{AccessConfig, FlowConfig, SenderKind, SimConfig};
+use crate::link::Server;
+use crate::probe::{Delivery, DropCause, Probe};
+use crate::source::Source;
+use crate::transport::receiver::{Ack, Receiver};
+use crate::transport::sender::{Driver, Outgoing, Sender, SenderSetup};
 
 /// What a finished simulation says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Data packets that crossed the bottleneck link.
     pub bottleneck_packets: u64,
+    /// Events that were processed.
+    pub events: u64,
 }
 
 /// Why a configuration cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(pub String);
+pub enum ConfigError {
+    /// There is nobody to send.
+    #[error("a simulation needs at least one flow")]
+    NoFlows,
+    /// More flows than slots can be numbered.
+    #[error("{0} flows are too many: the most is {MAX_FLOWS}")]
+    TooManyFlows(usize),
+    /// Packets would carry nothing.
+    #[error("the packet size must be at least 1 byte")]
+    ZeroPacketSize,
+    /// Nothing would happen.
+    #[error("the duration must be longer than zero")]
+    ZeroDuration,
+    /// The oracle would send infinitely fast.
+    #[error("flow {0}: the oracle needs a bottleneck of limited rate")]
+    OracleOnUnlimitedLink(usize),
+    /// Flow, which rate.
+    #[error("flow {0}: the rate of the {1}'s access link must be above zero")]
+    ZeroAccessRate(usize, &'static str),
+    /// Acknowledging every zero packets makes no sense.
+    #[error("flow {0}: a receiver acknowledges at least every 1 packet, not every 0")]
+    ZeroAckEvery(usize),
+}
+
+/// The most flows of one simulation.
+const MAX_FLOWS: usize = 1_000_000;
+
+const FORWARD_LINK: u32 = 0;
+const REVERSE_LINK: u32 = 1;
+const FIRST_FLOW_SLOT: u32 = 2;
+
+/// A flow's slots in the schedule, in the order in which they fire at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FlowSlot {
+    /// The head of the line towards the bottleneck.
+    Access = 0,
+    /// The head of the line towards the receiver.
+    Delivery = 1,
+    /// The receiver's acknowledgment timer.
+    Receiver = 2,
+    /// The head of the line of acknowledgments.
+    Acks = 3,
+    /// The sender's timers.
+    Sender = 4,
+}
+
+const SLOTS_PER_FLOW: u32 = 5;
+
+impl FlowSlot {
+    #[inline]
+    fn of(self, flow: u32) -> u32 {
+        FIRST_FLOW_SLOT + flow * SLOTS_PER_FLOW + self as u32
+    }
+}
+
+/// A FIFO access link: knows only until when it is busy.
+#[derive(Clone, Copy, Debug)]
+struct AccessLink {
+    rate: Option<lowtide_cc::units::Rate>,
+    delay: Duration,
+    free_at: Time,
+}
+
+impl AccessLink {
+    #[inline]
+    fn pass(&mut self, entry: Time, bytes: Bytes) -> Time {
+        match self.rate {
+            None => entry + self.delay,
+            Some(rate) => {
+                self.free_at = self.free_at.max(entry) + rate.time_for(bytes);
+                self.free_at + self.delay
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Flow {
+    sender: Sender,
+    receiver: Receiver,
+    sender_access: AccessLink,
+    receiver_access: AccessLink,
+    /// Delay of acknowledgments outside the shared path.
+    ack_delay: Duration,
+    to_bottleneck: Lane<DataPacket>,
+    to_receiver: Lane<DataPacket>,
+    to_sender: Lane<u32>,
+}
+
+/// Acknowledgments on their way. Bodies are reused.
+#[derive(Debug, Default)]
+struct AckPool {
+    bodies: Vec<Ack>,
+    free: Vec<u32>,
+}
+
+impl AckPool {
+    #[inline]
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.bodies.push(Ack::default());
+            (self.bodies.len() - 1) as u32
+        })
+    }
+}
 
 /// A network with its flows, ready to run.
 #[derive(Debug)]
 pub struct Simulation {
-    config: SimConfig,
+    end: Time,
+    ack_size: Bytes,
+    schedule: Schedule,
+    forward: Pipe<DataPacket>,
+    reverse: Pipe<AckPacket>,
+    /// Acknowledgments need no event at a reverse link that takes no time.
+    reverse_is_free: bool,
+    slots: BottleneckSlots,
+    flows: Vec<Flow>,
+    starts: Vec<(Time, Duration)>,
+    acks: AckPool,
+    outbox: Vec<Outgoing>,
+    outcome: Outcome,
 }
 
 impl Simulation {
     /// Sets up the network.
     ///
     /// # Errors
-    /// When the configuration cannot be simulated: no flows, a zero packet size, a zero duration.
+    /// When the configuration cannot be simulated; see [`ConfigError`].
     pub fn new(config: SimConfig) -> Result<Self, ConfigError> {
-        Ok(Self { config })
+        check(&config)?;
+        let base_rtt = config.base_rtt(&config.flows[0].access);
+        let end = Time::ZERO + config.duration;
+        let mut schedule = Schedule::new(
+            (FIRST_FLOW_SLOT as usize) + config.flows.len() * SLOTS_PER_FLOW as usize,
+        );
+        let mut flows = Vec::with_capacity(config.flows.len());
+        let mut starts = Vec::with_capacity(config.flows.len());
+        for (index, flow) in config.flows.iter().enumerate() {
+            schedule.set(FlowSlot::Sender.of(index as u32), flow.start);
+            starts.push((flow.start, config.base_delay(&flow.access)));
+            flows.push(Flow::new(index, flow, &config, end));
+        }
+        Ok(Self {
+            end,
+            ack_size: config.ack_size,
+            schedule,
+            // Odd constants keep the streams of the two directions apart.
+            forward: Pipe::new(&config.forward, base_rtt, derive_seed(config.seed, 1)),
+            reverse: Pipe::new(&config.reverse, base_rtt, derive_seed(config.seed, 2)),
+            reverse_is_free: config.reverse.link.is_unlimited(),
+            slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
+            flows,
+            starts,
+            acks: AckPool::default(),
+            outbox: Vec::new(),
+            outcome: Outcome::default(),
+        })
     }
 
     /// Runs to the end.
-    pub fn run<P: Probe>(self, _probe: &mut P) -> Outcome {
-        let _ = self.config;
-        Outcome::default()
+    pub fn run<P: Probe>(mut self, probe: &mut P) -> Outcome {
+        for (flow, (start, base_delay)) in self.starts.iter().enumerate() {
+            probe.on_flow_start(flow, *start, *base_delay);
+        }
+        while let Some((now, slot)) = self.schedule.peek() {
+            if now > self.end {
+                break;
+            }
+            self.outcome.events += 1;
+            match slot {
+                FORWARD_LINK => self.on_forward_exit(now, probe),
+                REVERSE_LINK => self.on_reverse_exit(now),
+                _ => {
+                    let index = slot - FIRST_FLOW_SLOT;
+                    let flow = index / SLOTS_PER_FLOW;
+                    match index % SLOTS_PER_FLOW {
+                        0 => self.on_bottleneck_arrival(now, flow, probe),
+                        1 => self.on_delivery(now, flow, probe),
+                        2 => self.on_receiver_timer(now, flow),
+                        3 => self.on_ack_arrival(now, flow, probe),
+                        _ => self.on_sender_timer(now, flow, probe),
+                    }
+                }
+            }
+        }
+        self.outcome
     }
+
+    fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        self.schedule.clear(FlowSlot::Sender.of(flow));
+        let f = &mut self.flows[flow as usize];
+        let mut slots = self.slots.seen_from(f.sender_access.delay, f.sender_access.rate);
+        f.sender.on_timer(now, &mut slots, &mut self.outbox, probe);
+        self.after_sender(now, flow, probe);
+    }
+
+    fn on_ack_arrival<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let f = &mut self.flows[flow as usize];
+        let Some(body) = f.to_sender.pop() else {
+            return;
+        };
+        let slot = FlowSlot::Acks.of(flow);
+        match f.to_sender.next_arrival() {
+            Some(time) => self.schedule.set(slot, time),
+            None => self.schedule.clear(slot),
+        }
+        let mut slots = self.slots.seen_from(f.sender_access.delay, f.sender_access.rate);
+        let ack = &self.acks.bodies[body as usize];
+        f.sender.on_ack(now, ack, &mut slots, &mut self.outbox, probe);
+        self.acks.free.push(body);
+        self.after_sender(now, flow, probe);
+    }
+
+    /// Puts what a sender has sent on the wire, and sets its timer.
+    #[inline]
+    fn after_sender<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        for out in outbox.drain(..) {
+            probe.on_send(flow as usize, now, out.bytes, out.retransmission);
+            let packet = DataPacket {
+                flow,
+                number: out.number,
+                segment: out.segment,
+                bytes: out.bytes,
+                sent_at: now,
+            };
+            let f = &mut self.flows[flow as usize];
+            let arrival = f.sender_access.pass(now, out.bytes);
+            if arrival == now {
+                self.offer_forward(now, packet, probe);
+            } else if f.to_bottleneck.push(arrival, packet) {
+                self.schedule.set(FlowSlot::Access.of(flow), arrival);
+            }
+        }
+        self.outbox = outbox;
+        if let Some(next) = self.flows[flow as usize].sender.next_event(now) {
+            self.schedule.set_no_later(FlowSlot::Sender.of(flow), next);
+        }
+    }
+
+    fn on_bottleneck_arrival<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let lane = &mut self.flows[flow as usize].to_bottleneck;
+        let Some(packet) = lane.pop() else {
+            return;
+        };
+        let slot = FlowSlot::Access.of(flow);
+        match lane.next_arrival() {
+            Some(time) => self.schedule.set(slot, time),
+            None => self.schedule.clear(slot),
+        }
+        self.offer_forward(now, packet, probe);
+    }
+
+    #[inline]
+    fn offer_forward<P: Probe>(&mut self, now: Time, packet: DataPacket, probe: &mut P) {
+        match self.forward.offer(now, packet, packet.bytes) {
+            Offer::Serving(until) => self.schedule.set(FORWARD_LINK, until),
+            Offer::Queued => {}
+            Offer::Dropped => {
+                probe.on_drop(packet.flow as usize, now, packet.bytes, DropCause::QueueFull);
+            }
+        }
+    }
+
+    fn on_forward_exit<P: Probe>(&mut self, now: Time, probe: &mut P) {
+        let exit = self.forward.exit(now);
+        match exit.and_then(|e| e.next_exit) {
+            Some(time) => self.schedule.set(FORWARD_LINK, time),
+            None => self.schedule.clear(FORWARD_LINK),
+        }
+        let Some(exit) = exit else {
+            return;
+        };
+        self.outcome.bottleneck_packets += 1;
+        let flow = exit.packet.flow;
+        probe.on_bottleneck_exit(flow as usize, now, self.forward.queued(), exit.sojourn);
+        let Some(arrival) = exit.arrival else {
+            probe.on_drop(flow as usize, now, exit.bytes, DropCause::LinkLoss);
+            return;
+        };
+        let f = &mut self.flows[flow as usize];
+        let arrival = f.receiver_access.pass(arrival, exit.bytes);
+        if f.to_receiver.push(arrival, exit.packet) {
+            self.schedule.set(FlowSlot::Delivery.of(flow), arrival);
+        }
+    }
+
+    fn on_delivery<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let f = &mut self.flows[flow as usize];
+        let Some(packet) = f.to_receiver.pop() else {
+            return;
+        };
+        let slot = FlowSlot::Delivery.of(flow);
+        match f.to_receiver.next_arrival() {
+            Some(time) => self.schedule.set(slot, time),
+            None => self.schedule.clear(slot),
+        }
+        let arrival = f.receiver.on_packet(now, packet.number, packet.segment);
+        probe.on_deliver(&Delivery {
+            flow: flow as usize,
+            now,
+            sent_at: packet.sent_at,
+            bytes: packet.bytes,
+            first_copy: arrival.first_copy,
+        });
+        if arrival.ack_now {
+            self.send_ack(now, flow);
+        } else if let Some(deadline) = f.receiver.deadline() {
+            self.schedule.set_no_later(FlowSlot::Receiver.of(flow), deadline);
+        }
+    }
+
+    fn on_receiver_timer(&mut self, now: Time, flow: u32) {
+        let slot = FlowSlot::Receiver.of(flow);
+        self.schedule.clear(slot);
+        match self.flows[flow as usize].receiver.deadline() {
+            Some(deadline) if deadline <= now => self.send_ack(now, flow),
+            Some(deadline) => self.schedule.set(slot, deadline),
+            None => {}
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, now: Time, flow: u32) {
+        let body = self.acks.take();
+        let f = &mut self.flows[flow as usize];
+        f.receiver.write_ack(now, &mut self.acks.bodies[body as usize]);
+        match self.reverse.offer(now, AckPacket { flow, body }, self.ack_size) {
+            Offer::Serving(_) if self.reverse_is_free => self.on_reverse_exit(now),
+            Offer::Serving(until) => self.schedule.set(REVERSE_LINK, until),
+            Offer::Queued => {}
+            Offer::Dropped => self.acks.free.push(body),
+        }
+    }
+
+    fn on_reverse_exit(&mut self, now: Time) {
+        let exit = self.reverse.exit(now);
+        if !self.reverse_is_free {
+            match exit.and_then(|e| e.next_exit) {
+                Some(time) => self.schedule.set(REVERSE_LINK, time),
+                None => self.schedule.clear(REVERSE_LINK),
+            }
+        }
+        let Some(exit) = exit else {
+            return;
+        };
+        let AckPacket { flow, body } = exit.packet;
+        let Some(arrival) = exit.arrival else {
+            self.acks.free.push(body);
+            return;
+        };
+        let f = &mut self.flows[flow as usize];
+        let arrival = arrival + f.ack_delay;
+        if f.to_sender.push(arrival, body) {
+            self.schedule.set(FlowSlot::Acks.of(flow), arrival);
+        }
+    }
+}
+
+impl Flow {
+    fn new(index: usize, flow: &FlowConfig, config: &SimConfig, end: Time) -> Self {
+        let seed = derive_seed(config.seed, 16 + index as u64);
+        let driver = match &flow.sender {
+            SenderKind::Oracle => Driver::Oracle { next: None },
+            SenderKind::Controlled(factory) => {
+                let mut cc_config = Config::for_datagram(config.packet_size);
+                cc_config.now = flow.start;
+                cc_config.seed = seed;
+                Driver::Controller(factory(&cc_config))
+            }
+        };
+        let AccessConfig { sender_rate, sender_delay, receiver_rate, receiver_delay } = flow.access;
+        Self {
+            sender: Sender::new(SenderSetup {
+                flow: index,
+                transport: flow.transport,
+                driver,
+                source: Source::new(flow.source, flow.start, config.packet_size, seed),
+                packet_size: config.packet_size,
+                start: flow.start,
+                stop: flow.stop.unwrap_or(Time::MAX).min(end),
+            }),
+            receiver: Receiver::new(&flow.transport),
+            sender_access: AccessLink {
+                rate: sender_rate,
+                delay: sender_delay,
+                free_at: Time::ZERO,
+            },
+            receiver_access: AccessLink {
+                rate: receiver_rate,
+                delay: receiver_delay,
+                free_at: Time::ZERO,
+            },
+            ack_delay: sender_delay + receiver_delay,
+            to_bottleneck: Lane::new(),
+            to_receiver: Lane::new(),
+            to_sender: Lane::new(),
+        }
+    }
+}
+
+/// Independent seeds from one (SplitMix64's finaliser over the stream number).
+fn derive_seed(seed: u64, stream: u64) -> u64 {
+    let mut z = seed.wrapping_add(stream.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn check(config: &SimConfig) -> Result<(), ConfigError> {
+    if config.flows.is_empty() {
+        return Err(ConfigError::NoFlows);
+    }
+    if config.flows.len() > MAX_FLOWS {
+        return Err(ConfigError::TooManyFlows(config.flows.len()));
+    }
+    if config.packet_size.is_zero() {
+        return Err(ConfigError::ZeroPacketSize);
+    }
+    if config.duration.is_zero() {
+        return Err(ConfigError::ZeroDuration);
+    }
+    for (index, flow) in config.flows.iter().enumerate() {
+        if matches!(flow.sender, SenderKind::Oracle) && config.forward.link.is_unlimited() {
+            return Err(ConfigError::OracleOnUnlimitedLink(index));
+        }
+        for (rate, side) in
+            [(flow.access.sender_rate, "sender"), (flow.access.receiver_rate, "receiver")]
+        {
+            if rate.is_some_and(|r| r.is_zero()) {
+                return Err(ConfigError::ZeroAccessRate(index, side));
+            }
+        }
+        if let crate::transport::TransportConfig::Quic { ack_every: 0, .. } = flow.transport {
+            return Err(ConfigError::ZeroAckEvery(index));
+        }
+    }
+    Ok(())
 }

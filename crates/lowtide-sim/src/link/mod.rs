@@ -1,67 +1,128 @@
 //! Links: service processes that say when a packet leaves.
+//!
+//! A [`Link`] is a capacity over all time; it is immutable and shared by the runs of a comparison.
+//! A [`Server`] is one run's place in it. Both kinds of limited link are deterministic, so that
+//! the time at which a packet will leave is known as soon as its service starts.
+
+mod opportunities;
+mod rates;
 
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Rate, Time};
 
-/// A link's capacity over all time. Immutable; shared by the runs of a comparison.
-#[derive(Debug)]
-pub struct Link {
-    kind: Kind,
+use self::opportunities::OpportunityCursor;
+pub use self::opportunities::{MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS, Opportunities};
+use self::rates::RateCursor;
+pub use self::rates::{AfterLast, RateSchedule};
+
+/// Why a link cannot exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// An empty schedule.
+    #[error("a rate schedule needs at least one step")]
+    NoSteps,
+    /// What the rate is before cannot be known.
+    #[error("the first step must start at 0 s, not at {0}")]
+    FirstStepNotAtZero(Time),
+    /// Index of the step that does not come after the one before it.
+    #[error("step {0} does not start after the one before it")]
+    StepsNotIncreasing(usize),
+    /// The repetition would have no length.
+    #[error("the trace has no length: its last timestamp is 0, so that it cannot repeat")]
+    EmptyRepetition,
+    /// All rates are zero.
+    #[error("the rate is never above zero: nothing would ever leave this link")]
+    NothingEverLeaves,
+    /// An empty trace.
+    #[error("a trace needs at least one opportunity")]
+    NoOpportunities,
+    /// Index of the timestamp that is lower than the one before it.
+    #[error("timestamp {0} is lower than the one before it")]
+    OpportunitiesDecrease(usize),
+    /// The last timestamp, in ms.
+    #[error("the trace is {0} ms long; the most is {MAX_TRACE_MS} ms (4 hours)")]
+    TraceTooLong(u32),
 }
 
-#[derive(Debug)]
-enum Kind {
+/// A link's capacity over all time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Takes no time.
     Unlimited,
-    Constant(Rate),
+    /// Piecewise constant rate.
+    Rates(RateSchedule),
+    /// Delivery opportunities.
+    Opportunities(Opportunities),
 }
 
 impl Link {
     /// A link that takes no time.
     #[must_use]
-    pub fn unlimited() -> Self {
-        Self { kind: Kind::Unlimited }
+    pub const fn unlimited() -> Self {
+        Self::Unlimited
     }
 
     /// A link of one rate.
-    #[must_use]
-    pub fn constant(rate: Rate) -> Self {
-        Self { kind: Kind::Constant(rate) }
+    ///
+    /// # Errors
+    /// When the rate is zero.
+    pub fn constant(rate: Rate) -> Result<Self, LinkError> {
+        RateSchedule::constant(rate).map(Self::Rates)
     }
 
-    /// Capacity offered in `from..to`.
+    /// Whether packets pass in no time.
+    #[must_use]
+    pub const fn is_unlimited(&self) -> bool {
+        matches!(self, Self::Unlimited)
+    }
+
+    /// Capacity offered after `from` and up to `to`.
     #[must_use]
     pub fn volume_between(&self, from: Time, to: Time) -> Bytes {
-        match self.kind {
-            Kind::Unlimited => Bytes::MAX,
-            Kind::Constant(rate) => rate.volume_in(to.since(from)),
+        match self {
+            Self::Unlimited => Bytes::MAX,
+            Self::Rates(schedule) => schedule.volume_between(from, to),
+            Self::Opportunities(trace) => trace.volume_between(from, to),
         }
     }
 
     /// Long-term mean rate; [`Rate::MAX`] for an unlimited link.
     #[must_use]
     pub fn mean_rate(&self) -> Rate {
-        match self.kind {
-            Kind::Unlimited => Rate::MAX,
-            Kind::Constant(rate) => rate,
+        match self {
+            Self::Unlimited => Rate::MAX,
+            Self::Rates(schedule) => schedule.mean_rate(),
+            Self::Opportunities(trace) => trace.mean_rate(),
         }
     }
 
     /// The latest moment at which a packet of `bytes` could have reached the idle link and have
     /// left it by `now`: what an omniscient sender's freshest delivered packet shows.
+    /// [`Time::ZERO`] when none could.
     #[must_use]
+    #[inline]
     pub fn freshest_arrival(&self, now: Time, bytes: Bytes) -> Time {
-        match self.kind {
-            Kind::Unlimited => now,
-            Kind::Constant(rate) => now - rate.time_for(bytes),
+        match self {
+            Self::Unlimited => now,
+            Self::Rates(schedule) => schedule.freshest_arrival(now, bytes),
+            Self::Opportunities(trace) => trace.freshest_arrival(now),
         }
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Cursor {
+    Unlimited,
+    Rates(RateCursor),
+    Opportunities(OpportunityCursor),
 }
 
 /// Where a link's service stands.
 #[derive(Clone, Debug)]
 pub struct Server {
     link: Arc<Link>,
+    cursor: Cursor,
 }
 
 /// One transmission of a link that is kept busy without a queue.
@@ -77,24 +138,43 @@ impl Server {
     /// The service of `link`, from time zero.
     #[must_use]
     pub fn new(link: Arc<Link>) -> Self {
-        Self { link }
+        let cursor = match &*link {
+            Link::Unlimited => Cursor::Unlimited,
+            Link::Rates(_) => Cursor::Rates(RateCursor::new()),
+            Link::Opportunities(_) => Cursor::Opportunities(OpportunityCursor::new()),
+        };
+        Self { link, cursor }
     }
 
-    /// Starts to serve a packet of `bytes` at `now` and returns when it leaves. Calls come in the
-    /// order of service, `now` never before the previous departure. `backlogged`: the packet was
-    /// already waiting when the previous one left, so that it may use what is left of that one's
-    /// delivery opportunity.
-    pub fn serve(&mut self, now: Time, bytes: Bytes, _backlogged: bool) -> Time {
-        match self.link.kind {
-            Kind::Unlimited => now,
-            Kind::Constant(rate) => now + rate.time_for(bytes),
+    /// Starts to serve a packet of `bytes` at `now` and returns when it leaves; [`Time::MAX`] if
+    /// never. Calls come in the order of service, `now` never before the previous departure.
+    /// `backlogged`: the packet was already waiting when the previous one left, so that it may use
+    /// what is left of that one's opportunity.
+    #[inline]
+    pub fn serve(&mut self, now: Time, bytes: Bytes, backlogged: bool) -> Time {
+        match (&*self.link, &mut self.cursor) {
+            (Link::Rates(schedule), Cursor::Rates(cursor)) => cursor.serve(schedule, now, bytes),
+            (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
+                cursor.serve(trace, now, bytes, backlogged)
+            }
+            _ => now,
         }
     }
 
-    /// The next transmission of a packet of `bytes` on a link that is always busy, from `not_before`
-    /// on.
+    /// The next transmission of a packet of `bytes` on a link that is always busy; the packet can
+    /// reach the link at `not_before` at the earliest.
     pub fn next_slot(&mut self, not_before: Time, bytes: Bytes) -> Slot {
-        let departure = self.serve(not_before, bytes, true);
-        Slot { arrive_by: not_before, departure }
+        match (&*self.link, &mut self.cursor) {
+            (Link::Rates(schedule), Cursor::Rates(cursor)) => {
+                cursor.next_slot(schedule, not_before, bytes)
+            }
+            (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
+                cursor.next_slot(trace, not_before, bytes)
+            }
+            _ => Slot { arrive_by: not_before, departure: not_before },
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

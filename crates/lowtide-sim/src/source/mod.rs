@@ -1,6 +1,13 @@
 //! What a flow has to send.
+//!
+//! A [`Source`] is an application that writes to a flow. Everything but bulk data is a sequence of
+//! writes, each at its time; they differ in when and how much.
 
-use lowtide_cc::units::{Bytes, Duration, Rate};
+mod writes;
+
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+
+use self::writes::{OnOff, Steady, Video, Writes};
 
 /// An application that writes to a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,17 +16,16 @@ pub enum SourceConfig {
     Bulk,
     /// Writes this much at the start, then nothing.
     Sized(Bytes),
-    /// Writes packet after packet at this rate.
+    /// Writes packet after packet at this rate. Zero: nothing.
     ConstantRate(Rate),
-    /// Writes at `rate` (`None`: as fast as the network takes it) during `on`, is silent during
-    /// `off`, and again.
+    /// Writes packet after packet at `rate` during `on`, is silent during `off`, and again.
     OnOff {
         /// Length of a busy period.
         on: Duration,
         /// Length of a silent period.
         off: Duration,
         /// Rate in a busy period.
-        rate: Option<Rate>,
+        rate: Rate,
     },
     /// Writes one video frame every `1 / fps`, of `rate / fps` bytes on average, with sizes spread
     /// evenly within ± `spread` (0..=1) of it.
@@ -31,4 +37,142 @@ pub enum SourceConfig {
         /// Relative spread of the frame sizes.
         spread: f64,
     },
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Bulk,
+    /// What is left.
+    Sized(Bytes),
+    Writes {
+        writes: Writes,
+        /// Written and not yet taken.
+        pending: Bytes,
+        /// The write that comes next.
+        next: Option<(Time, Bytes)>,
+    },
+}
+
+/// An application at work.
+#[derive(Clone, Debug)]
+pub struct Source {
+    kind: Kind,
+}
+
+impl Source {
+    /// An application that starts at `start` and writes packets of `packet_size` where it writes
+    /// packets.
+    #[must_use]
+    pub fn new(config: SourceConfig, start: Time, packet_size: Bytes, seed: u64) -> Self {
+        let mut writes = match config {
+            SourceConfig::Bulk => return Self { kind: Kind::Bulk },
+            SourceConfig::Sized(bytes) => return Self { kind: Kind::Sized(bytes) },
+            SourceConfig::ConstantRate(rate) => {
+                Writes::Steady(Steady::new(start, rate, packet_size))
+            }
+            SourceConfig::OnOff { on, off, rate } => {
+                Writes::OnOff(OnOff::new(start, on, off, rate, packet_size))
+            }
+            SourceConfig::Video { rate, fps, spread } => {
+                Writes::Video(Video::new(start, rate, fps, spread, seed))
+            }
+        };
+        let next = writes.next();
+        Self { kind: Kind::Writes { writes, pending: Bytes::ZERO, next } }
+    }
+
+    /// What has been written by `now` and not yet taken.
+    #[inline]
+    pub fn available(&mut self, now: Time) -> Bytes {
+        match &mut self.kind {
+            Kind::Bulk => Bytes::MAX,
+            Kind::Sized(left) => *left,
+            Kind::Writes { writes, pending, next } => {
+                while let Some((at, bytes)) = *next
+                    && at <= now
+                {
+                    *pending += bytes;
+                    *next = writes.next();
+                }
+                *pending
+            }
+        }
+    }
+
+    /// Takes what will be sent; at most what is available.
+    #[inline]
+    pub fn take(&mut self, bytes: Bytes) {
+        match &mut self.kind {
+            Kind::Bulk => {}
+            Kind::Sized(left) => *left -= bytes,
+            Kind::Writes { pending, .. } => *pending -= bytes,
+        }
+    }
+
+    /// When more will be written than is available at `now`; `None`: never.
+    #[inline]
+    #[must_use]
+    pub fn next_write(&self, _now: Time) -> Option<Time> {
+        match &self.kind {
+            Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Writes { next, .. } => next.map(|(at, _)| at),
+        }
+    }
+
+    /// Whether everything has been written and taken.
+    #[must_use]
+    pub fn is_finished(&self, _now: Time) -> bool {
+        match &self.kind {
+            Kind::Bulk => false,
+            Kind::Sized(left) => left.is_zero(),
+            Kind::Writes { pending, next, .. } => next.is_none() && pending.is_zero(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(config: SourceConfig, until: Time) -> Bytes {
+        let start = Time::ZERO + Duration::from_secs(1);
+        Source::new(config, start, Bytes::new(1_000), 7).available(until)
+    }
+
+    #[test]
+    fn each_source_writes_its_rate_at_its_times() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let rate = Rate::from_mbps(8); // 1000 bytes a millisecond
+        assert_eq!(written(SourceConfig::Sized(Bytes::new(5)), at(1_000)), Bytes::new(5));
+        assert_eq!(written(SourceConfig::ConstantRate(rate), at(999)), Bytes::ZERO);
+        assert_eq!(written(SourceConfig::ConstantRate(rate), at(1_010)), Bytes::new(11_000));
+        let (on, off) = (Duration::from_millis(10), Duration::from_millis(90));
+        let on_off = SourceConfig::OnOff { on, off, rate };
+        assert_eq!(written(on_off, at(1_099)), Bytes::new(10_000));
+        assert_eq!(written(on_off, at(1_104)), Bytes::new(15_000));
+        assert_eq!(written(SourceConfig::ConstantRate(Rate::ZERO), at(9_999)), Bytes::ZERO);
+
+        let even = SourceConfig::Video { rate, fps: 25, spread: 0.0 };
+        assert_eq!(written(even, at(1_000)), Bytes::new(40_000), "the first frame");
+        assert_eq!(written(even, at(1_039)), Bytes::new(40_000));
+        assert_eq!(written(even, at(1_960)), Bytes::new(1_000_000));
+        let spread = SourceConfig::Video { rate, fps: 25, spread: 0.5 };
+        let mean = written(spread, at(400_960)).as_f64() / 10_000.0;
+        assert!((39_000.0..41_000.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn what_is_taken_is_gone_and_the_next_write_is_announced() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let config = SourceConfig::ConstantRate(Rate::from_mbps(8));
+        let mut source = Source::new(config, Time::ZERO, Bytes::new(1_000), 0);
+        assert_eq!(source.available(at(1)), Bytes::new(2_000));
+        source.take(Bytes::new(1_500));
+        assert_eq!(source.available(at(1)), Bytes::new(500));
+        assert_eq!(source.next_write(at(1)), Some(at(2)));
+        assert!(!source.is_finished(at(1)));
+        let mut sized = Source::new(SourceConfig::Sized(Bytes::new(9)), at(0), Bytes::new(5), 0);
+        sized.take(Bytes::new(9));
+        assert!(sized.is_finished(at(0)));
+    }
 }

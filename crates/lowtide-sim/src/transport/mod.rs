@@ -1,5 +1,16 @@
 //! Transport protocols: numbering, acknowledgment, loss detection and timers.
 
+mod flight;
+mod loss_detection;
+mod pacer;
+mod quic;
+mod ranges;
+mod rtt;
+mod tcp;
+
+pub(crate) mod receiver;
+pub(crate) mod sender;
+
 use lowtide_cc::units::Duration;
 
 /// A flow's transport.

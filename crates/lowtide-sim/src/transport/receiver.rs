@@ -1,0 +1,190 @@
+//! The receiving end: what it has got, and when it says so.
+
+use lowtide_cc::units::{Duration, Time};
+
+use super::TransportConfig;
+use super::ranges::{Range, RangeSet};
+
+/// Ranges that a QUIC receiver remembers and reports (RFC 9000 §13.2.3 leaves the number open).
+const QUIC_RANGES: usize = 32;
+/// SACK blocks beside a timestamp option (RFC 2018 §3).
+const SACK_BLOCKS: usize = 3;
+
+/// An acknowledgment. Bodies are reused, so that acknowledging allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ack {
+    /// What is acknowledged, highest first: packet numbers in QUIC; in TCP segments, of which the
+    /// last range is the cumulative acknowledgment.
+    pub(crate) ranges: Vec<Range>,
+    /// How long the newest packet waited for this acknowledgment.
+    pub(crate) delay: Duration,
+    /// The transmission that made the receiver send this (TCP: its echoed timestamp).
+    pub(crate) trigger: u64,
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// The data was not there before.
+    pub(crate) first_copy: bool,
+    /// Acknowledge at once.
+    pub(crate) ack_now: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    quic: bool,
+    ack_every: u32,
+    max_delay: Duration,
+    /// Packet numbers (QUIC only).
+    packets: RangeSet,
+    /// Packet numbers below are forgotten; such packets are ignored as duplicates.
+    forgotten_below: u64,
+    /// Segments.
+    data: RangeSet,
+    unacknowledged: u32,
+    deadline: Option<Time>,
+    newest: u64,
+    newest_segment: u64,
+    newest_at: Time,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &TransportConfig) -> Self {
+        let (quic, ack_every, max_delay) = match *config {
+            TransportConfig::Quic { ack_every, max_ack_delay } => (true, ack_every, max_ack_delay),
+            // RFC 5681 §4.2: at least every second segment.
+            TransportConfig::Tcp { delayed_ack, .. } => (false, 2, delayed_ack),
+        };
+        Self {
+            quic,
+            ack_every: ack_every.max(1),
+            max_delay,
+            packets: RangeSet::default(),
+            forgotten_below: 0,
+            data: RangeSet::default(),
+            unacknowledged: 0,
+            deadline: None,
+            newest: 0,
+            newest_segment: 0,
+            newest_at: Time::ZERO,
+        }
+    }
+
+    /// When an acknowledgment that waits must go.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// A packet arrived.
+    #[inline]
+    pub(crate) fn on_packet(&mut self, now: Time, number: u64, segment: u64) -> Arrival {
+        let gaps_before = self.data.as_slice().len();
+        let expected_segment = self.data.end();
+        let first_copy = self.data.insert(segment);
+        let in_order = if self.quic {
+            let in_order = number == self.packets.end();
+            if number >= self.forgotten_below {
+                self.packets.insert(number);
+                if let Some(bound) = self.packets.keep_highest(QUIC_RANGES) {
+                    self.forgotten_below = bound;
+                }
+            }
+            in_order
+        } else {
+            // RFC 5681 §4.2: at once for anything out of order, and for what fills a gap.
+            segment == expected_segment && gaps_before <= 1
+        };
+        if !self.quic || number >= self.newest {
+            self.newest = number;
+            self.newest_at = now;
+        }
+        self.newest_segment = segment;
+        self.unacknowledged += 1;
+        let ack_now = !in_order || self.unacknowledged >= self.ack_every;
+        if !ack_now && self.deadline.is_none() {
+            self.deadline = Some(now + self.max_delay);
+        }
+        Arrival { first_copy, ack_now }
+    }
+
+    /// Writes an acknowledgment of everything received.
+    #[inline]
+    pub(crate) fn write_ack(&mut self, now: Time, ack: &mut Ack) {
+        self.unacknowledged = 0;
+        self.deadline = None;
+        ack.delay = now.since(self.newest_at);
+        ack.trigger = self.newest;
+        ack.ranges.clear();
+        if self.quic {
+            ack.ranges.extend(self.packets.as_slice().iter().rev());
+        } else {
+            self.write_tcp_ranges(ack);
+        }
+    }
+
+    /// SACK blocks, the one of the newest segment among them, then the cumulative part.
+    fn write_tcp_ranges(&self, ack: &mut Ack) {
+        let data = self.data.as_slice();
+        let (cumulative, above) = match data.split_first() {
+            Some((first, rest)) if first.start == 0 => (*first, rest),
+            _ => (Range { start: 0, end: 0 }, data),
+        };
+        let holds_newest = |r: &Range| (r.start..r.end).contains(&self.newest_segment);
+        let newest_at = above.iter().rposition(holds_newest);
+        // The highest blocks; the newest one takes the last place where it is not among them.
+        let highest = above.len().saturating_sub(SACK_BLOCKS);
+        ack.ranges.extend(above[highest..].iter().rev());
+        if let Some(at) = newest_at.filter(|at| *at < highest) {
+            ack.ranges.pop();
+            ack.ranges.push(above[at]);
+        }
+        if cumulative.end > 0 {
+            ack.ranges.push(cumulative);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
+        ack.ranges.iter().map(|r| (r.start, r.end)).collect()
+    }
+
+    #[test]
+    fn quic_acknowledges_every_second_packet_or_at_once_after_a_gap_or_after_the_delay() {
+        let mut r = Receiver::new(&TransportConfig::quic());
+        let t = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let mut ack = Ack::default();
+        assert_eq!(r.on_packet(t(1), 0, 0), Arrival { first_copy: true, ack_now: false });
+        assert_eq!(r.deadline(), Some(t(26)));
+        assert!(r.on_packet(t(2), 1, 1).ack_now);
+        r.write_ack(t(2), &mut ack);
+        assert_eq!((ranges(&ack), ack.trigger, r.deadline()), (vec![(0, 2)], 1, None));
+        assert!(r.on_packet(t(3), 3, 3).ack_now, "a gap");
+        r.write_ack(t(3), &mut ack);
+        assert_eq!(ranges(&ack), [(3, 4), (0, 2)]);
+        // Packet 4 carries segment 2 again, then the late packet 2 is a needless copy of it.
+        assert!(!r.on_packet(t(4), 4, 2).ack_now);
+        r.write_ack(t(29), &mut ack);
+        assert_eq!(ack.delay, Duration::from_millis(25));
+        assert_eq!(r.on_packet(t(30), 2, 2), Arrival { first_copy: false, ack_now: true });
+    }
+
+    #[test]
+    fn tcp_reports_the_newest_block_the_highest_blocks_and_the_cumulative_part() {
+        let mut r = Receiver::new(&TransportConfig::tcp());
+        let mut ack = Ack::default();
+        for (n, segment) in [0, 1, 3, 5, 7, 9].into_iter().enumerate() {
+            r.on_packet(Time::ZERO, n as u64, segment);
+        }
+        r.write_ack(Time::ZERO, &mut ack);
+        assert_eq!(ranges(&ack), [(9, 10), (7, 8), (5, 6), (0, 2)]);
+        assert!(r.on_packet(Time::ZERO, 6, 4).ack_now, "fills a gap");
+        r.write_ack(Time::ZERO, &mut ack);
+        assert_eq!(ranges(&ack), [(9, 10), (7, 8), (3, 6), (0, 2)]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Round-trip time of a connection (RFC 9002 §5, RFC 6298).
+
+use lowtide_cc::units::Duration;
+
+/// Smoothed RTT, its variation and its minimum over the connection's life.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttEstimator {
+    latest: Duration,
+    smoothed: Duration,
+    variation: Duration,
+    min: Duration,
+    has_sample: bool,
+}
+
+/// RTT assumed before the first sample (RFC 9002 §6.2.2).
+const INITIAL_RTT: Duration = Duration::from_millis(333);
+
+impl RttEstimator {
+    pub(crate) fn new() -> Self {
+        Self {
+            latest: INITIAL_RTT,
+            smoothed: INITIAL_RTT,
+            variation: INITIAL_RTT.div(2),
+            min: Duration::MAX,
+            has_sample: false,
+        }
+    }
+
+    /// Takes a sample. `ack_delay` is what the receiver says it waited, already limited to its
+    /// `max_ack_delay`; zero in TCP, where it cannot be known.
+    #[inline]
+    pub(crate) fn update(&mut self, latest: Duration, ack_delay: Duration) {
+        self.latest = latest;
+        self.min = self.min.min(latest);
+        if !self.has_sample {
+            self.has_sample = true;
+            self.smoothed = latest;
+            self.variation = latest.div(2);
+            return;
+        }
+        let adjusted =
+            if latest >= self.min + ack_delay { latest - ack_delay } else { latest };
+        let deviation = if adjusted > self.smoothed {
+            adjusted - self.smoothed
+        } else {
+            self.smoothed - adjusted
+        };
+        // RFC 9002 §5.3: rttvar = 3/4 rttvar + 1/4 deviation, srtt = 7/8 srtt + 1/8 adjusted.
+        self.variation = (self.variation * 3 + deviation).div(4);
+        self.smoothed = (self.smoothed * 7 + adjusted).div(8);
+    }
+
+    #[inline]
+    pub(crate) fn has_sample(&self) -> bool {
+        self.has_sample
+    }
+
+    #[inline]
+    pub(crate) fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    #[inline]
+    pub(crate) fn smoothed(&self) -> Duration {
+        self.smoothed
+    }
+
+    /// The smallest sample; [`Duration::MAX`] before the first.
+    #[inline]
+    pub(crate) fn min(&self) -> Duration {
+        self.min
+    }
+
+    /// `srtt + max(4·rttvar, granularity)`: the base of PTO and RTO.
+    #[inline]
+    pub(crate) fn timeout(&self, granularity: Duration) -> Duration {
+        self.smoothed + (self.variation * 4).max(granularity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_rfc_9002_section_5() {
+        let ms = Duration::from_millis;
+        let mut rtt = RttEstimator::new();
+        // Before a sample: PTO base 333 + 4 · 166.5 = 999 ms.
+        assert_eq!(rtt.timeout(ms(1)), ms(999));
+        rtt.update(ms(40), Duration::ZERO);
+        assert_eq!((rtt.smoothed(), rtt.timeout(ms(1))), (ms(40), ms(120)));
+        // 100 ms of which the receiver waited 20: deviation 40, srtt 45, rttvar (3·20+40)/4 = 25.
+        rtt.update(ms(100), ms(20));
+        assert_eq!((rtt.smoothed(), rtt.timeout(ms(1))), (ms(45), ms(145)));
+        // A delay that would bring the sample below the minimum is not subtracted.
+        rtt.update(ms(45), ms(20));
+        assert_eq!(rtt.smoothed(), ms(45));
+        assert_eq!(rtt.min(), ms(40));
+    }
+}
