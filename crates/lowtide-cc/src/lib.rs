@@ -6,6 +6,16 @@
 //! therefore runs everywhere.
 //!
 //!
+//! ```
+//! use lowtide_cc::{Config, registry};
+//!
+//! let config = Config::default();
+//! let bbr = registry::build("bbr:aggregation=false", &config)?;
+//! assert_eq!(bbr.snapshot().phase, "Startup");
+//! assert_eq!(bbr.cwnd(), config.initial_window);
+//! # Ok::<(), registry::Error>(())
+//! ```
+//!
 //! What every controller promises after any sequence of events, however absurd:
 //! the window is at least its minimum, the pacing rate (if there is one) is positive, nothing
 //! panics, and memory does not grow.
@@ -16,8 +26,17 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod bbr;
 pub mod controller;
+pub mod cubic;
 pub mod delivery_rate;
+pub mod filter;
+pub mod newreno;
+pub mod recovery;
+pub mod registry;
 pub mod units;
+pub mod window;
+
+mod rng;
 
 pub use controller::{Config, Controller};

@@ -1,0 +1,78 @@
+//! ACK aggregation: WiFi, cellular and offload deliver acknowledgments in bunches, between which a
+//! window of twice the BDP can run dry. The window grows by the largest excess of what was
+//! acknowledged over what the bandwidth explains (Linux `bbr_update_ack_aggregation`).
+
+use super::model::Model;
+use crate::controller::AckEvent;
+use crate::units::{Bytes, Duration, Time};
+
+/// Rounds of each of the two windows, whose maximum covers 5 to 10 rounds (Linux
+/// `bbr_extra_acked_win_rtts`).
+const WINDOW_ROUNDS: u32 = 5;
+/// The most time that aggregation is believed to last (Linux `bbr_extra_acked_max_us`).
+const MAX_DURATION: Duration = Duration::from_millis(100);
+/// Volume after which an epoch starts anew, so that an early error fades (Linux
+/// `bbr_ack_epoch_acked_reset_thresh`: 2^20 packets).
+const EPOCH_RESET_PACKETS: u64 = 1 << 20;
+
+/// Measures how far acknowledgments run ahead of the bandwidth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aggregation {
+    extra: [Bytes; 2],
+    current: usize,
+    rounds: u32,
+    epoch_began_at: Time,
+    epoch_acked: Bytes,
+}
+
+impl Aggregation {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            extra: [Bytes::ZERO; 2],
+            current: 0,
+            rounds: 0,
+            epoch_began_at: now,
+            epoch_acked: Bytes::ZERO,
+        }
+    }
+
+    /// Idle time is no aggregation.
+    pub(super) fn on_idle_restart(&mut self, now: Time) {
+        self.epoch_began_at = now;
+        self.epoch_acked = Bytes::ZERO;
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model, cwnd: Bytes) {
+        if ack.rate_sample.is_none() {
+            return;
+        }
+        if model.rounds.starts_now() {
+            self.rounds += 1;
+            if self.rounds >= WINDOW_ROUNDS {
+                self.rounds = 0;
+                self.current = 1 - self.current;
+                self.extra[self.current] = Bytes::ZERO;
+            }
+        }
+        let mut expected = model.bandwidth.volume_in(ack.now.since(self.epoch_began_at));
+        let is_large = self.epoch_acked + ack.bytes_acked
+            >= model.max_datagram * EPOCH_RESET_PACKETS;
+        if self.epoch_acked <= expected || is_large {
+            self.on_idle_restart(ack.now);
+            expected = Bytes::ZERO;
+        }
+        self.epoch_acked += ack.bytes_acked;
+        let extra = (self.epoch_acked - expected).min(cwnd);
+        let slot = &mut self.extra[self.current];
+        *slot = extra.max(*slot);
+    }
+
+    /// What the window gets on top.
+    pub(super) fn allowance(&self, model: &Model) -> Bytes {
+        if !model.full_pipe {
+            return Bytes::ZERO;
+        }
+        self.extra[0].max(self.extra[1]).min(model.bandwidth.volume_in(MAX_DURATION))
+    }
+}

@@ -1,0 +1,74 @@
+//! Pacing rate and burst size.
+
+use super::model::Model;
+use crate::controller::AckEvent;
+use crate::units::{Bytes, Duration, Rate};
+
+/// Paces this much below the estimate, so that the queue drains slowly even when the estimate is a
+/// little high (Linux `bbr_pacing_margin_percent`: 1 %).
+const MARGIN: f64 = 0.99;
+/// RTT assumed before the first sample (Linux `bbr_init_pacing_rate_from_rtt`).
+const NOMINAL_RTT: Duration = Duration::from_millis(1);
+/// Below this rate bursts are of one packet (Linux `bbr_min_tso_rate`).
+const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
+/// A burst lasts about a millisecond: rate / 1024 (Linux `sk_pacing_shift`).
+const BURST_SHIFT: u32 = 10;
+/// The largest burst: what one GSO send carries (Linux `GSO_LEGACY_MAX_SIZE`).
+const MAX_BURST: u64 = 65_535;
+
+/// Pacing rate and send quantum.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacing {
+    rate: Rate,
+    seen_rtt: bool,
+}
+
+impl Pacing {
+    pub(super) fn new(model: &mut Model) -> Self {
+        let mut pacing = Self { rate: Rate::ZERO, seen_rtt: false };
+        pacing.start_from_window(model.initial_window, NOMINAL_RTT, model);
+        pacing
+    }
+
+    pub(super) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Startup's gain × window / RTT.
+    fn start_from_window(&mut self, cwnd: Bytes, rtt: Duration, model: &mut Model) {
+        let rate = Rate::from_volume(cwnd, rtt.max(Duration::from_nanos(1)));
+        self.set(rate.mul_f64(super::startup::GAIN * MARGIN), model);
+    }
+
+    fn set(&mut self, rate: Rate, model: &mut Model) {
+        self.rate = rate.max(Rate::from_bytes_per_sec(1));
+        model.send_quantum = quantum(self.rate, model.max_datagram);
+    }
+
+    /// Follows the model. Before the pipe is full the rate only grows: early samples are low.
+    #[inline]
+    pub(super) fn update(&mut self, ack: &AckEvent<'_>, cwnd: Bytes, model: &mut Model) {
+        if !self.seen_rtt
+            && let Some(rtt) = ack.rtt
+        {
+            self.seen_rtt = true;
+            self.start_from_window(cwnd, rtt, model);
+        }
+        self.follow(model.pacing_gain, model);
+    }
+
+    /// Paces at `gain` × bandwidth.
+    pub(super) fn follow(&mut self, gain: f64, model: &mut Model) {
+        let rate = model.bandwidth.mul_f64(gain * MARGIN);
+        if model.full_pipe || rate > self.rate {
+            self.set(rate, model);
+        }
+    }
+}
+
+/// About a millisecond's worth, in whole packets: at least two, one at very low rates.
+pub(super) fn quantum(rate: Rate, max_datagram: Bytes) -> Bytes {
+    let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
+    let burst = (rate.as_bytes_per_sec() >> BURST_SHIFT).min(MAX_BURST);
+    max_datagram * (burst / max_datagram.get()).max(least)
+}

@@ -1,0 +1,27 @@
+//! The four phases.
+
+/// Where the state machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Doubles the sending rate each round until the pipe is full.
+    Startup,
+    /// Empties the queue that Startup built.
+    Drain,
+    /// Cycles the pacing gain to find more bandwidth and to leave no queue.
+    ProbeBw,
+    /// Empties the pipe to see the propagation delay.
+    ProbeRtt,
+}
+
+impl Phase {
+    /// The phase's name in logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "Startup",
+            Self::Drain => "Drain",
+            Self::ProbeBw => "ProbeBW",
+            Self::ProbeRtt => "ProbeRTT",
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! ProbeBW: cycle the pacing gain around 1.
+//!
+//! Of eight phases of about one min_rtt each, the first probes for more bandwidth, the second
+//! removes the queue that this built where there was none to find, the others cruise.
+
+use super::model::Model;
+use super::parts::GainPolicy;
+use crate::controller::AckEvent;
+use crate::rng::SeededRng;
+use crate::units::{Bytes, Time};
+
+/// cwnd gain: twice the BDP, to bear delayed and aggregated acknowledgments (Linux
+/// `bbr_cwnd_gain`).
+pub(super) const CWND_GAIN: f64 = 2.0;
+
+const PROBE_GAIN: f64 = 1.25;
+const DRAIN_GAIN: f64 = 0.75;
+const PROBE: u8 = 0;
+const DRAIN: u8 = 1;
+const PHASES: u8 = 8;
+
+/// Place in the gain cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    index: u8,
+    began_at: Time,
+}
+
+impl Cycle {
+    pub(super) fn new(now: Time) -> Self {
+        Self { index: PROBE, began_at: now }
+    }
+
+    /// Begins anywhere but in the draining phase, at random, so that flows which started together
+    /// do not probe together (Linux `bbr_reset_probe_bw_mode`).
+    pub(super) fn restart(&mut self, now: Time, rng: &mut SeededRng) {
+        self.index = (PHASES - rng.below(u32::from(PHASES) - 1) as u8) % PHASES;
+        self.began_at = now;
+    }
+
+    pub(super) fn is_probing(&self) -> bool {
+        self.index == PROBE
+    }
+
+    /// Goes on to the next phase if it is time to.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model, gain: &impl GainPolicy) {
+        if self.is_over(ack, model, gain) {
+            self.index = (self.index + 1) % PHASES;
+            self.began_at = ack.now;
+        }
+    }
+
+    fn is_over(&self, ack: &AckEvent<'_>, model: &Model, gain: &impl GainPolicy) -> bool {
+        let full_length = ack.now.since(self.began_at) > model.min_rtt;
+        let inflight_at = |gain| model.inflight_at(model.bandwidth, gain);
+        match self.index {
+            // Long enough to see the effect, and the extra volume is really in flight (a flow
+            // with a small share may need several round trips), or does not fit.
+            PROBE => {
+                let reached = ack.bytes_lost > Bytes::ZERO
+                    || ack.prior_inflight >= inflight_at(PROBE_GAIN);
+                (full_length && reached) || gain.ends_probe(ack, model)
+            }
+            // The queue is gone, or that of others would be drained.
+            DRAIN => full_length || ack.prior_inflight <= inflight_at(1.0),
+            _ => full_length,
+        }
+    }
+
+    #[inline]
+    pub(super) fn pacing_gain(
+        &self,
+        ack: &AckEvent<'_>,
+        model: &Model,
+        policy: &impl GainPolicy,
+    ) -> f64 {
+        match self.index {
+            PROBE => PROBE_GAIN,
+            DRAIN => DRAIN_GAIN,
+            _ => policy.steady_gain(ack, model),
+        }
+    }
+}

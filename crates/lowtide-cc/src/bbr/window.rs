@@ -1,0 +1,128 @@
+//! The congestion window: its target, and what losses do to it (Linux `bbr_set_cwnd`,
+//! `bbr_set_cwnd_to_recover_or_restore`).
+
+use super::model::Model;
+use super::parts::{RecoveryStart, WindowRule};
+use super::phase::Phase;
+use crate::controller::AckEvent;
+use crate::units::Bytes;
+
+/// The window and its memory of the time before a recovery or a ProbeRTT.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    cwnd: Bytes,
+    /// The window to come back to.
+    prior: Bytes,
+    /// First round of a recovery: what is acknowledged may be sent, no more.
+    conserving: bool,
+    /// A recovery opened since the last acknowledgment, and what to do about it.
+    opening: Option<RecoveryStart>,
+    /// A recovery ended with the acknowledgment at hand.
+    restoring: bool,
+}
+
+impl Window {
+    pub(super) fn new(model: &Model) -> Self {
+        Self {
+            cwnd: model.initial_window,
+            prior: Bytes::ZERO,
+            conserving: false,
+            opening: None,
+            restoring: false,
+        }
+    }
+
+    pub(super) fn get(&self) -> Bytes {
+        self.cwnd
+    }
+
+    pub(super) fn is_conserving(&self) -> bool {
+        self.conserving
+    }
+
+    /// Remembers the window. While it is already reduced, the larger memory stays.
+    pub(super) fn save(&mut self, already_reduced: bool) {
+        self.prior = if already_reduced { self.prior.max(self.cwnd) } else { self.cwnd };
+    }
+
+    pub(super) fn restore(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior);
+    }
+
+    pub(super) fn on_recovery_start(&mut self, start: RecoveryStart) {
+        self.opening = Some(start);
+        self.restoring = false;
+    }
+
+    pub(super) fn on_recovery_end(&mut self) {
+        self.conserving = false;
+        self.opening = None;
+        self.restoring = true;
+    }
+
+    pub(super) fn on_round_start(&mut self) {
+        self.conserving = false;
+    }
+
+    /// Everything in flight is lost: start with one packet.
+    pub(super) fn on_timeout(&mut self, max_datagram: Bytes) {
+        self.cwnd = max_datagram;
+        self.conserving = false;
+        self.opening = None;
+        self.restoring = false;
+    }
+
+    /// Sets the window after an acknowledgment. `allowance`: what aggregation needs on top;
+    /// `floor`: ProbeRTT's window.
+    #[inline]
+    pub(super) fn update(
+        &mut self,
+        ack: &AckEvent<'_>,
+        model: &Model,
+        allowance: Bytes,
+        floor: Bytes,
+        rule: &mut impl WindowRule,
+    ) {
+        if !self.recover_or_restore(ack, model) {
+            let target = model.with_quantization_budget(
+                model.bdp(model.bandwidth, model.cwnd_gain) + allowance,
+            );
+            if model.full_pipe {
+                self.cwnd = rule.next_window(self.cwnd, target, ack, model);
+            } else {
+                let delivered = ack.rate_sample.map_or(Bytes::ZERO, |s| s.total_delivered);
+                if self.cwnd < target || delivered < model.initial_window {
+                    self.cwnd += ack.bytes_acked;
+                }
+            }
+            self.cwnd = self.cwnd.max(model.min_cwnd());
+        }
+        if model.phase == Phase::ProbeRtt {
+            self.cwnd = self.cwnd.min(floor).max(model.max_datagram);
+        }
+    }
+
+    /// What a recovery does to the window; true while it conserves packets.
+    fn recover_or_restore(&mut self, ack: &AckEvent<'_>, model: &Model) -> bool {
+        // A loss takes its volume out of the window at once.
+        if !ack.bytes_lost.is_zero() {
+            self.cwnd = (self.cwnd - ack.bytes_lost).max(model.max_datagram);
+        }
+        let conserved = ack.inflight + ack.bytes_acked;
+        match self.opening.take() {
+            Some(RecoveryStart::Conserve) => {
+                self.conserving = true;
+                self.cwnd = conserved.max(model.max_datagram);
+            }
+            Some(RecoveryStart::SetWindow(cwnd)) => self.cwnd = cwnd.max(model.min_cwnd()),
+            Some(RecoveryStart::OnlyLost) | None => {}
+        }
+        if core::mem::take(&mut self.restoring) {
+            self.restore();
+        }
+        if self.conserving {
+            self.cwnd = self.cwnd.max(conserved);
+        }
+        self.conserving
+    }
+}

@@ -1,0 +1,124 @@
+//! HyStart++ (RFC 9406): leaves slow start when the RTT rises, by way of a conservative slow start
+//! that can still find the rise to have been a false alarm.
+
+use crate::controller::AckEvent;
+use crate::units::Duration;
+
+/// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
+const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
+const MAX_RTT_THRESHOLD: Duration = Duration::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+/// RTT samples that a round needs to be judged.
+const RTT_SAMPLES: u32 = 8;
+/// How much slower conservative slow start grows.
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// Rounds of it before congestion avoidance.
+const CSS_ROUNDS: u32 = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    SlowStart,
+    /// Conservative slow start: the RTT before it, and the rounds spent.
+    Conservative {
+        baseline: Duration,
+        rounds: u32,
+    },
+    Over,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HyStart {
+    stage: Stage,
+    next_number: u64,
+    /// The round ends when a packet from this number on is acknowledged.
+    round_end: u64,
+    last_round_min: Duration,
+    round_min: Duration,
+    samples: u32,
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        Self {
+            stage: Stage::SlowStart,
+            next_number: 0,
+            round_end: 0,
+            last_round_min: Duration::MAX,
+            round_min: Duration::MAX,
+            samples: 0,
+        }
+    }
+}
+
+impl HyStart {
+    pub(super) fn on_packet_sent(&mut self, number: u64) {
+        self.next_number = self.next_number.max(number.saturating_add(1));
+    }
+
+    /// By how many packets the window grows for `acked` packets.
+    pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> f64 {
+        if ack.packets.last().is_some_and(|p| p.number >= self.round_end) {
+            self.begin_round();
+        }
+        if let Some(rtt) = ack.rtt {
+            self.round_min = self.round_min.min(rtt);
+            self.samples += 1;
+        }
+        self.judge();
+        match self.stage {
+            Stage::Conservative { .. } => acked / CSS_GROWTH_DIVISOR,
+            Stage::SlowStart | Stage::Over => acked,
+        }
+    }
+
+    fn begin_round(&mut self) {
+        self.last_round_min = self.round_min;
+        self.round_min = Duration::MAX;
+        self.samples = 0;
+        self.round_end = self.next_number;
+        if let Stage::Conservative { rounds, .. } = &mut self.stage {
+            *rounds += 1;
+            if *rounds >= CSS_ROUNDS {
+                self.stage = Stage::Over;
+            }
+        }
+    }
+
+    fn judge(&mut self) {
+        if self.samples < RTT_SAMPLES {
+            return;
+        }
+        match self.stage {
+            Stage::SlowStart if self.last_round_min != Duration::MAX => {
+                let threshold = self
+                    .last_round_min
+                    .div(MIN_RTT_DIVISOR)
+                    .clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
+                if self.round_min >= self.last_round_min + threshold {
+                    self.stage = Stage::Conservative { baseline: self.round_min, rounds: 0 };
+                }
+            }
+            // The RTT fell again: a false alarm.
+            Stage::Conservative { baseline, .. } if self.round_min < baseline => {
+                self.stage = Stage::SlowStart;
+            }
+            _ => {}
+        }
+    }
+
+    /// A loss ends it for good (RFC 9406 §4.2: only the initial slow start).
+    pub(super) fn finish(&mut self) {
+        self.stage = Stage::Over;
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    pub(super) fn phase(&self) -> &'static str {
+        match self.stage {
+            Stage::Conservative { .. } => "ConservativeSlowStart",
+            Stage::SlowStart | Stage::Over => "SlowStart",
+        }
+    }
+}

@@ -1,0 +1,146 @@
+use std::vec::Vec;
+
+use super::*;
+use crate::controller::{AckedPacket, LostPacket};
+
+const MSS: Bytes = Bytes::new(1000);
+
+fn config() -> Config {
+    Config { initial_window: MSS * 10, ..Config::for_datagram(MSS) }
+}
+
+/// Acknowledges one full window of packets sent a moment ago, packet by packet.
+fn round(cubic: &mut Cubic, number: &mut u64, now: Time, rtt: Duration) {
+    let window = cubic.cwnd().get() / MSS.get();
+    let first = *number;
+    for n in first..first + window {
+        let inflight = MSS * (n - first + 1);
+        let sent = PacketSent { now, number: n, bytes: MSS, inflight, app_limited: false };
+        cubic.on_packet_sent(&sent);
+    }
+    *number += window;
+    for n in first..*number {
+        let packets = [AckedPacket { number: n, bytes: MSS, sent_at: now - rtt }];
+        cubic.on_ack(&AckEvent {
+            now,
+            packets: &packets,
+            bytes_acked: MSS,
+            bytes_lost: Bytes::ZERO,
+            rtt: Some(rtt),
+            prior_inflight: cubic.cwnd(),
+            inflight: cubic.cwnd() - MSS,
+            rate_sample: None,
+        });
+    }
+}
+
+fn lose(cubic: &mut Cubic, number: u64, now: Time) {
+    let packets = [LostPacket { number, bytes: MSS, sent_at: now }];
+    let inflight = cubic.cwnd();
+    cubic.on_loss(&LossEvent { now, packets: &packets, bytes_lost: MSS, inflight });
+}
+
+#[test]
+fn the_window_follows_the_cubic_function_of_rfc_9438() {
+    let mut cubic = Cubic::new(&config(), false);
+    let rtt = Duration::from_millis(100);
+    let (mut number, mut now) = (0, Time::ZERO);
+    let mut next_round = |cubic: &mut Cubic, number: &mut u64| {
+        now += rtt;
+        round(cubic, number, now, rtt);
+        now
+    };
+    for _ in 0..7 {
+        next_round(&mut cubic, &mut number);
+    }
+    assert_eq!(cubic.cwnd(), MSS * 1280, "slow start doubles: 10 · 2^7");
+    lose(&mut cubic, number - 1, Time::ZERO + rtt * 7);
+    assert_eq!(cubic.cwnd(), MSS * 896, "β = 0.7");
+
+    // The first round acknowledges packets of before the recovery's end; then avoidance begins.
+    next_round(&mut cubic, &mut number);
+    let k = libm::cbrt((1280.0 - 896.0) / 0.4); // 9.865 s
+    assert!((k - 9.865).abs() < 1e-3);
+    let began = now_of(&cubic);
+    let mut seen = Vec::new();
+    for n in 0..150 {
+        let at = next_round(&mut cubic, &mut number);
+        if n % 30 == 29 {
+            seen.push((at, cubic.cwnd().as_f64() / 1000.0));
+        }
+    }
+    for (at, window) in seen {
+        // The window aims at W(t + RTT).
+        let t = (at + rtt).since(began).as_secs_f64();
+        let expected = 0.4 * (t - k) * (t - k) * (t - k) + 1280.0;
+        assert!((window - expected).abs() < 4.0, "{window} {expected}");
+    }
+}
+
+fn now_of(cubic: &Cubic) -> Time {
+    cubic.epoch.expect("in congestion avoidance").began_at
+}
+
+#[test]
+fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
+    let mut cubic = Cubic::new(&config(), false);
+    let rtt = Duration::from_millis(10);
+    let mut number = 0;
+    round(&mut cubic, &mut number, Time::ZERO + rtt, rtt);
+    lose(&mut cubic, number - 1, Time::ZERO + rtt);
+    assert_eq!(cubic.cwnd(), MSS * 14);
+    for n in 2..22 {
+        round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+    }
+    // From 14 at α = 0.529 packets a round up to the 20 of before the loss: 11.3 rounds; then one
+    // packet a round. The cubic function alone would be at 14.1.
+    let window = cubic.cwnd().as_f64() / 1000.0;
+    assert!((27.5..29.0).contains(&window), "{window}");
+
+    let before = cubic.cwnd().as_f64() / 1000.0;
+    cubic.w_max = 100.0;
+    lose(&mut cubic, number - 1, Time::ZERO + rtt * 30);
+    assert!((cubic.w_max - before * 0.85).abs() < 0.01, "fast convergence: (1 + β)/2");
+}
+
+#[test]
+fn an_application_limited_window_does_not_grow() {
+    let mut cubic = Cubic::new(&config(), false);
+    let packets = [AckedPacket { number: 0, bytes: MSS, sent_at: Time::ZERO }];
+    for n in 1..100 {
+        cubic.on_ack(&AckEvent {
+            now: Time::ZERO + Duration::from_millis(n),
+            packets: &packets,
+            bytes_acked: MSS,
+            bytes_lost: Bytes::ZERO,
+            rtt: Some(Duration::from_millis(10)),
+            prior_inflight: MSS,
+            inflight: Bytes::ZERO,
+            rate_sample: None,
+        });
+    }
+    assert_eq!(cubic.cwnd(), MSS * 10);
+}
+
+#[test]
+fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
+    let ms = Duration::from_millis;
+    let phases = |rtts: &[u64]| {
+        let mut cubic = Cubic::new(&config(), true);
+        let (mut number, mut now) = (0, Time::ZERO);
+        let mut phases = Vec::new();
+        for rtt in rtts {
+            now += ms(*rtt);
+            round(&mut cubic, &mut number, now, ms(*rtt));
+            phases.push(cubic.snapshot().phase);
+        }
+        phases
+    };
+    let (slow, conservative, avoidance) =
+        ("SlowStart", "ConservativeSlowStart", "CongestionAvoidance");
+    // 40 → 44 ms is below the threshold of 40/8 = 5 ms, 46 ms above.
+    assert_eq!(phases(&[40, 40, 44, 50]), [slow, slow, slow, conservative]);
+    assert_eq!(phases(&[40, 46, 46, 40])[1..], [conservative, conservative, slow]);
+    let steady = phases(&[40, 46, 46, 46, 46, 46, 46, 46]);
+    assert_eq!(steady[5..], [conservative, avoidance, avoidance]);
+}
