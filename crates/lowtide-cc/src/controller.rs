@@ -38,7 +38,12 @@ impl Config {
     pub fn for_datagram(max_datagram: Bytes) -> Self {
         let mss = max_datagram.max(Bytes::new(1));
         let initial_window = (mss * 10).min(Bytes::new(14_720).max(mss * 2));
-        Self { max_datagram: mss, initial_window, now: Time::ZERO, seed: 0 }
+        Self {
+            max_datagram: mss,
+            initial_window,
+            now: Time::ZERO,
+            seed: 0,
+        }
     }
 }
 

@@ -150,7 +150,10 @@ impl DeliveryRateSampler {
     #[inline]
     pub fn sample(&mut self, min_rtt: Duration) -> Option<RateSample> {
         let (sent_at, state) = self.newest.take()?;
-        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
+        if self
+            .app_limited_until
+            .is_some_and(|until| self.delivered > until)
+        {
             self.app_limited_until = None;
         }
         let send_elapsed = sent_at.since(state.first_sent_at);

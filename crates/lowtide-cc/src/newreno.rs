@@ -22,7 +22,11 @@ pub(crate) fn is_cwnd_limited(
     max_datagram: Bytes,
     slow_start: bool,
 ) -> bool {
-    let room = if slow_start { Bytes::new(cwnd.get() / 2) } else { max_datagram * 3 };
+    let room = if slow_start {
+        Bytes::new(cwnd.get() / 2)
+    } else {
+        max_datagram * 3
+    };
     ack.prior_inflight + room >= cwnd
 }
 

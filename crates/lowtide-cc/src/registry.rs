@@ -86,7 +86,13 @@ static ENTRIES: &[Entry] = &[
         make: |values, config| {
             let aggregation = values.flag(0, true);
             let policer = values.flag(1, true);
-            Box::new(Bbr::v1(config, Options { aggregation, policer }))
+            Box::new(Bbr::v1(
+                config,
+                Options {
+                    aggregation,
+                    policer,
+                },
+            ))
         },
     },
     Entry {
@@ -96,7 +102,13 @@ static ENTRIES: &[Entry] = &[
         parameters: &[POLICER],
         make: |values, config| {
             let policer = values.flag(0, true);
-            Box::new(Bbr::v1(config, Options { aggregation: false, policer }))
+            Box::new(Bbr::v1(
+                config,
+                Options {
+                    aggregation: false,
+                    policer,
+                },
+            ))
         },
     },
     Entry {
@@ -126,10 +138,15 @@ static ENTRIES: &[Entry] = &[
             name: "packets",
             summary: "the window, packets",
             default: "20",
-            domain: Domain::Whole { min: 1, max: 100_000_000 },
+            domain: Domain::Whole {
+                min: 1,
+                max: 100_000_000,
+            },
         }],
         make: |values, config| {
-            Box::new(ConstantWindow::new(config.max_datagram * values.whole(0, 20)))
+            Box::new(ConstantWindow::new(
+                config.max_datagram * values.whole(0, 20),
+            ))
         },
     },
 ];
@@ -243,7 +260,9 @@ pub enum Error {
 }
 
 fn suggest(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |name| alloc::format!(" (did you mean '{name}'?)"))
+    nearest.map_or_else(String::new, |name| {
+        alloc::format!(" (did you mean '{name}'?)")
+    })
 }
 
 /// Checks a spec.
@@ -253,33 +272,44 @@ fn suggest(nearest: &Option<&'static str>) -> String {
 /// part in question and what fits.
 pub fn parse(spec: &str) -> Result<Spec, Error> {
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-    let entry = ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| Error::UnknownController {
-        name: name.to_string(),
-        nearest: nearest(name, ENTRIES.iter().map(|e| e.name)),
-        known: join(ENTRIES.iter().map(|e| e.name)),
-    })?;
+    let entry =
+        ENTRIES
+            .iter()
+            .find(|e| e.name == name)
+            .ok_or_else(|| Error::UnknownController {
+                name: name.to_string(),
+                nearest: nearest(name, ENTRIES.iter().map(|e| e.name)),
+                known: join(ENTRIES.iter().map(|e| e.name)),
+            })?;
     let mut values = Values(alloc::vec![None; entry.parameters.len()]);
     for part in rest.split(',').filter(|p| !p.is_empty()) {
         let (key, text) = part.split_once('=').ok_or_else(|| Error::NotKeyValue {
             spec: spec.to_string(),
             part: part.to_string(),
         })?;
-        let at = entry.parameters.iter().position(|p| p.name == key).ok_or_else(|| {
-            let names = || entry.parameters.iter().map(|p| p.name);
-            Error::UnknownParameter {
-                controller: entry.name,
-                key: key.to_string(),
-                nearest: nearest(key, names()),
-                known: if entry.parameters.is_empty() {
-                    "it has none".to_string()
-                } else {
-                    alloc::format!("it has: {}", join(names()))
-                },
-            }
-        })?;
+        let at = entry
+            .parameters
+            .iter()
+            .position(|p| p.name == key)
+            .ok_or_else(|| {
+                let names = || entry.parameters.iter().map(|p| p.name);
+                Error::UnknownParameter {
+                    controller: entry.name,
+                    key: key.to_string(),
+                    nearest: nearest(key, names()),
+                    known: if entry.parameters.is_empty() {
+                        "it has none".to_string()
+                    } else {
+                        alloc::format!("it has: {}", join(names()))
+                    },
+                }
+            })?;
         let parameter = &entry.parameters[at];
         if values.0[at].is_some() {
-            return Err(Error::Twice { controller: entry.name, key: parameter.name });
+            return Err(Error::Twice {
+                controller: entry.name,
+                key: parameter.name,
+            });
         }
         let value = parse_value(text, parameter.domain).ok_or_else(|| Error::BadValue {
             controller: entry.name,
@@ -303,9 +333,11 @@ pub fn build(spec: &str, config: &Config) -> Result<Box<dyn Controller>, Error> 
 fn parse_value(text: &str, domain: Domain) -> Option<Value> {
     match domain {
         Domain::Flag => text.parse().ok().map(Value::Flag),
-        Domain::Whole { min, max } => {
-            text.parse().ok().filter(|n| (min..=max).contains(n)).map(Value::Whole)
-        }
+        Domain::Whole { min, max } => text
+            .parse()
+            .ok()
+            .filter(|n| (min..=max).contains(n))
+            .map(Value::Whole),
     }
 }
 
@@ -314,10 +346,7 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The name with the smallest edit distance, if it is near enough to be meant.
-fn nearest(
-    wanted: &str,
-    names: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
+fn nearest(wanted: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     // Long input is no slip of the pen, and the distance costs the product of the lengths.
     if wanted.len() > 40 {
         return None;

@@ -1,8 +1,6 @@
 //! A constant window: the floor that any controller must beat.
 
-use crate::controller::{
-    AckEvent, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
+use crate::controller::{AckEvent, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent};
 use crate::units::{Bytes, Rate};
 
 /// Keeps the same number of bytes in flight, whatever happens. Does not pace.
@@ -15,7 +13,9 @@ impl ConstantWindow {
     /// A window of `cwnd`, at least one byte.
     #[must_use]
     pub fn new(cwnd: Bytes) -> Self {
-        Self { cwnd: cwnd.max(Bytes::new(1)) }
+        Self {
+            cwnd: cwnd.max(Bytes::new(1)),
+        }
     }
 }
 
@@ -39,6 +39,9 @@ impl Controller for ConstantWindow {
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot { phase: "Constant", ..Snapshot::default() }
+        Snapshot {
+            phase: "Constant",
+            ..Snapshot::default()
+        }
     }
 }

@@ -75,7 +75,14 @@ impl PipeConfig {
     /// A link with a queue and a fixed delay, without impairments.
     #[must_use]
     pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
-        Self { link, buffer, delay, loss: LossModel::None, jitter: None, aggregation: None }
+        Self {
+            link,
+            buffer,
+            delay,
+            loss: LossModel::None,
+            jitter: None,
+            aggregation: None,
+        }
     }
 }
 

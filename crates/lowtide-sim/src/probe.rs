@@ -43,11 +43,18 @@ pub struct AckSeen<'a> {
 
 /// Watches a simulation. Every method has an empty default; an unused one costs nothing.
 ///
-/// Times never go back from one call to the next.
+/// Flows are announced first; after that, times never go back from one call to the next.
 pub trait Probe {
-    /// A flow begins: `packet_bytes` is the size of its full packets, `base_delay` the one-way
-    /// propagation delay from sender to receiver.
-    fn on_flow_start(&mut self, _flow: usize, _now: Time, _base_delay: Duration) {}
+    /// A flow will begin at `start`; its data needs `to_link` to reach the bottleneck and
+    /// `from_link` from there to the receiver, queue and transmission not counted.
+    fn on_flow_start(
+        &mut self,
+        _flow: usize,
+        _start: Time,
+        _to_link: Duration,
+        _from_link: Duration,
+    ) {
+    }
 
     /// A sender put a packet on the wire.
     fn on_send(&mut self, _flow: usize, _now: Time, _bytes: Bytes, _retransmission: bool) {}
@@ -78,3 +85,36 @@ pub trait Probe {
 
 /// Observes nothing.
 impl Probe for () {}
+
+macro_rules! forward_to_both {
+    ($($method:ident($($arg:ident: $type:ty),*);)*) => {
+        impl<A: Probe, B: Probe> Probe for (A, B) {
+            $(#[inline]
+            fn $method(&mut self, $($arg: $type),*) {
+                self.0.$method($($arg),*);
+                self.1.$method($($arg),*);
+            })*
+        }
+
+        impl<P: Probe> Probe for Option<P> {
+            $(#[inline]
+            fn $method(&mut self, $($arg: $type),*) {
+                if let Some(probe) = self {
+                    probe.$method($($arg),*);
+                }
+            })*
+        }
+    };
+}
+
+forward_to_both! {
+    on_flow_start(flow: usize, start: Time, to_link: Duration, from_link: Duration);
+    on_send(flow: usize, now: Time, bytes: Bytes, retransmission: bool);
+    on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
+    on_bottleneck_exit(flow: usize, now: Time, queued: Bytes, sojourn: Duration);
+    on_deliver(delivery: &Delivery);
+    on_ack(ack: &AckSeen<'_>);
+    on_loss(flow: usize, now: Time, packets: u64, bytes: Bytes);
+    on_timeout(flow: usize, now: Time);
+    on_flow_complete(flow: usize, now: Time);
+}

@@ -55,9 +55,11 @@ impl Aggregation {
                 self.extra[self.current] = Bytes::ZERO;
             }
         }
-        let mut expected = model.bandwidth.volume_in(ack.now.since(self.epoch_began_at));
-        let is_large = self.epoch_acked + ack.bytes_acked
-            >= model.max_datagram * EPOCH_RESET_PACKETS;
+        let mut expected = model
+            .bandwidth
+            .volume_in(ack.now.since(self.epoch_began_at));
+        let is_large =
+            self.epoch_acked + ack.bytes_acked >= model.max_datagram * EPOCH_RESET_PACKETS;
         if self.epoch_acked <= expected || is_large {
             self.on_idle_restart(ack.now);
             expected = Bytes::ZERO;
@@ -73,6 +75,8 @@ impl Aggregation {
         if !model.full_pipe {
             return Bytes::ZERO;
         }
-        self.extra[0].max(self.extra[1]).min(model.bandwidth.volume_in(MAX_DURATION))
+        self.extra[0]
+            .max(self.extra[1])
+            .min(model.bandwidth.volume_in(MAX_DURATION))
     }
 }

@@ -18,7 +18,9 @@ pub struct MaxBandwidth {
 
 impl Default for MaxBandwidth {
     fn default() -> Self {
-        Self { filter: Windowed::new(WINDOW_ROUNDS) }
+        Self {
+            filter: Windowed::new(WINDOW_ROUNDS),
+        }
     }
 }
 
@@ -31,7 +33,8 @@ impl BandwidthEstimator for MaxBandwidth {
         // An application-limited sample shows less than the path can do, and so counts only where
         // it shows more than is known.
         if !sample.app_limited || sample.delivery_rate >= self.bandwidth() {
-            self.filter.update(model.rounds.count(), sample.delivery_rate);
+            self.filter
+                .update(model.rounds.count(), sample.delivery_rate);
         }
     }
 

@@ -73,7 +73,10 @@ pub struct Options {
 impl Default for Options {
     /// Both, as in Linux.
     fn default() -> Self {
-        Self { aggregation: true, policer: true }
+        Self {
+            aggregation: true,
+            policer: true,
+        }
     }
 }
 
@@ -205,13 +208,18 @@ impl<P: Parts> Bbr<P> {
             && let Some(sample) = &ack.rate_sample
         {
             let round_starts = self.model.rounds.starts_now();
-            if self.policer.on_ack(ack, sample, round_starts, self.model.phase) {
+            if self
+                .policer
+                .on_ack(ack, sample, round_starts, self.model.phase)
+            {
                 self.enter_probe_bw(ack.now);
             }
         }
         self.parts.estimator.on_ack(ack, &self.model);
-        self.model.bandwidth =
-            self.policer.rate().unwrap_or_else(|| self.parts.estimator.bandwidth());
+        self.model.bandwidth = self
+            .policer
+            .rate()
+            .unwrap_or_else(|| self.parts.estimator.bandwidth());
     }
 
     /// Startup → Drain → ProbeBW, and the gain cycle.
@@ -241,7 +249,10 @@ impl<P: Parts> Bbr<P> {
         let wanted = (expired && !self.idle_restart)
             || (lossy
                 && phase == Phase::ProbeBw
-                && self.parts.window.loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
+                && self
+                    .parts
+                    .window
+                    .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
         if wanted && phase != Phase::ProbeRtt {
             self.enter_probe_rtt();
         }
@@ -306,14 +317,19 @@ impl<P: Parts> Controller for Bbr<P> {
         self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
         let floor = self.parts.depth.window(&self.model);
-        self.window.update(ack, &self.model, allowance, floor, &mut self.parts.window);
+        self.window
+            .update(ack, &self.model, allowance, floor, &mut self.parts.window);
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         let was_active = self.recovery.is_active();
         if self.recovery.on_loss(loss) {
-            self.window.save(was_active || self.model.phase == Phase::ProbeRtt);
-            let start = self.parts.loss.on_recovery_start(self.window.get(), &self.model);
+            self.window
+                .save(was_active || self.model.phase == Phase::ProbeRtt);
+            let start = self
+                .parts
+                .loss
+                .on_recovery_start(self.window.get(), &self.model);
             self.window.on_recovery_start(start);
         }
     }

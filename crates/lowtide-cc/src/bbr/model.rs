@@ -80,7 +80,11 @@ impl Model {
         let with_quanta = volume + self.send_quantum * 3;
         let pair = (self.max_datagram * 2).get();
         let even = Bytes::new(with_quanta.get().div_ceil(pair).saturating_mul(pair));
-        if self.probing { even + self.max_datagram * 2 } else { even }
+        if self.probing {
+            even + self.max_datagram * 2
+        } else {
+            even
+        }
     }
 
     /// What should be in flight at `gain` (Linux `bbr_inflight`).

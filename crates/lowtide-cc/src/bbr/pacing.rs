@@ -25,7 +25,10 @@ pub(super) struct Pacing {
 
 impl Pacing {
     pub(super) fn new(model: &mut Model) -> Self {
-        let mut pacing = Self { rate: Rate::ZERO, seen_rtt: false };
+        let mut pacing = Self {
+            rate: Rate::ZERO,
+            seen_rtt: false,
+        };
         pacing.start_from_window(model.initial_window, NOMINAL_RTT, model);
         pacing
     }

@@ -106,12 +106,7 @@ pub trait WindowRule: Debug + Send {
     }
 
     /// Whether the losses that came with this acknowledgment call for ProbeRTT.
-    fn loss_calls_for_probe_rtt(
-        &self,
-        _cwnd: Bytes,
-        _ack: &AckEvent<'_>,
-        _model: &Model,
-    ) -> bool {
+    fn loss_calls_for_probe_rtt(&self, _cwnd: Bytes, _ack: &AckEvent<'_>, _model: &Model) -> bool {
         false
     }
 }

@@ -104,8 +104,7 @@ impl Policer {
         let delivered = sample.total_delivered - self.began_delivered;
         let interval = ack.now.since(self.began_at);
         if delivered.is_zero()
-            || u128::from(lost) * 256
-                < u128::from(delivered.get()) * u128::from(LOSS_THRESHOLD_256)
+            || u128::from(lost) * 256 < u128::from(delivered.get()) * u128::from(LOSS_THRESHOLD_256)
             || interval < MIN_INTERVAL
         {
             return false;

@@ -28,7 +28,10 @@ pub(super) struct Cycle {
 
 impl Cycle {
     pub(super) fn new(now: Time) -> Self {
-        Self { index: PROBE, began_at: now }
+        Self {
+            index: PROBE,
+            began_at: now,
+        }
     }
 
     /// Begins anywhere but in the draining phase, at random, so that flows which started together
@@ -58,8 +61,8 @@ impl Cycle {
             // Long enough to see the effect, and the extra volume is really in flight (a flow
             // with a small share may need several round trips), or does not fit.
             PROBE => {
-                let reached = ack.bytes_lost > Bytes::ZERO
-                    || ack.prior_inflight >= inflight_at(PROBE_GAIN);
+                let reached =
+                    ack.bytes_lost > Bytes::ZERO || ack.prior_inflight >= inflight_at(PROBE_GAIN);
                 (full_length && reached) || gain.ends_probe(ack, model)
             }
             // The queue is gone, or that of others would be drained.

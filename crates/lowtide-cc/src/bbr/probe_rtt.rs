@@ -20,7 +20,10 @@ pub(super) struct MinRtt {
 
 impl MinRtt {
     pub(super) fn new(now: Time) -> Self {
-        Self { value: Duration::MAX, seen_at: now }
+        Self {
+            value: Duration::MAX,
+            seen_at: now,
+        }
     }
 
     pub(super) fn get(&self) -> Duration {

@@ -42,7 +42,11 @@ impl Window {
 
     /// Remembers the window. While it is already reduced, the larger memory stays.
     pub(super) fn save(&mut self, already_reduced: bool) {
-        self.prior = if already_reduced { self.prior.max(self.cwnd) } else { self.cwnd };
+        self.prior = if already_reduced {
+            self.prior.max(self.cwnd)
+        } else {
+            self.cwnd
+        };
     }
 
     pub(super) fn restore(&mut self) {
@@ -84,9 +88,8 @@ impl Window {
         rule: &mut impl WindowRule,
     ) {
         if !self.recover_or_restore(ack, model) {
-            let target = model.with_quantization_budget(
-                model.bdp(model.bandwidth, model.cwnd_gain) + allowance,
-            );
+            let target = model
+                .with_quantization_budget(model.bdp(model.bandwidth, model.cwnd_gain) + allowance);
             if model.full_pipe {
                 self.cwnd = rule.next_window(self.cwnd, target, ack, model);
             } else {

@@ -57,7 +57,11 @@ impl HyStart {
 
     /// By how many packets the window grows for `acked` packets.
     pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> f64 {
-        if ack.packets.last().is_some_and(|p| p.number >= self.round_end) {
+        if ack
+            .packets
+            .last()
+            .is_some_and(|p| p.number >= self.round_end)
+        {
             self.begin_round();
         }
         if let Some(rtt) = ack.rtt {
@@ -95,7 +99,10 @@ impl HyStart {
                     .div(MIN_RTT_DIVISOR)
                     .clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
                 if self.round_min >= self.last_round_min + threshold {
-                    self.stage = Stage::Conservative { baseline: self.round_min, rounds: 0 };
+                    self.stage = Stage::Conservative {
+                        baseline: self.round_min,
+                        rounds: 0,
+                    };
                 }
             }
             // The RTT fell again: a false alarm.

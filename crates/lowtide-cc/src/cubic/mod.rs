@@ -95,8 +95,11 @@ impl Cubic {
     fn reduce(&mut self) {
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
-        self.w_max =
-            if self.cwnd < self.w_max { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
+        self.w_max = if self.cwnd < self.w_max {
+            self.cwnd * (1.0 + BETA) / 2.0
+        } else {
+            self.cwnd
+        };
         self.cwnd_prior = self.cwnd;
         self.ssthresh = (self.cwnd * BETA).max(MIN_WINDOW_PACKETS as f64);
         self.cwnd = self.ssthresh;
@@ -134,7 +137,11 @@ impl Cubic {
             C * x * x * x + self.w_max // RFC 9438 Eq. 1
         };
         // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
-        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            ALPHA
+        } else {
+            1.0
+        };
         epoch.w_est += alpha * acked / cwnd;
         let w_est = epoch.w_est;
         if cubic(t) < w_est {
@@ -157,7 +164,11 @@ impl Controller for Cubic {
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.recovery.on_ack(ack);
         if let Some(rtt) = ack.rtt {
-            self.srtt = if self.srtt.is_zero() { rtt } else { (self.srtt * 7 + rtt).div(8) };
+            self.srtt = if self.srtt.is_zero() {
+                rtt
+            } else {
+                (self.srtt * 7 + rtt).div(8)
+            };
         }
         let slow_start = self.in_slow_start();
         if self.recovery.is_active()
@@ -248,7 +259,10 @@ impl Controller for Cubic {
                 (false, true) => self.hystart.as_ref().map_or("SlowStart", HyStart::phase),
                 (false, false) => "CongestionAvoidance",
             },
-            ssthresh: self.ssthresh.is_finite().then(|| self.max_datagram.mul_f64(self.ssthresh)),
+            ssthresh: self
+                .ssthresh
+                .is_finite()
+                .then(|| self.max_datagram.mul_f64(self.ssthresh)),
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }

@@ -6,7 +6,10 @@ use crate::controller::{AckedPacket, LostPacket};
 const MSS: Bytes = Bytes::new(1000);
 
 fn config() -> Config {
-    Config { initial_window: MSS * 10, ..Config::for_datagram(MSS) }
+    Config {
+        initial_window: MSS * 10,
+        ..Config::for_datagram(MSS)
+    }
 }
 
 /// Acknowledges one full window of packets sent a moment ago, packet by packet.
@@ -15,12 +18,22 @@ fn round(cubic: &mut Cubic, number: &mut u64, now: Time, rtt: Duration) {
     let first = *number;
     for n in first..first + window {
         let inflight = MSS * (n - first + 1);
-        let sent = PacketSent { now, number: n, bytes: MSS, inflight, app_limited: false };
+        let sent = PacketSent {
+            now,
+            number: n,
+            bytes: MSS,
+            inflight,
+            app_limited: false,
+        };
         cubic.on_packet_sent(&sent);
     }
     *number += window;
     for n in first..*number {
-        let packets = [AckedPacket { number: n, bytes: MSS, sent_at: now - rtt }];
+        let packets = [AckedPacket {
+            number: n,
+            bytes: MSS,
+            sent_at: now - rtt,
+        }];
         cubic.on_ack(&AckEvent {
             now,
             packets: &packets,
@@ -35,9 +48,18 @@ fn round(cubic: &mut Cubic, number: &mut u64, now: Time, rtt: Duration) {
 }
 
 fn lose(cubic: &mut Cubic, number: u64, now: Time) {
-    let packets = [LostPacket { number, bytes: MSS, sent_at: now }];
+    let packets = [LostPacket {
+        number,
+        bytes: MSS,
+        sent_at: now,
+    }];
     let inflight = cubic.cwnd();
-    cubic.on_loss(&LossEvent { now, packets: &packets, bytes_lost: MSS, inflight });
+    cubic.on_loss(&LossEvent {
+        now,
+        packets: &packets,
+        bytes_lost: MSS,
+        inflight,
+    });
 }
 
 #[test]
@@ -100,13 +122,20 @@ fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
     let before = cubic.cwnd().as_f64() / 1000.0;
     cubic.w_max = 100.0;
     lose(&mut cubic, number - 1, Time::ZERO + rtt * 30);
-    assert!((cubic.w_max - before * 0.85).abs() < 0.01, "fast convergence: (1 + β)/2");
+    assert!(
+        (cubic.w_max - before * 0.85).abs() < 0.01,
+        "fast convergence: (1 + β)/2"
+    );
 }
 
 #[test]
 fn an_application_limited_window_does_not_grow() {
     let mut cubic = Cubic::new(&config(), false);
-    let packets = [AckedPacket { number: 0, bytes: MSS, sent_at: Time::ZERO }];
+    let packets = [AckedPacket {
+        number: 0,
+        bytes: MSS,
+        sent_at: Time::ZERO,
+    }];
     for n in 1..100 {
         cubic.on_ack(&AckEvent {
             now: Time::ZERO + Duration::from_millis(n),
@@ -140,7 +169,10 @@ fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
         ("SlowStart", "ConservativeSlowStart", "CongestionAvoidance");
     // 40 → 44 ms is below the threshold of 40/8 = 5 ms, 46 ms above.
     assert_eq!(phases(&[40, 40, 44, 50]), [slow, slow, slow, conservative]);
-    assert_eq!(phases(&[40, 46, 46, 40])[1..], [conservative, conservative, slow]);
+    assert_eq!(
+        phases(&[40, 46, 46, 40])[1..],
+        [conservative, conservative, slow]
+    );
     let steady = phases(&[40, 46, 46, 46, 46, 46, 46, 46]);
     assert_eq!(steady[5..], [conservative, avoidance, avoidance]);
 }

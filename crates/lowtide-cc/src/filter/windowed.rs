@@ -49,7 +49,11 @@ impl<T: Copy, E: Extremum<T>> Windowed<T, E> {
     /// An empty filter over `window` ticks.
     #[must_use]
     pub const fn new(window: u64) -> Self {
-        Self { window, best: None, extremum: PhantomData }
+        Self {
+            window,
+            best: None,
+            extremum: PhantomData,
+        }
     }
 
     /// The best sample, if there is any.

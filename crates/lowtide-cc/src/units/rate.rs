@@ -58,7 +58,11 @@ impl Rate {
             Some(scaled) => Self(scaled / ns),
             None => {
                 let q = volume.get() as u128 * NANOS_PER_SEC as u128 / ns as u128;
-                Self(if q > u64::MAX as u128 { u64::MAX } else { q as u64 })
+                Self(if q > u64::MAX as u128 {
+                    u64::MAX
+                } else {
+                    q as u64
+                })
             }
         }
     }
@@ -106,7 +110,11 @@ impl Rate {
             Some(product) => Bytes::new(product / NANOS_PER_SEC),
             None => {
                 let q = self.0 as u128 * interval.as_nanos() as u128 / NANOS_PER_SEC as u128;
-                Bytes::new(if q > u64::MAX as u128 { u64::MAX } else { q as u64 })
+                Bytes::new(if q > u64::MAX as u128 {
+                    u64::MAX
+                } else {
+                    q as u64
+                })
             }
         }
     }
@@ -122,7 +130,11 @@ impl Rate {
             Some(scaled) => Duration::from_nanos(scaled / self.0),
             None => {
                 let q = volume.get() as u128 * NANOS_PER_SEC as u128 / self.0 as u128;
-                Duration::from_nanos(if q > u64::MAX as u128 { u64::MAX } else { q as u64 })
+                Duration::from_nanos(if q > u64::MAX as u128 {
+                    u64::MAX
+                } else {
+                    q as u64
+                })
             }
         }
     }
@@ -143,14 +155,20 @@ mod tests {
         let rate = Rate::from_mbps(12);
         assert_eq!(rate.time_for(Bytes::new(1500)), Duration::from_millis(1));
         assert_eq!(rate.volume_in(Duration::from_millis(1)), Bytes::new(1500));
-        assert_eq!(Rate::from_volume(Bytes::new(1500), Duration::from_millis(1)), rate);
+        assert_eq!(
+            Rate::from_volume(Bytes::new(1500), Duration::from_millis(1)),
+            rate
+        );
 
         assert_eq!(Rate::ZERO.time_for(Bytes::new(1)), Duration::MAX);
         assert_eq!(Rate::from_volume(Bytes::new(1), Duration::ZERO), Rate::MAX);
         assert_eq!(Rate::MAX.volume_in(Duration::MAX), Bytes::MAX);
         let huge = Bytes::new(40_000_000_000);
         assert_eq!(Rate::from_bytes_per_sec(1).time_for(huge), Duration::MAX);
-        assert_eq!(Rate::from_bytes_per_sec(4).time_for(huge), Duration::from_secs(10_000_000_000));
+        assert_eq!(
+            Rate::from_bytes_per_sec(4).time_for(huge),
+            Duration::from_secs(10_000_000_000)
+        );
         assert_eq!(Rate::from_mbps(1).mul_f64(f64::NAN), Rate::ZERO);
         assert_eq!(Rate::from_mbps(1).mul_f64(-1.0), Rate::ZERO);
     }

@@ -150,7 +150,11 @@ impl Duration {
     #[inline]
     #[must_use]
     pub fn ratio(self, other: Self) -> f64 {
-        if other.0 == 0 { f64::INFINITY } else { self.0 as f64 / other.0 as f64 }
+        if other.0 == 0 {
+            f64::INFINITY
+        } else {
+            self.0 as f64 / other.0 as f64
+        }
     }
 }
 

@@ -12,7 +12,9 @@ pub(super) struct Lane<T> {
 
 impl<T> Lane<T> {
     pub(super) fn new() -> Self {
-        Self { items: VecDeque::new() }
+        Self {
+            items: VecDeque::new(),
+        }
     }
 
     /// Adds an item; true when it became the head. Cheap when items come in order, and as cheap

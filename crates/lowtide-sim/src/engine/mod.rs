@@ -161,7 +161,8 @@ pub struct Simulation {
     reverse_is_free: bool,
     slots: BottleneckSlots,
     flows: Vec<Flow>,
-    starts: Vec<(Time, Duration)>,
+    /// When each flow starts, and its delays before and behind the link.
+    starts: Vec<(Time, Duration, Duration)>,
     acks: AckPool,
     outbox: Vec<Outgoing>,
     outcome: Outcome,
@@ -183,7 +184,8 @@ impl Simulation {
         let mut starts = Vec::with_capacity(config.flows.len());
         for (index, flow) in config.flows.iter().enumerate() {
             schedule.set(FlowSlot::Sender.of(index as u32), flow.start);
-            starts.push((flow.start, config.base_delay(&flow.access)));
+            let from_link = config.forward.delay + flow.access.receiver_delay;
+            starts.push((flow.start, flow.access.sender_delay, from_link));
             flows.push(Flow::new(index, flow, &config, end));
         }
         Ok(Self {
@@ -205,8 +207,8 @@ impl Simulation {
 
     /// Runs to the end.
     pub fn run<P: Probe>(mut self, probe: &mut P) -> Outcome {
-        for (flow, (start, base_delay)) in self.starts.iter().enumerate() {
-            probe.on_flow_start(flow, *start, *base_delay);
+        for (flow, (start, to_link, from_link)) in self.starts.iter().enumerate() {
+            probe.on_flow_start(flow, *start, *to_link, *from_link);
         }
         while let Some((now, slot)) = self.schedule.peek() {
             if now > self.end {
@@ -235,7 +237,9 @@ impl Simulation {
     fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         self.schedule.clear(FlowSlot::Sender.of(flow));
         let f = &mut self.flows[flow as usize];
-        let mut slots = self.slots.seen_from(f.sender_access.delay, f.sender_access.rate);
+        let mut slots = self
+            .slots
+            .seen_from(f.sender_access.delay, f.sender_access.rate);
         f.sender.on_timer(now, &mut slots, &mut self.outbox, probe);
         self.after_sender(now, flow, probe);
     }
@@ -250,9 +254,12 @@ impl Simulation {
             Some(time) => self.schedule.set(slot, time),
             None => self.schedule.clear(slot),
         }
-        let mut slots = self.slots.seen_from(f.sender_access.delay, f.sender_access.rate);
+        let mut slots = self
+            .slots
+            .seen_from(f.sender_access.delay, f.sender_access.rate);
         let ack = &self.acks.bodies[body as usize];
-        f.sender.on_ack(now, ack, &mut slots, &mut self.outbox, probe);
+        f.sender
+            .on_ack(now, ack, &mut slots, &mut self.outbox, probe);
         self.acks.free.push(body);
         self.after_sender(now, flow, probe);
     }
@@ -303,7 +310,12 @@ impl Simulation {
             Offer::Serving(until) => self.schedule.set(FORWARD_LINK, until),
             Offer::Queued => {}
             Offer::Dropped => {
-                probe.on_drop(packet.flow as usize, now, packet.bytes, DropCause::QueueFull);
+                probe.on_drop(
+                    packet.flow as usize,
+                    now,
+                    packet.bytes,
+                    DropCause::QueueFull,
+                );
             }
         }
     }
@@ -352,7 +364,8 @@ impl Simulation {
         if arrival.ack_now {
             self.send_ack(now, flow);
         } else if let Some(deadline) = f.receiver.deadline() {
-            self.schedule.set_no_later(FlowSlot::Receiver.of(flow), deadline);
+            self.schedule
+                .set_no_later(FlowSlot::Receiver.of(flow), deadline);
         }
     }
 
@@ -370,8 +383,12 @@ impl Simulation {
     fn send_ack(&mut self, now: Time, flow: u32) {
         let body = self.acks.take();
         let f = &mut self.flows[flow as usize];
-        f.receiver.write_ack(now, &mut self.acks.bodies[body as usize]);
-        match self.reverse.offer(now, AckPacket { flow, body }, self.ack_size) {
+        f.receiver
+            .write_ack(now, &mut self.acks.bodies[body as usize]);
+        match self
+            .reverse
+            .offer(now, AckPacket { flow, body }, self.ack_size)
+        {
             Offer::Serving(_) if self.reverse_is_free => self.on_reverse_exit(now),
             Offer::Serving(until) => self.schedule.set(REVERSE_LINK, until),
             Offer::Queued => {}
@@ -415,7 +432,12 @@ impl Flow {
                 Driver::Controller(factory(&cc_config))
             }
         };
-        let AccessConfig { sender_rate, sender_delay, receiver_rate, receiver_delay } = flow.access;
+        let AccessConfig {
+            sender_rate,
+            sender_delay,
+            receiver_rate,
+            receiver_delay,
+        } = flow.access;
         Self {
             sender: Sender::new(SenderSetup {
                 flow: index,
@@ -470,9 +492,10 @@ fn check(config: &SimConfig) -> Result<(), ConfigError> {
         if matches!(flow.sender, SenderKind::Oracle) && config.forward.link.is_unlimited() {
             return Err(ConfigError::OracleOnUnlimitedLink(index));
         }
-        for (rate, side) in
-            [(flow.access.sender_rate, "sender"), (flow.access.receiver_rate, "receiver")]
-        {
+        for (rate, side) in [
+            (flow.access.sender_rate, "sender"),
+            (flow.access.receiver_rate, "receiver"),
+        ] {
             if rate.is_some_and(|r| r.is_zero()) {
                 return Err(ConfigError::ZeroAccessRate(index, side));
             }

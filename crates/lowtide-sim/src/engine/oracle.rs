@@ -19,7 +19,11 @@ impl BottleneckSlots {
 
     /// The slots as seen by a flow whose packets need some time to reach the bottleneck.
     pub(super) fn seen_from(&mut self, delay: Duration, rate: Option<Rate>) -> SlotsSeenFrom<'_> {
-        SlotsSeenFrom { slots: self, delay, rate }
+        SlotsSeenFrom {
+            slots: self,
+            delay,
+            rate,
+        }
     }
 }
 

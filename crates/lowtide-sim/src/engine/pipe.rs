@@ -59,12 +59,20 @@ impl<T: Copy> Pipe<T> {
 
     #[inline]
     pub(super) fn offer(&mut self, now: Time, packet: T, bytes: Bytes) -> Offer {
-        let waiting = Waiting { packet, bytes, since: now };
+        let waiting = Waiting {
+            packet,
+            bytes,
+            since: now,
+        };
         if self.serving.is_none() {
             self.serving = Some(waiting);
             return Offer::Serving(self.server.serve(now, bytes, false));
         }
-        if self.queue.push(waiting, bytes) { Offer::Queued } else { Offer::Dropped }
+        if self.queue.push(waiting, bytes) {
+            Offer::Queued
+        } else {
+            Offer::Dropped
+        }
     }
 
     /// The packet on the link has been sent.

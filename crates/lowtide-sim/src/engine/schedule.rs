@@ -20,7 +20,10 @@ pub(super) struct Schedule {
 impl Schedule {
     /// A schedule of `slots` slots, all idle.
     pub(super) fn new(slots: usize) -> Self {
-        Self { heap: Vec::with_capacity(slots), position: vec![ABSENT; slots] }
+        Self {
+            heap: Vec::with_capacity(slots),
+            position: vec![ABSENT; slots],
+        }
     }
 
     /// The next event.

@@ -47,7 +47,14 @@ impl DelayProcess {
         let aggregation = aggregation.filter(|a| !a.period.is_zero());
         let phase = aggregation.map_or(Duration::ZERO, |a| draw(&mut rng, a.period));
         let jitter = jitter.filter(|j| !j.max.is_zero());
-        Self { delay, jitter, aggregation, phase, last: Time::ZERO, rng }
+        Self {
+            delay,
+            jitter,
+            aggregation,
+            phase,
+            last: Time::ZERO,
+            rng,
+        }
     }
 
     /// When a packet arrives that left the link at `departure`.
@@ -87,9 +94,14 @@ mod tests {
         let at = |n: u64| Time::from_nanos(n * 100_000);
         let ms = Duration::from_millis;
         let arrivals = |reorder| {
-            let jitter = Some(Jitter { max: ms(5), reorder });
+            let jitter = Some(Jitter {
+                max: ms(5),
+                reorder,
+            });
             let mut process = DelayProcess::new(ms(20), jitter, None, 3);
-            (0..1_000).map(|n| process.arrival(at(n))).collect::<Vec<_>>()
+            (0..1_000)
+                .map(|n| process.arrival(at(n)))
+                .collect::<Vec<_>>()
         };
         for (reorder, ordered) in [(false, true), (true, false)] {
             let arrivals = arrivals(reorder);
@@ -103,8 +115,16 @@ mod tests {
         let arrivals: Vec<Time> = (0..1_000).map(|n| process.arrival(at(n))).collect();
         let mut releases = arrivals.clone();
         releases.dedup();
-        assert!((25..=27).contains(&releases.len()), "100 ms hold 25 releases");
+        assert!(
+            (25..=27).contains(&releases.len()),
+            "100 ms hold 25 releases"
+        );
         assert!(releases.windows(2).all(|w| w[1].since(w[0]) == ms(4)));
-        assert!(arrivals.iter().enumerate().all(|(n, a)| a.since(at(n as u64)) <= ms(5)));
+        assert!(
+            arrivals
+                .iter()
+                .enumerate()
+                .all(|(n, a)| a.since(at(n as u64)) <= ms(5))
+        );
     }
 }

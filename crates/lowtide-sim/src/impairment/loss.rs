@@ -39,7 +39,11 @@ impl LossProcess {
     /// A process in the good state.
     #[must_use]
     pub fn new(model: LossModel, seed: u64) -> Self {
-        Self { model, bad: false, rng: Pcg64Mcg::seed_from_u64(seed) }
+        Self {
+            model,
+            bad: false,
+            rng: Pcg64Mcg::seed_from_u64(seed),
+        }
     }
 
     fn happens(&mut self, probability: f64) -> bool {
@@ -53,7 +57,12 @@ impl LossProcess {
         match self.model {
             LossModel::None => false,
             LossModel::Random(p) => self.happens(p),
-            LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            LossModel::GilbertElliott {
+                good_to_bad,
+                bad_to_good,
+                loss_good,
+                loss_bad,
+            } => {
                 let change = if self.bad { bad_to_good } else { good_to_bad };
                 self.bad ^= self.happens(change);
                 self.happens(if self.bad { loss_bad } else { loss_good })

@@ -171,7 +171,10 @@ impl Server {
             (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
                 cursor.next_slot(trace, not_before, bytes)
             }
-            _ => Slot { arrive_by: not_before, departure: not_before },
+            _ => Slot {
+                arrive_by: not_before,
+                departure: not_before,
+            },
         }
     }
 }

@@ -93,7 +93,11 @@ impl Opportunities {
     #[inline]
     fn time_of(&self, n: u64) -> Time {
         let count = self.times.len() as u64;
-        let (round, index) = if n < count { (0, n) } else { (n / count, n % count) };
+        let (round, index) = if n < count {
+            (0, n)
+        } else {
+            (n / count, n % count)
+        };
         let ms = (round * u64::from(self.period_ms()))
             .saturating_add(u64::from(self.times[index as usize]));
         Time::from_nanos(ms.saturating_mul(NANOS_PER_MS))
@@ -141,7 +145,10 @@ pub(super) struct OpportunityCursor {
 
 impl OpportunityCursor {
     pub(super) fn new() -> Self {
-        Self { next: 0, left: Bytes::ZERO }
+        Self {
+            next: 0,
+            left: Bytes::ZERO,
+        }
     }
 
     pub(super) fn serve(
@@ -176,12 +183,18 @@ impl OpportunityCursor {
             && self.left.get() >= bytes.get().div_ceil(WORTH_SPLITTING)
         {
             let departure = self.serve(trace, shared, bytes, true);
-            return Slot { arrive_by: just_before(shared), departure };
+            return Slot {
+                arrive_by: just_before(shared),
+                departure,
+            };
         }
         self.left = Bytes::ZERO;
         self.next = self.next.max(trace.count_until(not_before));
         let arrive_by = just_before(trace.time_of(self.next));
         let departure = self.serve(trace, arrive_by, bytes, true);
-        Slot { arrive_by, departure }
+        Slot {
+            arrive_by,
+            departure,
+        }
     }
 }

@@ -90,7 +90,13 @@ impl RateSchedule {
                 latest
             })
             .collect();
-        Ok(Self { steps, carried_before, last_active, period, carried_per_period })
+        Ok(Self {
+            steps,
+            carried_before,
+            last_active,
+            period,
+            carried_per_period,
+        })
     }
 
     /// One rate for ever.
@@ -101,17 +107,28 @@ impl RateSchedule {
         Self::new(vec![(Time::ZERO, rate)], AfterLast::Hold)
     }
 
+    /// Length of one repetition, where it repeats.
+    #[must_use]
+    pub fn period(&self) -> Option<Duration> {
+        (self.period != Time::MAX).then(|| self.period.since(Time::ZERO))
+    }
+
     /// The repetition that contains `t`: where it starts, and `t` within it.
     fn locate(&self, t: Time) -> (Time, Time) {
         if t < self.period {
             return (Time::ZERO, t);
         }
         let within = t.as_nanos() % self.period.as_nanos();
-        (Time::from_nanos(t.as_nanos() - within), Time::from_nanos(within))
+        (
+            Time::from_nanos(t.as_nanos() - within),
+            Time::from_nanos(within),
+        )
     }
 
     fn step_at(&self, within: Time) -> usize {
-        self.steps.partition_point(|(start, _)| *start <= within).saturating_sub(1)
+        self.steps
+            .partition_point(|(start, _)| *start <= within)
+            .saturating_sub(1)
     }
 
     /// The rate at `t`.
@@ -132,7 +149,9 @@ impl RateSchedule {
     }
 
     pub(super) fn volume_between(&self, from: Time, to: Time) -> Bytes {
-        let carried = self.carried_until(to).saturating_sub(self.carried_until(from));
+        let carried = self
+            .carried_until(to)
+            .saturating_sub(self.carried_until(from));
         Bytes::new(u64::try_from(carried / NANOS_PER_SEC).unwrap_or(u64::MAX))
     }
 
@@ -161,7 +180,10 @@ impl RateSchedule {
         let last_exit = if active == step {
             now
         } else {
-            let end = self.steps.get(active + 1).map_or(self.period, |(start, _)| *start);
+            let end = self
+                .steps
+                .get(active + 1)
+                .map_or(self.period, |(start, _)| *start);
             let origin = if active > step {
                 origin - Duration::from_nanos(self.period.as_nanos())
             } else {
@@ -192,7 +214,12 @@ pub(super) struct RateCursor {
 
 impl RateCursor {
     pub(super) fn new() -> Self {
-        Self { free_at: Time::ZERO, credit: 0, origin: Time::ZERO, step: 0 }
+        Self {
+            free_at: Time::ZERO,
+            credit: 0,
+            origin: Time::ZERO,
+            step: 0,
+        }
     }
 
     /// The end of the step in which the cursor stands.
@@ -273,10 +300,16 @@ impl RateCursor {
         while schedule.steps[self.step].1.is_zero() {
             start = self.step_end(schedule);
             if start == Time::MAX {
-                return Slot { arrive_by: Time::MAX, departure: Time::MAX };
+                return Slot {
+                    arrive_by: Time::MAX,
+                    departure: Time::MAX,
+                };
             }
             self.advance(schedule);
         }
-        Slot { arrive_by: start, departure: self.serve(schedule, start, bytes) }
+        Slot {
+            arrive_by: start,
+            departure: self.serve(schedule, start, bytes),
+        }
     }
 }

@@ -33,11 +33,23 @@ fn left_over_bytes_serve_waiting_packets_and_packets_continue_over_opportunities
     let half = Bytes::new(752);
     let mut s = trace(&[1, 2, 3]);
     assert_eq!(s.serve(ms(0), half, false), ms(1));
-    assert_eq!(s.serve(ms(1), half, true), ms(1), "the other half of the same opportunity");
+    assert_eq!(
+        s.serve(ms(1), half, true),
+        ms(1),
+        "the other half of the same opportunity"
+    );
     assert_eq!(s.serve(ms(1), half, true), ms(2));
-    assert_eq!(s.serve(ms(2), half, false), ms(3), "came too late for the left half");
+    assert_eq!(
+        s.serve(ms(2), half, false),
+        ms(3),
+        "came too late for the left half"
+    );
     // 3008 bytes take two opportunities, 1505 as well, and then 1503 bytes are left.
-    assert_eq!(s.serve(ms(3), FULL * 2, true), ms(5), "the left half, one whole, half of another");
+    assert_eq!(
+        s.serve(ms(3), FULL * 2, true),
+        ms(5),
+        "the left half, one whole, half of another"
+    );
     assert_eq!(s.serve(ms(5), Bytes::new(1505), true), ms(6));
 }
 
@@ -53,7 +65,9 @@ fn several_opportunities_in_one_millisecond_all_serve() {
 #[test]
 fn a_constant_link_carries_exactly_its_rate() {
     // 7 bytes/s do not divide a nanosecond; rounding must not add up.
-    let mut s = Server::new(Arc::new(Link::constant(Rate::from_bytes_per_sec(7)).unwrap()));
+    let mut s = Server::new(Arc::new(
+        Link::constant(Rate::from_bytes_per_sec(7)).unwrap(),
+    ));
     let mut now = Time::ZERO;
     for n in 1..=7_000_u64 {
         now = s.serve(now, Bytes::new(1), true);
@@ -75,28 +89,56 @@ fn a_stepped_link_integrates_over_steps_and_waits_out_an_outage() {
     assert_eq!(s.serve(ms(0), Bytes::new(1500), false), ms(1));
     // From 9 ms: 1500 bytes by 10 ms, then nothing until 30 ms, then 3000 bytes a millisecond.
     assert_eq!(s.serve(ms(9), Bytes::new(4500), false), ms(31));
-    assert_eq!(s.serve(ms(39), Bytes::new(4500), false), ms(41), "runs into the next round");
+    assert_eq!(
+        s.serve(ms(39), Bytes::new(4500), false),
+        ms(41),
+        "runs into the next round"
+    );
     assert_eq!(link.volume_between(ms(0), ms(40)), Bytes::new(45_000));
     assert_eq!(link.volume_between(ms(8), ms(31)), Bytes::new(6_000));
-    assert_eq!(link.volume_between(ms(0), ms(4_000_000)), Bytes::new(45_000 * 100_000));
+    assert_eq!(
+        link.volume_between(ms(0), ms(4_000_000)),
+        Bytes::new(45_000 * 100_000)
+    );
     assert_eq!(link.mean_rate(), Rate::from_bytes_per_sec(1_125_000));
     assert_eq!(link.freshest_arrival(ms(5), Bytes::new(1500)), ms(4));
     assert_eq!(link.freshest_arrival(ms(25), Bytes::new(1500)), ms(9));
     let mut oracle = Server::new(link);
     let slot = oracle.next_slot(ms(15), Bytes::new(3000));
-    assert_eq!(slot, Slot { arrive_by: ms(30), departure: ms(31) });
+    assert_eq!(
+        slot,
+        Slot {
+            arrive_by: ms(30),
+            departure: ms(31)
+        }
+    );
 }
 
 #[test]
 fn links_on_which_nothing_can_leave_are_refused() {
-    assert_eq!(Link::constant(Rate::ZERO), Err(LinkError::NothingEverLeaves));
-    assert_eq!(Opportunities::new(vec![], FULL), Err(LinkError::NoOpportunities));
-    assert_eq!(Opportunities::new(vec![0, 0], FULL), Err(LinkError::EmptyRepetition));
-    assert_eq!(Opportunities::new(vec![3, 2], FULL), Err(LinkError::OpportunitiesDecrease(1)));
+    assert_eq!(
+        Link::constant(Rate::ZERO),
+        Err(LinkError::NothingEverLeaves)
+    );
+    assert_eq!(
+        Opportunities::new(vec![], FULL),
+        Err(LinkError::NoOpportunities)
+    );
+    assert_eq!(
+        Opportunities::new(vec![0, 0], FULL),
+        Err(LinkError::EmptyRepetition)
+    );
+    assert_eq!(
+        Opportunities::new(vec![3, 2], FULL),
+        Err(LinkError::OpportunitiesDecrease(1))
+    );
     // An outage for ever after some time is a link, on which packets then never leave.
     let steps = vec![(ms(0), Rate::from_mbps(12)), (ms(1), Rate::ZERO)];
     let link = Link::Rates(RateSchedule::new(steps, AfterLast::Hold).unwrap());
-    assert_eq!(Server::new(Arc::new(link)).serve(ms(0), Bytes::new(1501), false), Time::MAX);
+    assert_eq!(
+        Server::new(Arc::new(link)).serve(ms(0), Bytes::new(1501), false),
+        Time::MAX
+    );
 }
 
 /// mahimahi's link queue, written from its description: goes through all milliseconds.
@@ -114,7 +156,9 @@ fn naive_mahimahi(times: &[u32], arrivals: &[(u64, u64)], until_ms: u64) -> Vec<
         for _ in 0..opportunities {
             let mut left = 1504;
             while left > 0 {
-                let Some(head) = waiting.front_mut() else { break };
+                let Some(head) = waiting.front_mut() else {
+                    break;
+                };
                 let used = left.min(*head);
                 left -= used;
                 *head -= used;

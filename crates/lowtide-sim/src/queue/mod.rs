@@ -56,7 +56,11 @@ impl<T> DropTail<T> {
     /// An empty queue.
     #[must_use]
     pub fn new(capacity: Capacity) -> Self {
-        Self { items: VecDeque::new(), bytes: Bytes::ZERO, capacity }
+        Self {
+            items: VecDeque::new(),
+            bytes: Bytes::ZERO,
+            capacity,
+        }
     }
 
     /// Adds an item of `bytes`; false when there is no room and the item is gone.
@@ -111,7 +115,9 @@ mod tests {
         let rtt = Duration::from_millis(20);
         let accepted = |limit: QueueLimit| {
             let mut queue = DropTail::new(limit.resolve(&link, rtt));
-            (0..1_000).filter(|n| queue.push(*n, Bytes::new(1_000))).count()
+            (0..1_000)
+                .filter(|n| queue.push(*n, Bytes::new(1_000)))
+                .count()
         };
         assert_eq!(accepted(QueueLimit::Unlimited), 1_000);
         assert_eq!(accepted(QueueLimit::Packets(7)), 7);
@@ -122,8 +128,14 @@ mod tests {
 
         let mut queue = DropTail::new(QueueLimit::Packets(2).resolve(&link, rtt));
         assert!(queue.push('a', Bytes::new(3)) && queue.push('b', Bytes::new(4)));
-        assert_eq!((queue.pop(), queue.bytes(), queue.len()), (Some('a'), Bytes::new(4), 1));
+        assert_eq!(
+            (queue.pop(), queue.bytes(), queue.len()),
+            (Some('a'), Bytes::new(4), 1)
+        );
         assert!(queue.push('c', Bytes::new(1)), "room again");
-        assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Some('b'), Some('c'), None));
+        assert_eq!(
+            (queue.pop(), queue.pop(), queue.pop()),
+            (Some('b'), Some('c'), None)
+        );
     }
 }

@@ -66,7 +66,11 @@ impl Source {
     pub fn new(config: SourceConfig, start: Time, packet_size: Bytes, seed: u64) -> Self {
         let mut writes = match config {
             SourceConfig::Bulk => return Self { kind: Kind::Bulk },
-            SourceConfig::Sized(bytes) => return Self { kind: Kind::Sized(bytes) },
+            SourceConfig::Sized(bytes) => {
+                return Self {
+                    kind: Kind::Sized(bytes),
+                };
+            }
             SourceConfig::ConstantRate(rate) => {
                 Writes::Steady(Steady::new(start, rate, packet_size))
             }
@@ -78,7 +82,13 @@ impl Source {
             }
         };
         let next = writes.next();
-        Self { kind: Kind::Writes { writes, pending: Bytes::ZERO, next } }
+        Self {
+            kind: Kind::Writes {
+                writes,
+                pending: Bytes::ZERO,
+                next,
+            },
+        }
     }
 
     /// What has been written by `now` and not yet taken.
@@ -87,7 +97,11 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => Bytes::MAX,
             Kind::Sized(left) => *left,
-            Kind::Writes { writes, pending, next } => {
+            Kind::Writes {
+                writes,
+                pending,
+                next,
+            } => {
                 while let Some((at, bytes)) = *next
                     && at <= now
                 {
@@ -143,20 +157,44 @@ mod tests {
     fn each_source_writes_its_rate_at_its_times() {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let rate = Rate::from_mbps(8); // 1000 bytes a millisecond
-        assert_eq!(written(SourceConfig::Sized(Bytes::new(5)), at(1_000)), Bytes::new(5));
-        assert_eq!(written(SourceConfig::ConstantRate(rate), at(999)), Bytes::ZERO);
-        assert_eq!(written(SourceConfig::ConstantRate(rate), at(1_010)), Bytes::new(11_000));
+        assert_eq!(
+            written(SourceConfig::Sized(Bytes::new(5)), at(1_000)),
+            Bytes::new(5)
+        );
+        assert_eq!(
+            written(SourceConfig::ConstantRate(rate), at(999)),
+            Bytes::ZERO
+        );
+        assert_eq!(
+            written(SourceConfig::ConstantRate(rate), at(1_010)),
+            Bytes::new(11_000)
+        );
         let (on, off) = (Duration::from_millis(10), Duration::from_millis(90));
         let on_off = SourceConfig::OnOff { on, off, rate };
         assert_eq!(written(on_off, at(1_099)), Bytes::new(10_000));
         assert_eq!(written(on_off, at(1_104)), Bytes::new(15_000));
-        assert_eq!(written(SourceConfig::ConstantRate(Rate::ZERO), at(9_999)), Bytes::ZERO);
+        assert_eq!(
+            written(SourceConfig::ConstantRate(Rate::ZERO), at(9_999)),
+            Bytes::ZERO
+        );
 
-        let even = SourceConfig::Video { rate, fps: 25, spread: 0.0 };
-        assert_eq!(written(even, at(1_000)), Bytes::new(40_000), "the first frame");
+        let even = SourceConfig::Video {
+            rate,
+            fps: 25,
+            spread: 0.0,
+        };
+        assert_eq!(
+            written(even, at(1_000)),
+            Bytes::new(40_000),
+            "the first frame"
+        );
         assert_eq!(written(even, at(1_039)), Bytes::new(40_000));
         assert_eq!(written(even, at(1_960)), Bytes::new(1_000_000));
-        let spread = SourceConfig::Video { rate, fps: 25, spread: 0.5 };
+        let spread = SourceConfig::Video {
+            rate,
+            fps: 25,
+            spread: 0.5,
+        };
         let mean = written(spread, at(400_960)).as_f64() / 10_000.0;
         assert!((39_000.0..41_000.0).contains(&mean), "{mean}");
     }

@@ -34,7 +34,12 @@ pub(super) struct Steady {
 
 impl Steady {
     pub(super) fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
-        Self { start, rate, packet, written: 0 }
+        Self {
+            start,
+            rate,
+            packet,
+            written: 0,
+        }
     }
 
     fn next(&mut self) -> Option<(Time, Bytes)> {
@@ -58,7 +63,11 @@ pub(super) struct OnOff {
 
 impl OnOff {
     pub(super) fn new(start: Time, on: Duration, off: Duration, rate: Rate, packet: Bytes) -> Self {
-        Self { busy: Steady::new(start, rate, packet), on, off }
+        Self {
+            busy: Steady::new(start, rate, packet),
+            on,
+            off,
+        }
     }
 
     fn next(&mut self) -> Option<(Time, Bytes)> {
@@ -89,7 +98,14 @@ pub(super) struct Video {
 impl Video {
     pub(super) fn new(start: Time, rate: Rate, fps: u32, spread: f64, seed: u64) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(seed ^ 0x0076_6964_656F);
-        Self { start, rate, fps, spread: spread.clamp(0.0, 1.0), frames: 0, rng }
+        Self {
+            start,
+            rate,
+            fps,
+            spread: spread.clamp(0.0, 1.0),
+            frames: 0,
+            rng,
+        }
     }
 
     fn next(&mut self) -> Option<(Time, Bytes)> {

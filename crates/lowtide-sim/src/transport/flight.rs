@@ -61,7 +61,8 @@ impl Flight {
 
     #[inline]
     pub(crate) fn get(&self, number: u64) -> Option<&Transmission> {
-        self.transmissions.get(usize::try_from(number.checked_sub(self.base)?).ok()?)
+        self.transmissions
+            .get(usize::try_from(number.checked_sub(self.base)?).ok()?)
     }
 
     /// Takes a transmission out of flight. Returns its record and what it was before; `None` when
@@ -80,10 +81,17 @@ impl Flight {
 
     /// Puts a transmission that was taken for lost back in flight.
     pub(crate) fn revive(&mut self, number: u64) {
-        let Some(at) = number.checked_sub(self.base).and_then(|n| usize::try_from(n).ok()) else {
+        let Some(at) = number
+            .checked_sub(self.base)
+            .and_then(|n| usize::try_from(n).ok())
+        else {
             return;
         };
-        if let Some(t) = self.transmissions.get_mut(at).filter(|t| t.fate == Fate::Lost) {
+        if let Some(t) = self
+            .transmissions
+            .get_mut(at)
+            .filter(|t| t.fate == Fate::Lost)
+        {
             t.fate = Fate::InFlight;
             self.inflight += t.bytes;
         }
@@ -93,7 +101,10 @@ impl Flight {
     #[inline]
     pub(crate) fn forget_settled(&mut self, keep_from: u64) {
         while self.base < keep_from
-            && self.transmissions.front().is_some_and(|t| t.fate != Fate::InFlight)
+            && self
+                .transmissions
+                .front()
+                .is_some_and(|t| t.fate != Fate::InFlight)
         {
             self.transmissions.pop_front();
             self.base += 1;
@@ -141,18 +152,24 @@ impl Segments {
     /// New data, first sent in transmission `number`.
     #[inline]
     pub(crate) fn push(&mut self, bytes: Bytes, number: u64) -> u64 {
-        self.segments.push_back(Segment { bytes, newest: number, acked: false });
+        self.segments.push_back(Segment {
+            bytes,
+            newest: number,
+            acked: false,
+        });
         self.base + self.segments.len() as u64 - 1
     }
 
     #[inline]
     fn get(&self, segment: u64) -> Option<&Segment> {
-        self.segments.get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+        self.segments
+            .get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
     #[inline]
     fn get_mut(&mut self, segment: u64) -> Option<&mut Segment> {
-        self.segments.get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+        self.segments
+            .get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
     /// Number of the newest transmission of an unacknowledged segment.

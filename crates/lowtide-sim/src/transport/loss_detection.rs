@@ -47,12 +47,19 @@ pub(crate) struct LossDetection {
 
 impl LossDetection {
     pub(crate) fn quic() -> Self {
-        Self { rule: LossRule::Quic, newest_delivered: None, deadline: None }
+        Self {
+            rule: LossRule::Quic,
+            newest_delivered: None,
+            deadline: None,
+        }
     }
 
     pub(crate) fn rack() -> Self {
         Self {
-            rule: LossRule::Rack(Rack { window_factor: 1, ..Rack::default() }),
+            rule: LossRule::Rack(Rack {
+                window_factor: 1,
+                ..Rack::default()
+            }),
             newest_delivered: None,
             deadline: None,
         }
@@ -115,14 +122,20 @@ impl LossDetection {
         };
         let (delay, distance) = match &self.rule {
             LossRule::Quic => {
-                let delay = (rtt.latest().max(rtt.smoothed()) * 9).div(8).max(GRANULARITY);
+                let delay = (rtt.latest().max(rtt.smoothed()) * 9)
+                    .div(8)
+                    .max(GRANULARITY);
                 (delay, Some(REORDERING_THRESHOLD))
             }
             LossRule::Rack(rack) => {
                 let window = if hurry && !rack.reordering_seen {
                     Duration::ZERO
                 } else {
-                    let base = if rtt.has_sample() { rtt.min() } else { Duration::ZERO };
+                    let base = if rtt.has_sample() {
+                        rtt.min()
+                    } else {
+                        Duration::ZERO
+                    };
                     (base * rack.window_factor).div(4).min(rtt.smoothed())
                 };
                 (rack.rtt + window, None)

@@ -36,12 +36,18 @@ impl TransportConfig {
     /// QUIC with the defaults of its RFCs.
     #[must_use]
     pub const fn quic() -> Self {
-        Self::Quic { ack_every: 2, max_ack_delay: Duration::from_millis(25) }
+        Self::Quic {
+            ack_every: 2,
+            max_ack_delay: Duration::from_millis(25),
+        }
     }
 
     /// TCP with the defaults of Linux.
     #[must_use]
     pub const fn tcp() -> Self {
-        Self::Tcp { min_rto: Duration::from_millis(200), delayed_ack: Duration::from_millis(40) }
+        Self::Tcp {
+            min_rto: Duration::from_millis(200),
+            delayed_ack: Duration::from_millis(40),
+        }
     }
 }

@@ -24,7 +24,11 @@ impl Pacer {
             self.budget = quantum;
             return Ok(());
         }
-        if bytes > self.budget { Err(self.release_at) } else { Ok(()) }
+        if bytes > self.budget {
+            Err(self.release_at)
+        } else {
+            Ok(())
+        }
     }
 
     /// A packet left.
@@ -63,6 +67,9 @@ mod tests {
             assert_eq!(pacer.release(now, packet, quantum), Ok(()));
             pacer.on_sent(packet, rate);
         }
-        assert_eq!(pacer.release(now, packet, quantum), Err(now + Duration::from_millis(2)));
+        assert_eq!(
+            pacer.release(now, packet, quantum),
+            Err(now + Duration::from_millis(2))
+        );
     }
 }

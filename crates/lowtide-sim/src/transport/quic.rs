@@ -25,7 +25,10 @@ pub(super) struct QuicState {
 
 impl QuicState {
     pub(super) fn new(max_ack_delay: Duration) -> Self {
-        Self { max_ack_delay, first_rtt_sample_at: None }
+        Self {
+            max_ack_delay,
+            first_rtt_sample_at: None,
+        }
     }
 }
 

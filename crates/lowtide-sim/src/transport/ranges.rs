@@ -35,16 +35,28 @@ impl RangeSet {
                 true
             }
             Some(last) if n > last.end => {
-                self.ranges.push(Range { start: n, end: n + 1 });
+                self.ranges.push(Range {
+                    start: n,
+                    end: n + 1,
+                });
                 true
             }
             None => {
-                self.ranges.push(Range { start: n, end: n + 1 });
+                self.ranges.push(Range {
+                    start: n,
+                    end: n + 1,
+                });
                 true
             }
             _ => {
                 let mut is_new = false;
-                self.insert_range(Range { start: n, end: n + 1 }, |_| is_new = true);
+                self.insert_range(
+                    Range {
+                        start: n,
+                        end: n + 1,
+                    },
+                    |_| is_new = true,
+                );
                 is_new
             }
         }
@@ -60,7 +72,10 @@ impl RangeSet {
             // In order, the new range overlaps the last one or touches it.
             if new.start >= last.start && new.start <= last.end {
                 if new.end > last.end {
-                    on_gap(Range { start: last.end, end: new.end });
+                    on_gap(Range {
+                        start: last.end,
+                        end: new.end,
+                    });
                     last.end = new.end;
                 }
                 return;
@@ -73,7 +88,10 @@ impl RangeSet {
         let mut at = new.start;
         while let Some(r) = self.ranges.get(after).filter(|r| r.start <= new.end) {
             if r.start > at {
-                on_gap(Range { start: at, end: r.start });
+                on_gap(Range {
+                    start: at,
+                    end: r.start,
+                });
             }
             at = at.max(r.end);
             merged.start = merged.start.min(r.start);
@@ -81,7 +99,10 @@ impl RangeSet {
             after += 1;
         }
         if at < new.end {
-            on_gap(Range { start: at, end: new.end });
+            on_gap(Range {
+                start: at,
+                end: new.end,
+            });
         }
         if first == after {
             self.ranges.insert(first, merged);

@@ -52,7 +52,10 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(crate) fn new(config: &TransportConfig) -> Self {
         let (quic, ack_every, max_delay) = match *config {
-            TransportConfig::Quic { ack_every, max_ack_delay } => (true, ack_every, max_ack_delay),
+            TransportConfig::Quic {
+                ack_every,
+                max_ack_delay,
+            } => (true, ack_every, max_ack_delay),
             // RFC 5681 §4.2: at least every second segment.
             TransportConfig::Tcp { delayed_ack, .. } => (false, 2, delayed_ack),
         };
@@ -106,7 +109,10 @@ impl Receiver {
         if !ack_now && self.deadline.is_none() {
             self.deadline = Some(now + self.max_delay);
         }
-        Arrival { first_copy, ack_now }
+        Arrival {
+            first_copy,
+            ack_now,
+        }
     }
 
     /// Writes an acknowledgment of everything received.
@@ -159,11 +165,20 @@ mod tests {
         let mut r = Receiver::new(&TransportConfig::quic());
         let t = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let mut ack = Ack::default();
-        assert_eq!(r.on_packet(t(1), 0, 0), Arrival { first_copy: true, ack_now: false });
+        assert_eq!(
+            r.on_packet(t(1), 0, 0),
+            Arrival {
+                first_copy: true,
+                ack_now: false
+            }
+        );
         assert_eq!(r.deadline(), Some(t(26)));
         assert!(r.on_packet(t(2), 1, 1).ack_now);
         r.write_ack(t(2), &mut ack);
-        assert_eq!((ranges(&ack), ack.trigger, r.deadline()), (vec![(0, 2)], 1, None));
+        assert_eq!(
+            (ranges(&ack), ack.trigger, r.deadline()),
+            (vec![(0, 2)], 1, None)
+        );
         assert!(r.on_packet(t(3), 3, 3).ack_now, "a gap");
         r.write_ack(t(3), &mut ack);
         assert_eq!(ranges(&ack), [(3, 4), (0, 2)]);
@@ -171,7 +186,13 @@ mod tests {
         assert!(!r.on_packet(t(4), 4, 2).ack_now);
         r.write_ack(t(29), &mut ack);
         assert_eq!(ack.delay, Duration::from_millis(25));
-        assert_eq!(r.on_packet(t(30), 2, 2), Arrival { first_copy: false, ack_now: true });
+        assert_eq!(
+            r.on_packet(t(30), 2, 2),
+            Arrival {
+                first_copy: false,
+                ack_now: true
+            }
+        );
     }
 
     #[test]

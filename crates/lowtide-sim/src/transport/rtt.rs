@@ -38,8 +38,11 @@ impl RttEstimator {
             self.variation = latest.div(2);
             return;
         }
-        let adjusted =
-            if latest >= self.min + ack_delay { latest - ack_delay } else { latest };
+        let adjusted = if latest >= self.min + ack_delay {
+            latest - ack_delay
+        } else {
+            latest
+        };
         let deviation = if adjusted > self.smoothed {
             adjusted - self.smoothed
         } else {

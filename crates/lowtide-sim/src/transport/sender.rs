@@ -105,10 +105,14 @@ pub(crate) struct SenderSetup {
 impl Sender {
     pub(crate) fn new(setup: SenderSetup) -> Self {
         let (protocol, detection) = match setup.transport {
-            TransportConfig::Quic { max_ack_delay, .. } => {
-                (Protocol::Quic(super::quic::QuicState::new(max_ack_delay)), LossDetection::quic())
-            }
-            TransportConfig::Tcp { min_rto, delayed_ack } => (
+            TransportConfig::Quic { max_ack_delay, .. } => (
+                Protocol::Quic(super::quic::QuicState::new(max_ack_delay)),
+                LossDetection::quic(),
+            ),
+            TransportConfig::Tcp {
+                min_rto,
+                delayed_ack,
+            } => (
                 Protocol::Tcp(super::tcp::TcpState::new(min_rto, delayed_ack)),
                 LossDetection::rack(),
             ),
@@ -153,7 +157,11 @@ impl Sender {
         }
         let mut next = self.paced_until.unwrap_or(Time::MAX);
         if !self.flight.inflight().is_zero() {
-            next = next.min(self.detection.deadline().unwrap_or_else(|| self.timeout_at()));
+            next = next.min(
+                self.detection
+                    .deadline()
+                    .unwrap_or_else(|| self.timeout_at()),
+            );
         }
         if self.waits_for_data
             && let Some(write) = self.source.next_write(now)
@@ -226,7 +234,13 @@ impl Sender {
         self.known.forget_below(oldest_known);
         for range in ack.ranges.iter().rev() {
             let start = range.start.max(oldest_known);
-            self.known.insert_range(Range { start, end: range.end }, |gap| new_ranges.push(gap));
+            self.known.insert_range(
+                Range {
+                    start,
+                    end: range.end,
+                },
+                |gap| new_ranges.push(gap),
+            );
         }
         self.newly_acked.clear();
         let rtt = match &self.protocol {
@@ -282,9 +296,15 @@ impl Sender {
             return None;
         }
         self.segments.ack(t.segment);
-        self.sampler.on_packet_acked(now, t.bytes, t.sent_at, &t.rate_state);
-        self.newly_acked.push(AckedPacket { number, bytes: t.bytes, sent_at: t.sent_at });
-        self.detection.on_delivered(now, number, t.sent_at, t.retransmission, &self.rtt);
+        self.sampler
+            .on_packet_acked(now, t.bytes, t.sent_at, &t.rate_state);
+        self.newly_acked.push(AckedPacket {
+            number,
+            bytes: t.bytes,
+            sent_at: t.sent_at,
+        });
+        self.detection
+            .on_delivered(now, number, t.sent_at, t.retransmission, &self.rtt);
         Some(t)
     }
 
@@ -292,7 +312,8 @@ impl Sender {
     fn find_losses<P: Probe>(&mut self, now: Time, probe: &mut P) {
         self.lost.clear();
         let hurry = self.tcp_hurries();
-        self.detection.detect(now, &self.flight, &self.rtt, hurry, &mut self.lost);
+        self.detection
+            .detect(now, &self.flight, &self.rtt, hurry, &mut self.lost);
         if self.lost.is_empty() {
             return;
         }
@@ -313,7 +334,11 @@ impl Sender {
                 self.sampler.on_packet_lost(t.bytes);
                 self.segments.retransmit_later(t.segment);
                 bytes_lost += t.bytes;
-                self.lost_packets.push(LostPacket { number, bytes: t.bytes, sent_at: t.sent_at });
+                self.lost_packets.push(LostPacket {
+                    number,
+                    bytes: t.bytes,
+                    sent_at: t.sent_at,
+                });
             }
         }
         if self.lost_packets.is_empty() {
@@ -334,17 +359,16 @@ impl Sender {
 
     pub(super) fn report_timeout(&mut self, now: Time, kind: TimeoutKind) {
         if let Driver::Controller(cc) = &mut self.driver {
-            cc.on_timeout(&TimeoutEvent { now, kind, inflight: self.flight.inflight() });
+            cc.on_timeout(&TimeoutEvent {
+                now,
+                kind,
+                inflight: self.flight.inflight(),
+            });
         }
     }
 
     /// Sends what may be sent.
-    pub(crate) fn pump(
-        &mut self,
-        now: Time,
-        slots: &mut impl SlotSource,
-        out: &mut Vec<Outgoing>,
-    ) {
+    pub(crate) fn pump(&mut self, now: Time, slots: &mut impl SlotSource, out: &mut Vec<Outgoing>) {
         self.paced_until = None;
         self.waits_for_data = false;
         loop {
@@ -402,7 +426,8 @@ impl Sender {
         let paces = matches!(self.protocol, Protocol::Quic(_)) && self.rtt.has_sample();
         paces.then(|| {
             let rate = Rate::from_volume(cwnd, self.rtt.smoothed().max(Duration::from_nanos(1)));
-            rate.mul_f64(WINDOW_PACING_FACTOR).max(Rate::from_bytes_per_sec(1))
+            rate.mul_f64(WINDOW_PACING_FACTOR)
+                .max(Rate::from_bytes_per_sec(1))
         })
     }
 
@@ -477,9 +502,20 @@ impl Sender {
         self.last_sent_at = now;
         if let Driver::Controller(cc) = &mut self.driver {
             let inflight = self.flight.inflight();
-            cc.on_packet_sent(&PacketSent { now, number, bytes, inflight, app_limited });
+            cc.on_packet_sent(&PacketSent {
+                now,
+                number,
+                bytes,
+                inflight,
+                app_limited,
+            });
         }
-        out.push(Outgoing { number, segment, bytes, retransmission });
+        out.push(Outgoing {
+            number,
+            segment,
+            bytes,
+            retransmission,
+        });
     }
 
     /// `timeout` doubled for each expiry in vain.

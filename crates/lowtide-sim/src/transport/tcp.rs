@@ -47,7 +47,11 @@ impl TcpState {
     }
 
     pub(super) fn keep_from(&self) -> u64 {
-        if self.gave_up_below.is_some() { 0 } else { u64::MAX }
+        if self.gave_up_below.is_some() {
+            0
+        } else {
+            u64::MAX
+        }
     }
 
     fn may_probe_tail(&self) -> bool {
@@ -85,7 +89,10 @@ impl Sender {
         let delivered = self.detection.newest_delivered();
         let made_progress = !self.newly_acked.is_empty();
         if let Protocol::Tcp(tcp) = &mut self.protocol {
-            if tcp.recovery_until.is_some_and(|until| delivered.is_some_and(|d| d >= until)) {
+            if tcp
+                .recovery_until
+                .is_some_and(|until| delivered.is_some_and(|d| d >= until))
+            {
                 tcp.recovery_until = None;
             }
             if made_progress {
@@ -103,7 +110,11 @@ impl Sender {
         let Some((original, probe)) = tcp.tail_probe else {
             return;
         };
-        if self.flight.get(probe).is_none_or(|t| t.fate != Fate::InFlight) {
+        if self
+            .flight
+            .get(probe)
+            .is_none_or(|t| t.fate != Fate::InFlight)
+        {
             tcp.tail_probe = None;
             // Without DSACK it stays open which of the two arrived; the original counts as
             // delivered, so that a needless probe costs nothing (RFC 8985 §7.4.2 leaves the
@@ -151,7 +162,8 @@ impl Sender {
     /// out.
     fn tail_probe_timeout(&self, tcp: &TcpState) -> Duration {
         let base = self.rtt.smoothed() * 2;
-        let alone = self.segments.oldest().map(|(s, _)| s) == self.segments.newest().map(|(s, _)| s);
+        let alone =
+            self.segments.oldest().map(|(s, _)| s) == self.segments.newest().map(|(s, _)| s);
         if alone { base + tcp.delayed_ack } else { base }
     }
 
@@ -184,7 +196,11 @@ impl Sender {
         let next = self.flight.next_number();
         self.lost.clear();
         for number in self.flight.base()..next {
-            if self.flight.get(number).is_some_and(|t| t.fate == Fate::InFlight) {
+            if self
+                .flight
+                .get(number)
+                .is_some_and(|t| t.fate == Fate::InFlight)
+            {
                 self.lost.push(number);
             }
         }
@@ -202,8 +218,11 @@ impl Sender {
         let original = newest.and_then(|(segment, _)| self.segments.newest_transmission(segment));
         let number = self.flight.next_number();
         self.transmit_probe(now, newest, out);
-        let repeats = out.last().is_some_and(|p| p.number == number && p.retransmission);
-        if let (Protocol::Tcp(tcp), Some(original), true) = (&mut self.protocol, original, repeats) {
+        let repeats = out
+            .last()
+            .is_some_and(|p| p.number == number && p.retransmission);
+        if let (Protocol::Tcp(tcp), Some(original), true) = (&mut self.protocol, original, repeats)
+        {
             tcp.tail_probe = Some((original, number));
         }
     }

@@ -1,0 +1,313 @@
+//! Controllers side by side on one scenario.
+//!
+//! Every comparison is framed by the physical limit (the oracle) and the floor (the best constant
+//! window). Runs are independent and deterministic, so that the number of threads changes nothing
+//! but the time it takes.
+
+use lowtide_cc::registry::{self, Spec};
+use lowtide_sim::engine::ConfigError;
+use lowtide_sim::link::LinkError;
+use lowtide_sim::{SenderKind, Simulation};
+use rayon::prelude::*;
+
+use crate::metrics::{Delays, Measured, Meter, Metrics};
+use crate::scenario::{Scenario, sender};
+use crate::statistics::{ci95, mean};
+use crate::timeline::Timeline;
+
+/// Windows that are tried for the floor, in BDP: powers of √2 from 1/4 to 8.
+const WINDOWS_BDP: [f64; 11] = [
+    0.25, 0.354, 0.5, 0.707, 1.0, 1.414, 2.0, 2.828, 4.0, 5.657, 8.0,
+];
+
+/// Who is compared.
+#[derive(Clone, Debug)]
+pub enum Contender {
+    /// The physical limit.
+    Oracle,
+    /// A controller; the name is the spec as the user wrote it.
+    Controller {
+        /// How it is shown.
+        name: String,
+        /// What it is.
+        spec: Spec,
+    },
+}
+
+/// Name of the oracle.
+pub const ORACLE: &str = "oracle";
+
+impl Contender {
+    /// The contender that a spec names; `oracle` or a controller.
+    ///
+    /// # Errors
+    /// When the spec names neither.
+    pub fn parse(spec: &str) -> Result<Self, registry::Error> {
+        if spec == ORACLE {
+            return Ok(Self::Oracle);
+        }
+        registry::parse(spec).map(|parsed| Self::Controller {
+            name: spec.to_string(),
+            spec: parsed,
+        })
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Oracle => ORACLE,
+            Self::Controller { name, .. } => name,
+        }
+    }
+
+    fn sender(&self) -> SenderKind {
+        match self {
+            Self::Oracle => SenderKind::Oracle,
+            Self::Controller { spec, .. } => sender(spec),
+        }
+    }
+}
+
+/// Why a scenario cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The link cannot be generated.
+    #[error("the link cannot be made: {0}")]
+    Link(#[from] LinkError),
+    /// The configuration cannot be simulated.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The threads cannot be started.
+    #[error("cannot start the worker threads: {0}")]
+    Threads(String),
+}
+
+/// What part a result plays in its comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The physical limit.
+    Limit,
+    /// A controller that was asked for.
+    Contender,
+    /// The best constant window.
+    Floor,
+}
+
+/// A controller's results.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its part.
+    pub role: Role,
+    /// Mean over the seeds.
+    pub mean: Metrics,
+    /// Half the 95 % interval of each mean, where there are several seeds.
+    pub ci95: Option<Metrics>,
+    /// Each flow, mean over the seeds.
+    pub flows: Vec<Metrics>,
+    /// Each seed.
+    pub seeds: Vec<Metrics>,
+    /// The first seed over time, if asked for.
+    pub timeline: Option<Timeline>,
+    /// RTTs of the first seed.
+    pub rtt: Delays,
+}
+
+/// A finished comparison.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Limit, contenders by falling power, floor.
+    pub entries: Vec<Entry>,
+    /// Constant windows that were tried for the floor: name and metrics, first seed.
+    pub windows: Vec<(String, Metrics)>,
+    /// Packets that crossed the bottleneck in all runs.
+    pub simulated_packets: u64,
+}
+
+/// How a comparison is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// How many seeds.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+    /// Threads; 0: one for each core.
+    pub jobs: usize,
+    /// Keep the first seed of each contender over time.
+    pub timelines: bool,
+}
+
+struct Run {
+    measured: Measured,
+    packets: u64,
+    timeline: Option<Timeline>,
+    rtt: Delays,
+}
+
+fn run(
+    scenario: &Scenario,
+    contender: &Contender,
+    seed: u64,
+    timeline: bool,
+) -> Result<Run, Error> {
+    let config = scenario.config(&contender.sender(), seed)?;
+    let mut probe = (
+        Meter::new(&config),
+        timeline.then(|| Timeline::new(&config)),
+    );
+    let outcome = Simulation::new(config)?.run(&mut probe);
+    let (meter, timeline) = probe;
+    Ok(Run {
+        measured: meter.finish(),
+        packets: outcome.bottleneck_packets,
+        timeline,
+        rtt: meter.rtt(),
+    })
+}
+
+/// How many runs a comparison takes.
+#[must_use]
+pub fn count_runs(contenders: &[Contender], plan: &Plan) -> u64 {
+    let asked = contenders
+        .iter()
+        .filter(|c| !matches!(c, Contender::Oracle))
+        .count() as u64;
+    (asked + 1) * plan.seeds + WINDOWS_BDP.len() as u64 + plan.seeds.saturating_sub(1)
+}
+
+fn window_contender(packets: u64) -> Option<Contender> {
+    Contender::parse(&format!("window:packets={}", packets.max(1))).ok()
+}
+
+/// Runs a comparison. `progress` is called after each run.
+///
+/// # Errors
+/// When the scenario cannot be simulated at all.
+pub fn compare(
+    scenario: &Scenario,
+    contenders: &[Contender],
+    plan: &Plan,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Comparison, Error> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.jobs)
+        .build()
+        .map_err(|e| Error::Threads(e.to_string()))?;
+    pool.install(|| compare_here(scenario, contenders, plan, progress))
+}
+
+fn compare_here(
+    scenario: &Scenario,
+    contenders: &[Contender],
+    plan: &Plan,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Comparison, Error> {
+    let mut all = vec![Contender::Oracle];
+    all.extend(
+        contenders
+            .iter()
+            .filter(|c| !matches!(c, Contender::Oracle))
+            .cloned(),
+    );
+    let asked = all.len();
+    let windows = windows(scenario, plan.first_seed)?;
+    all.extend(windows);
+
+    let seeds = || plan.first_seed..plan.first_seed.saturating_add(plan.seeds.max(1));
+    let mut tasks: Vec<(usize, u64)> = (0..asked)
+        .flat_map(|c| seeds().map(move |seed| (c, seed)))
+        .collect();
+    tasks.extend((asked..all.len()).map(|c| (c, plan.first_seed)));
+    let execute = |tasks: &[(usize, u64)]| -> Result<Vec<Run>, Error> {
+        tasks
+            .par_iter()
+            .map(|&(c, seed)| {
+                let timeline = plan.timelines && c < asked && seed == plan.first_seed;
+                let done = run(scenario, &all[c], seed, timeline);
+                progress();
+                done
+            })
+            .collect()
+    };
+    let mut runs = execute(&tasks)?.into_iter();
+    let mut simulated_packets = 0;
+    let mut entries: Vec<Entry> = Vec::new();
+    for (c, contender) in all[..asked].iter().enumerate() {
+        let of_contender: Vec<Run> = runs.by_ref().take(seeds().count()).collect();
+        simulated_packets += of_contender.iter().map(|r| r.packets).sum::<u64>();
+        let role = if c == 0 { Role::Limit } else { Role::Contender };
+        entries.push(entry(contender.name(), role, of_contender));
+    }
+    let window_runs: Vec<Run> = runs.collect();
+    simulated_packets += window_runs.iter().map(|r| r.packets).sum::<u64>();
+    let tried: Vec<(String, Metrics)> = all[asked..]
+        .iter()
+        .zip(&window_runs)
+        .map(|(c, run)| (c.name().to_string(), run.measured.total))
+        .collect();
+    let best = (0..tried.len()).max_by(|a, b| {
+        let power = |n: usize| finite_or_least(tried[n].1.power);
+        power(*a).total_cmp(&power(*b))
+    });
+    entries[1..]
+        .sort_by(|a, b| finite_or_least(b.mean.power).total_cmp(&finite_or_least(a.mean.power)));
+    if let Some(best) = best {
+        let more: Vec<(usize, u64)> = seeds().skip(1).map(|seed| (asked + best, seed)).collect();
+        let more = execute(&more)?;
+        simulated_packets += more.iter().map(|r| r.packets).sum::<u64>();
+        let first = window_runs.into_iter().nth(best);
+        let of_best = first.into_iter().chain(more).collect();
+        entries.push(entry(&tried[best].0, Role::Floor, of_best));
+    }
+    Ok(Comparison {
+        entries,
+        windows: tried,
+        simulated_packets,
+    })
+}
+
+/// Flows that never got a sample have no power; they come last.
+fn finite_or_least(power: f64) -> f64 {
+    if power.is_finite() { power } else { f64::MIN }
+}
+
+/// The constant windows to try.
+fn windows(scenario: &Scenario, seed: u64) -> Result<Vec<Contender>, Error> {
+    let packets =
+        scenario.bdp(seed)?.as_f64() / scenario.packet_size.as_f64() / scenario.flows.max(1) as f64;
+    let mut sizes: Vec<u64> = WINDOWS_BDP
+        .iter()
+        .map(|n| ((n * packets).round() as u64).clamp(1, 100_000_000))
+        .collect();
+    sizes.dedup();
+    Ok(sizes.into_iter().filter_map(window_contender).collect())
+}
+
+fn entry(name: &str, role: Role, runs: Vec<Run>) -> Entry {
+    let seeds: Vec<Metrics> = runs.iter().map(|r| r.measured.total).collect();
+    let flow_count = runs
+        .iter()
+        .map(|r| r.measured.flows.len())
+        .min()
+        .unwrap_or(0);
+    let flows = (0..flow_count)
+        .map(|n| {
+            let of_flow: Vec<Metrics> = runs.iter().map(|r| r.measured.flows[n]).collect();
+            Metrics::combine(&of_flow, mean)
+        })
+        .collect();
+    let mean = Metrics::combine(&seeds, mean);
+    let ci95 = (seeds.len() > 1).then(|| Metrics::combine(&seeds, ci95));
+    let first = runs.into_iter().next();
+    let (timeline, rtt) = first.map_or_else(Default::default, |run| (run.timeline, run.rtt));
+    Entry {
+        name: name.to_string(),
+        role,
+        mean,
+        ci95,
+        flows,
+        seeds,
+        timeline,
+        rtt,
+    }
+}

@@ -1,0 +1,79 @@
+//! Self-inflicted delay, after Sprout (Winstein et al., NSDI 2013, §5.1).
+//!
+//! At each moment, the age of the freshest packet that has arrived is the delay that the receiver
+//! suffers. An omniscient sender, whose packets all reach the link just when it can send, cannot
+//! avoid a part of it: propagation, and the link's own silence. What is more than that the sender
+//! has inflicted on itself. Sprout subtracts the 95th percentiles of the two ages; here they are
+//! subtracted at each moment, and the percentile over time is taken of the difference, so that an
+//! outage of the link is charged to nobody.
+
+use std::sync::Arc;
+
+use hdrhistogram::Histogram;
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::link::Link;
+
+use super::distribution::{RESIZES, new_histogram};
+
+/// Between two deliveries the difference is taken once a millisecond …
+const STEP: Duration = Duration::from_millis(1);
+/// … but at most so often, which bounds the work for a packet.
+const MAX_STEPS: u64 = 8;
+
+#[derive(Clone, Debug)]
+pub(super) struct SelfInflicted {
+    link: Arc<Link>,
+    to_link: Duration,
+    from_link: Duration,
+    /// When the freshest packet that has arrived was sent.
+    freshest: Time,
+    last_delivery: Option<Time>,
+    /// Difference in microseconds, weighted by microseconds of time.
+    histogram: Histogram<u64>,
+}
+
+impl SelfInflicted {
+    pub(super) fn new(link: Arc<Link>, to_link: Duration, from_link: Duration) -> Self {
+        Self {
+            link,
+            to_link,
+            from_link,
+            freshest: Time::ZERO,
+            last_delivery: None,
+            histogram: new_histogram(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_deliver(&mut self, now: Time, sent_at: Time, bytes: Bytes) {
+        if let Some(last) = self.last_delivery.replace(now) {
+            let interval = now.since(last);
+            let steps = (interval.as_nanos() / STEP.as_nanos()).clamp(1, MAX_STEPS);
+            let weight = interval.div(steps).as_micros();
+            if weight > 0 {
+                for n in 1..=steps {
+                    // Just before the moment, so that a delivery does not count before it is made.
+                    let at = last + interval.div(steps) * n - Duration::from_nanos(1);
+                    let best = self.link.freshest_arrival(at - self.from_link, bytes);
+                    let excess = (best - self.to_link).since(self.freshest);
+                    self.histogram
+                        .record_n(excess.as_micros(), weight)
+                        .expect(RESIZES);
+                }
+            }
+        }
+        self.freshest = self.freshest.max(sent_at);
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect(RESIZES);
+    }
+
+    /// The 95th percentile over time, milliseconds; NaN without deliveries.
+    pub(super) fn p95_ms(&self) -> f64 {
+        if self.histogram.is_empty() {
+            return f64::NAN;
+        }
+        self.histogram.value_at_percentile(95.0) as f64 / 1e3
+    }
+}

@@ -1,0 +1,130 @@
+use std::sync::Arc;
+
+use lowtide_cc::units::Rate;
+use lowtide_sim::link::Opportunities;
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind};
+
+use super::*;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn at(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+fn config(link: Link, duration: Duration, flows: usize) -> SimConfig {
+    let flow = FlowConfig {
+        sender: SenderKind::Oracle,
+        transport: lowtide_sim::transport::TransportConfig::quic(),
+        source: lowtide_sim::source::SourceConfig::Bulk,
+        start: Time::ZERO,
+        stop: None,
+        access: AccessConfig::default(),
+    };
+    SimConfig {
+        forward: PipeConfig::link_with_delay(
+            Arc::new(link),
+            lowtide_sim::queue::QueueLimit::Unlimited,
+            ms(20),
+        ),
+        reverse: PipeConfig::delay_only(ms(20)),
+        flows: vec![flow; flows],
+        duration,
+        packet_size: Bytes::new(1000),
+        ack_size: Bytes::new(60),
+        seed: 0,
+    }
+}
+
+fn deliver(meter: &mut Meter, flow: usize, sent: Time, now: Time, first_copy: bool) {
+    meter.on_deliver(&Delivery {
+        flow,
+        now,
+        sent_at: sent,
+        bytes: Bytes::new(1000),
+        first_copy,
+    });
+}
+
+#[test]
+fn rates_shares_and_delays_are_what_their_definitions_say() {
+    // 8 Mbit/s: 1000 bytes a millisecond; 1 s; 20 ms from link to receiver.
+    let link = Link::constant(Rate::from_mbps(8)).unwrap();
+    let mut meter = Meter::new(&config(link, Duration::from_secs(1), 1));
+    meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
+    for n in 0..500 {
+        meter.on_send(0, at(n), Bytes::new(1000), n >= 450);
+    }
+    meter.on_drop(0, at(10), Bytes::new(1000), DropCause::QueueFull);
+    // 490 packets arrive, 1 % of them second copies; every tenth waits 30 ms in the queue.
+    for n in 0..490 {
+        let delay = if n % 10 == 0 { ms(51) } else { ms(21) };
+        deliver(&mut meter, 0, at(n), at(n) + delay, n % 98 != 0);
+    }
+    let m = meter.finish().total;
+    assert!((m.throughput_mbps - 3.92).abs() < 1e-9);
+    assert!((m.goodput_mbps - 3.88).abs() < 1e-9);
+    assert!(
+        (m.utilisation - 0.5).abs() < 1e-9,
+        "490 of the 980 kB that can arrive"
+    );
+    assert!((m.retransmitted_share - 0.1).abs() < 1e-9);
+    assert!((m.loss_share - 0.002).abs() < 1e-9);
+    let q = m.queue_delay_ms;
+    assert!((q.mean - 3.0).abs() < 1e-6, "{q:?}");
+    assert!(
+        q.p50 < 0.01 && (q.p95 - 30.0).abs() < 0.05 && (q.max - 30.0).abs() < 1e-9,
+        "{q:?}"
+    );
+    assert!(m.rtt_ms.mean.is_nan(), "no acknowledgment, no RTT");
+    assert_eq!(m.jain, 1.0);
+}
+
+#[test]
+fn delay_that_the_link_imposes_is_not_self_inflicted() {
+    // Opportunities each 10 ms, none from 500 to 900 ms.
+    let times: Vec<u32> = (1..=50).chain(90..=100).map(|n| n * 10).collect();
+    let trace = Opportunities::new(times.clone(), Bytes::new(1000)).unwrap();
+    let config = config(Link::Opportunities(trace), Duration::from_secs(1), 1);
+    let p95 = |queued: u64| {
+        let mut meter = Meter::new(&config);
+        meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
+        for t in times.iter().map(|t| u64::from(*t)).filter(|t| *t <= 980) {
+            // The packet that leaves at t came `queued` opportunities before it was needed.
+            let sent = at(t) - Duration::from_nanos(1) - ms(10 * queued);
+            deliver(&mut meter, 0, sent, at(t + 20), true);
+        }
+        meter.finish().total.self_inflicted_ms.p95
+    };
+    assert_eq!(p95(0), 0.0, "outage included");
+    assert!((p95(3) - 30.0).abs() < 0.1, "{}", p95(3));
+}
+
+#[test]
+fn fairness_is_jains_index_over_windows_in_which_flows_overlap() {
+    assert_eq!(jain([2.0, 2.0].into_iter()), 1.0);
+    assert_eq!(jain([4.0, 0.0].into_iter()), 0.5);
+    let link = Link::constant(Rate::from_mbps(8)).unwrap();
+    let mut meter = Meter::new(&config(link, Duration::from_secs(4), 2));
+    meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
+    meter.on_flow_start(1, at(1000), Duration::ZERO, ms(20));
+    // Alone for a second; then 3 : 1 for a second, then equal shares.
+    for n in 0..3500 {
+        let second_flows = match n / 1000 {
+            0 => false,
+            1 => n % 4 == 0,
+            _ => n % 2 == 0,
+        };
+        deliver(&mut meter, usize::from(second_flows), at(n), at(n), true);
+    }
+    // (1 + 1/3)² / (2 · (1 + 1/9)) = 0.8 and 1.
+    let measured = meter.finish();
+    assert!(
+        (measured.total.jain - 0.9).abs() < 1e-9,
+        "{}",
+        measured.total.jain
+    );
+    assert_eq!(measured.flows[1].jain, 1.0);
+}

@@ -1,0 +1,135 @@
+//! A 4G-like link whose rate changes every 10 ms.
+//!
+//! Three processes multiply:
+//! - a **slow mean**: the logarithm of the rate is a Gauss–Markov process (Ornstein–Uhlenbeck),
+//!   for distance, shadowing and the cell's load;
+//! - **fast burstiness**: log-normal factors for the scheduler and fast fading, correlated over a
+//!   few intervals;
+//! - **fades**: times of exponentially distributed length in which next to nothing leaves, as
+//!   handovers and deep shadows make them.
+//!
+//! The defaults were set from the statistics of rates in real LTE traces (variation,
+//! autocorrelation, empty intervals), never from a controller's results.
+
+use lowtide_cc::units::{Duration, Rate, Time};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::link::{AfterLast, LinkError, RateSchedule};
+
+/// Parameters of the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cellular {
+    /// Mean rate outside fades.
+    pub mean: Rate,
+    /// Time between two changes of the rate.
+    pub interval: Duration,
+    /// Standard deviation of the slow mean's logarithm.
+    pub slow_sigma: f64,
+    /// Time in which the slow mean's autocorrelation falls to 1/e.
+    pub slow_time: Duration,
+    /// Standard deviation of the fast factor's logarithm.
+    pub fast_sigma: f64,
+    /// Time in which the fast factor's autocorrelation falls to 1/e.
+    pub fast_time: Duration,
+    /// Mean time between the starts of two fades.
+    pub fade_every: Duration,
+    /// Mean length of a fade.
+    pub fade_length: Duration,
+    /// Rate in a fade, as a share of the rate without it.
+    pub fade_depth: f64,
+}
+
+impl Default for Cellular {
+    /// A moving user's LTE downlink: 12 Mbit/s on average.
+    fn default() -> Self {
+        Self {
+            mean: Rate::from_mbps(12),
+            interval: Duration::from_millis(10),
+            slow_sigma: 0.45,
+            slow_time: Duration::from_secs(4),
+            fast_sigma: 0.45,
+            fast_time: Duration::from_millis(25),
+            fade_every: Duration::from_secs(12),
+            fade_length: Duration::from_millis(150),
+            fade_depth: 0.02,
+        }
+    }
+}
+
+/// Normal random numbers, two at a time (Box–Muller).
+struct Normal {
+    rng: Pcg64Mcg,
+    spare: Option<f64>,
+}
+
+impl Normal {
+    /// Even in 0..1, never 0.
+    fn uniform(&mut self) -> f64 {
+        ((self.rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(self.uniform())
+    }
+
+    fn draw(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
+        let angle = 2.0 * core::f64::consts::PI * self.uniform();
+        self.spare = Some(radius * libm::sin(angle));
+        radius * libm::cos(angle)
+    }
+}
+
+impl Cellular {
+    /// The longest schedule, in intervals.
+    pub const MAX_INTERVALS: u64 = 10_000_000;
+
+    /// A schedule of `length`, which then repeats.
+    ///
+    /// # Errors
+    /// When the length holds no interval or too many, or nothing would ever leave.
+    pub fn generate(&self, length: Duration, seed: u64) -> Result<RateSchedule, LinkError> {
+        let intervals = length.as_nanos() / self.interval.as_nanos().max(1);
+        if intervals == 0 || intervals > Self::MAX_INTERVALS {
+            return Err(LinkError::NoSteps);
+        }
+        let mut normal = Normal {
+            rng: Pcg64Mcg::seed_from_u64(seed),
+            spare: None,
+        };
+        let step = self.interval.as_secs_f64();
+        // Autocorrelation of neighbouring values, and the innovation that keeps the variance.
+        let decay = |time: Duration| {
+            let rho = libm::exp(-step / time.as_secs_f64().max(1e-9));
+            (rho, libm::sqrt(1.0 - rho * rho))
+        };
+        let (slow_rho, slow_innovation) = decay(self.slow_time);
+        let (fast_rho, fast_innovation) = decay(self.fast_time);
+        // E[exp(σ·N)] = exp(σ²/2).
+        let variance = self.slow_sigma * self.slow_sigma + self.fast_sigma * self.fast_sigma;
+        let scale = self.mean.as_f64() / libm::exp(variance / 2.0);
+        let (mut slow, mut fast) = (normal.draw(), normal.draw());
+        let mut fade_at = normal.exponential(self.fade_every.as_secs_f64());
+        let mut fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
+        let mut steps = Vec::with_capacity(intervals as usize);
+        for n in 0..intervals {
+            let now = n as f64 * step;
+            while now >= fade_until {
+                fade_at = fade_until + normal.exponential(self.fade_every.as_secs_f64());
+                fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
+            }
+            let depth = if now >= fade_at { self.fade_depth } else { 1.0 };
+            let log = self.slow_sigma * slow + self.fast_sigma * fast;
+            let rate = scale * libm::exp(log) * depth;
+            let at = Time::ZERO + self.interval * n;
+            steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
+            slow = slow_rho * slow + slow_innovation * normal.draw();
+            fast = fast_rho * fast + fast_innovation * normal.draw();
+        }
+        RateSchedule::new(steps, AfterLast::RepeatAfter(self.interval))
+    }
+}

@@ -1,0 +1,105 @@
+//! What a link is like: its rates at 10 ms, its gaps, how fast it forgets.
+
+use lowtide_cc::units::{Duration, Rate, Time};
+
+use crate::link::Link;
+
+/// Width of the bins in which rates are taken.
+pub const BIN: Duration = Duration::from_millis(10);
+
+/// Lags at which the autocorrelation is given.
+pub const LAGS: [Duration; 4] = [
+    Duration::from_millis(10),
+    Duration::from_millis(100),
+    Duration::from_secs(1),
+    Duration::from_secs(10),
+];
+
+/// A link's statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Info {
+    /// Length of what was looked at.
+    pub length: Duration,
+    /// Mean rate.
+    pub mean: Rate,
+    /// Percentiles 5, 25, 50, 75 and 95 of the rates in bins of 10 ms.
+    pub percentiles: [Rate; 5],
+    /// Highest rate of a bin.
+    pub max: Rate,
+    /// Standard deviation of the bins' rates over their mean.
+    pub variation: f64,
+    /// Share of bins in which nothing could leave.
+    pub empty_share: f64,
+    /// The longest time in which nothing could leave, in whole bins.
+    pub longest_gap: Duration,
+    /// Autocorrelation of the bins' rates at [`LAGS`]; `None` where the trace is too short or
+    /// constant.
+    pub autocorrelation: [Option<f64>; 4],
+}
+
+/// Describes the first `length` of a link; `None` for an unlimited link or a length below a bin.
+#[must_use]
+pub fn describe(link: &Link, length: Duration) -> Option<Info> {
+    let count = usize::try_from(length.as_nanos() / BIN.as_nanos()).ok()?;
+    if link.is_unlimited() || count == 0 {
+        return None;
+    }
+    let edge = |n: usize| Time::ZERO + BIN * n as u64;
+    let bins: Vec<u64> = (0..count)
+        .map(|n| link.volume_between(edge(n), edge(n + 1)).get())
+        .collect();
+    let rate = |bytes: u64| Rate::from_bytes_per_sec(bytes * (1_000_000_000 / BIN.as_nanos()));
+    let mut sorted = bins.clone();
+    sorted.sort_unstable();
+    let mean = bins.iter().sum::<u64>() as f64 / count as f64;
+    let variance = bins
+        .iter()
+        .map(|b| (*b as f64 - mean) * (*b as f64 - mean))
+        .sum::<f64>()
+        / count as f64;
+    let autocorrelation = |lag: Duration| {
+        let lag = (lag.as_nanos() / BIN.as_nanos()) as usize;
+        // Below four times the lag the estimate says nothing.
+        if count < 4 * lag || variance == 0.0 {
+            return None;
+        }
+        let pairs = bins.iter().zip(&bins[lag..]);
+        let covariance = pairs
+            .map(|(a, b)| (*a as f64 - mean) * (*b as f64 - mean))
+            .sum::<f64>()
+            / count as f64;
+        Some(covariance / variance)
+    };
+    let longest_gap = bins
+        .split(|b| *b > 0)
+        .map(<[u64]>::len)
+        .max()
+        .map_or(Duration::ZERO, |n| BIN * n as u64);
+    Some(Info {
+        length,
+        mean: Rate::from_volume(
+            link.volume_between(Time::ZERO, edge(count)),
+            BIN * count as u64,
+        ),
+        percentiles: [5, 25, 50, 75, 95].map(|p| rate(sorted[(count - 1) * p / 100])),
+        max: rate(sorted[count - 1]),
+        variation: if mean == 0.0 {
+            0.0
+        } else {
+            libm::sqrt(variance) / mean
+        },
+        empty_share: bins.iter().filter(|b| **b == 0).count() as f64 / count as f64,
+        longest_gap,
+        autocorrelation: LAGS.map(autocorrelation),
+    })
+}
+
+/// The length of a link's repetition, where it has one.
+#[must_use]
+pub fn natural_length(link: &Link) -> Option<Duration> {
+    match link {
+        Link::Unlimited => None,
+        Link::Rates(schedule) => schedule.period(),
+        Link::Opportunities(trace) => Some(trace.period()),
+    }
+}
