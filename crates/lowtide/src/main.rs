@@ -1,2 +1,60 @@
-//! The command line.
-fn main() {}
+//! `lowtide`: congestion controllers on links whose capacity changes.
+
+mod compare;
+mod failure;
+mod list;
+mod output;
+mod scenario_args;
+mod trace;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "lowtide", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run controllers over one link and show who gets what throughput at what delay
+    Compare(Box<compare::Args>),
+    /// List the controllers and their parameters
+    List(list::Args),
+    /// Describe, convert or generate link traces
+    Trace {
+        #[command(subcommand)]
+        command: trace::Command,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Compare(args) => compare::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Trace { command } => trace::run(&command),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);
+            output::print(&script)
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell when even this fails.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! How a command fails.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why a command failed; decides the exit code.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What the user gave is wrong: exit code 2, as for unknown flags.
+    Input(String),
+    /// Something else went wrong: exit code 1.
+    Run(String),
+}
+
+impl Failure {
+    pub(crate) fn input(problem: impl fmt::Display) -> Self {
+        Self::Input(problem.to_string())
+    }
+
+    pub(crate) fn run(problem: impl fmt::Display) -> Self {
+        Self::Run(problem.to_string())
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Input(_) => ExitCode::from(2),
+            Self::Run(_) => ExitCode::from(1),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(problem) | Self::Run(problem) => f.write_str(problem),
+        }
+    }
+}

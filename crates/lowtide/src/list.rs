@@ -1,0 +1,79 @@
+//! `lowtide list`.
+
+use std::fmt::Write;
+
+use lowtide_cc::registry;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print an array of objects
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    parameters: Vec<ListedParameter>,
+}
+
+#[derive(Serialize)]
+struct ListedParameter {
+    name: &'static str,
+    summary: &'static str,
+    default: &'static str,
+    values: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut listed: Vec<Listed> = registry::all()
+        .iter()
+        .map(|entry| Listed {
+            name: entry.name,
+            summary: entry.summary,
+            source: entry.source,
+            parameters: entry
+                .parameters
+                .iter()
+                .map(|p| ListedParameter {
+                    name: p.name,
+                    summary: p.summary,
+                    default: p.default,
+                    values: p.domain.to_string(),
+                })
+                .collect(),
+        })
+        .collect();
+    listed.push(Listed {
+        name: lowtide_lab::compare::ORACLE,
+        summary: "the physical limit: knows the link's future, keeps it busy with an empty queue",
+        source: "Lowtide; only in the simulator",
+        parameters: Vec::new(),
+    });
+    if args.json {
+        return output::print_json(&listed);
+    }
+    let mut text = String::new();
+    for entry in listed {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:<10} {}", entry.name, entry.summary);
+        let _ = writeln!(text, "{:<10} {}", "", entry.source);
+        for p in entry.parameters {
+            let _ = writeln!(
+                text,
+                "{:<12} {}={}  {} ({})",
+                "", p.name, p.default, p.summary, p.values
+            );
+        }
+    }
+    text.push_str(
+        "\nParameters are set as NAME:key=value,key=value, as in bbr:aggregation=false\n",
+    );
+    output::print(text.as_bytes())
+}

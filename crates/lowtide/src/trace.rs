@@ -1,0 +1,223 @@
+//! `lowtide trace`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
+use lowtide_sim::trace::generate::Cellular;
+use lowtide_sim::trace::{info, mahimahi, quantity, series};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::scenario_args::load_trace;
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// One millisecond a line: an opportunity
+    Mahimahi,
+    /// time_ms,rate_kbps
+    Csv,
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Describe traces: length, rates in bins of 10 ms, gaps, autocorrelation
+    Info {
+        /// The traces
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Print an array of objects
+        #[arg(long)]
+        json: bool,
+        /// Bytes of one opportunity
+        #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+        opportunity: Option<Bytes>,
+    },
+    /// Convert a trace to the other format
+    Convert {
+        /// The trace
+        file: PathBuf,
+        /// What it becomes
+        #[arg(long)]
+        to: Format,
+        /// Where it goes [default: standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Time between two rates of a CSV
+        #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = quantity::duration)]
+        interval: Duration,
+        /// Bytes of one opportunity
+        #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+        opportunity: Option<Bytes>,
+    },
+    /// Generate a 4G-like trace
+    Generate {
+        /// Mean rate outside fades
+        #[arg(long, default_value = "12mbit", value_parser = quantity::rate)]
+        mean: Rate,
+        /// Length
+        #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::duration)]
+        duration: Duration,
+        /// The same seed gives the same trace
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Format
+        #[arg(long, default_value = "csv")]
+        to: Format,
+        /// Where it goes [default: standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+pub(crate) fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Info {
+            files,
+            json,
+            opportunity,
+        } => describe(files, *json, *opportunity),
+        Command::Convert {
+            file,
+            to,
+            output,
+            interval,
+            opportunity,
+        } => {
+            let link = Arc::new(load_trace(file, *opportunity)?);
+            let length = info::natural_length(&link)
+                .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
+            let text = write(&link, length, *interval, *to, *opportunity)?;
+            put(&text, output.as_ref())
+        }
+        Command::Generate {
+            mean,
+            duration,
+            seed,
+            to,
+            output,
+        } => {
+            let model = Cellular {
+                mean: *mean,
+                ..Cellular::default()
+            };
+            let longest = model.interval * Cellular::MAX_INTERVALS;
+            if *duration < model.interval || *duration > longest {
+                return Err(Failure::input(format!(
+                    "--duration: must lie between {} and {} s",
+                    model.interval,
+                    longest.as_secs_f64()
+                )));
+            }
+            let schedule = model.generate(*duration, *seed).map_err(Failure::input)?;
+            let link = Arc::new(Link::Rates(schedule));
+            let text = write(&link, *duration, model.interval, *to, None)?;
+            put(&text, output.as_ref())
+        }
+    }
+}
+
+fn write(
+    link: &Arc<Link>,
+    length: Duration,
+    interval: Duration,
+    to: Format,
+    opportunity: Option<Bytes>,
+) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    match to {
+        Format::Csv => {
+            if interval < Duration::from_millis(1) {
+                return Err(Failure::input("--interval: at least 1ms"));
+            }
+            series::write(link, length, interval, &mut text).map_err(Failure::run)?;
+        }
+        Format::Mahimahi => {
+            let ms = u32::try_from(length.as_nanos() / 1_000_000)
+                .ok()
+                .filter(|ms| *ms <= MAX_TRACE_MS)
+                .ok_or_else(|| Failure::input("a mahimahi trace is at most 4 hours long"))?;
+            let size = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+            let trace = mahimahi::from_link(link, ms, size).map_err(Failure::input)?;
+            mahimahi::write(&trace, &mut text).map_err(Failure::run)?;
+        }
+    }
+    Ok(text)
+}
+
+fn put(text: &[u8], output: Option<&PathBuf>) -> Result<(), Failure> {
+    match output {
+        None => output::print(text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display()))),
+    }
+}
+
+#[derive(Serialize)]
+struct JsonInfo {
+    file: String,
+    length_s: f64,
+    mean_mbps: f64,
+    /// 5, 25, 50, 75, 95 % of the rates in bins of 10 ms.
+    percentiles_mbps: [f64; 5],
+    max_mbps: f64,
+    variation: f64,
+    empty_share: f64,
+    longest_gap_ms: f64,
+    /// At 10 ms, 100 ms, 1 s and 10 s.
+    autocorrelation: [Option<f64>; 4],
+}
+
+fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for file in files {
+        let link = load_trace(file, opportunity)?;
+        let described = info::natural_length(&link).and_then(|l| info::describe(&link, l));
+        let info = described.ok_or_else(|| {
+            Failure::input(format!("{}: it is shorter than 10 ms", file.display()))
+        })?;
+        all.push(JsonInfo {
+            file: file.display().to_string(),
+            length_s: info.length.as_secs_f64(),
+            mean_mbps: info.mean.as_mbps(),
+            percentiles_mbps: info.percentiles.map(Rate::as_mbps),
+            max_mbps: info.max.as_mbps(),
+            variation: info.variation,
+            empty_share: info.empty_share,
+            longest_gap_ms: info.longest_gap.as_millis_f64(),
+            autocorrelation: info.autocorrelation,
+        });
+    }
+    if json {
+        return output::print_json(&all);
+    }
+    let mut text = String::new();
+    for i in all {
+        let [p5, p25, p50, p75, p95] = i.percentiles_mbps;
+        let autocorrelation: Vec<String> = i
+            .autocorrelation
+            .iter()
+            .map(|a| a.map_or("-".to_string(), |a| format!("{a:.2}")))
+            .collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}\n  length          {:.1} s\n  mean            {:.2} Mbit/s\n  \
+             10 ms rates     {p5:.2} / {p25:.2} / {p50:.2} / {p75:.2} / {p95:.2} Mbit/s (5, 25, 50, 75, 95 %), most {:.2}\n  \
+             variation       {:.2} (standard deviation / mean)\n  empty bins      {:.1} %\n  \
+             longest gap     {} ms\n  autocorrelation {} (at 10 ms, 100 ms, 1 s, 10 s)",
+            i.file,
+            i.length_s,
+            i.mean_mbps,
+            i.max_mbps,
+            i.variation,
+            i.empty_share * 100.0,
+            i.longest_gap_ms,
+            autocorrelation.join(" / "),
+        );
+    }
+    output::print(text.as_bytes())
+}
