@@ -177,3 +177,75 @@ impl DeliveryRateSampler {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1000);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_sample_is_the_delivered_volume_over_the_longer_of_send_and_ack_interval() {
+        let mut s = DeliveryRateSampler::new();
+        // Ten packets in 1 ms; acknowledgments return 40 ms later, one each 2 ms.
+        let states: Vec<PacketRateState> = (0..10)
+            .map(|n| s.on_packet_sent(at(1000), MSS, MSS * n))
+            .collect();
+        let min_rtt = Duration::from_millis(40);
+        let mut rates = Vec::new();
+        for (n, state) in states.iter().enumerate() {
+            s.on_packet_acked(at(1040 + 2 * n as u64), MSS, at(1000), state);
+            rates.push(s.sample(min_rtt).unwrap().delivery_rate.as_bytes_per_sec());
+        }
+        // All were sent with nothing delivered: n packets in 40 + 2(n − 1) ms.
+        assert_eq!(rates[0], 25_000);
+        assert_eq!(rates[9], 10_000 * 1000 / 58);
+        // The next flight, sent at 1060, spans the ACKs of one round.
+        let state = s.on_packet_sent(at(1060), MSS, Bytes::ZERO);
+        s.on_packet_acked(at(1102), MSS, at(1060), &state);
+        let sample = s.sample(min_rtt).unwrap();
+        assert_eq!((sample.delivered, sample.prior_delivered), (MSS, MSS * 10));
+        assert_eq!(
+            sample.interval,
+            Duration::from_millis(42),
+            "idle time does not count"
+        );
+    }
+
+    #[test]
+    fn an_interval_below_min_rtt_gives_no_sample() {
+        let mut s = DeliveryRateSampler::new();
+        let state = s.on_packet_sent(at(0), MSS, Bytes::ZERO);
+        s.on_packet_acked(at(10), MSS, at(0), &state);
+        assert_eq!(s.sample(Duration::from_millis(11)), None);
+        assert_eq!(
+            s.sample(Duration::from_millis(1)),
+            None,
+            "nothing new was acknowledged"
+        );
+    }
+
+    #[test]
+    fn packets_sent_while_the_application_is_the_limit_are_marked_until_the_flight_has_passed() {
+        let mut s = DeliveryRateSampler::new();
+        let first = s.on_packet_sent(at(0), MSS, Bytes::ZERO);
+        s.on_app_limited(MSS);
+        let second = s.on_packet_sent(at(1), MSS, MSS);
+        assert!(!first.app_limited && second.app_limited);
+        s.on_packet_acked(at(40), MSS, at(0), &first);
+        assert!(!s.sample(Duration::ZERO).unwrap().app_limited);
+        assert!(s.is_app_limited());
+        s.on_packet_acked(at(41), MSS, at(1), &second);
+        assert!(s.sample(Duration::ZERO).unwrap().app_limited);
+        assert!(
+            !s.is_app_limited(),
+            "what was in flight then has been delivered"
+        );
+    }
+}

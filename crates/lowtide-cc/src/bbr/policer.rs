@@ -126,3 +126,69 @@ impl Policer {
         self.begin_interval(now, sample);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::AckedPacket;
+
+    /// One round of 100 kB a second, `lost` of it lost, at second `n`.
+    fn round(policer: &mut Policer, n: u64, lost: u64, app_limited: bool) -> bool {
+        let now = Time::ZERO + Duration::from_secs(n);
+        let delivered = Bytes::new(100_000 * n);
+        let sample = RateSample {
+            delivery_rate: Rate::from_bytes_per_sec(300_000),
+            delivered,
+            interval: Duration::from_secs(1),
+            prior_delivered: delivered,
+            total_delivered: delivered,
+            lost: Bytes::new(lost),
+            total_lost: Bytes::new(lost * n),
+            sent_inflight: Bytes::ZERO,
+            sent_at: now,
+            app_limited,
+        };
+        let packets = [AckedPacket {
+            number: n,
+            bytes: Bytes::new(1),
+            sent_at: now,
+        }];
+        let ack = AckEvent {
+            now,
+            packets: &packets,
+            bytes_acked: Bytes::new(100_000),
+            bytes_lost: Bytes::new(lost),
+            rtt: None,
+            prior_inflight: Bytes::ZERO,
+            inflight: Bytes::ZERO,
+            rate_sample: Some(sample),
+        };
+        policer.on_ack(&ack, &sample, true, Phase::ProbeBw)
+    }
+
+    #[test]
+    fn two_lossy_intervals_of_equal_rate_show_a_policer_for_48_rounds() {
+        let mut policer = Policer::default();
+        // A loss begins an interval; four rounds later it ends, another four and there are two.
+        let found = (1..20).find(|n| {
+            round(&mut policer, *n, 30_000, false);
+            policer.rate().is_some()
+        });
+        assert_eq!(found, Some(9));
+        assert_eq!(policer.rate(), Some(Rate::from_bytes_per_sec(100_000)));
+        let over = (10..100).find(|n| round(&mut policer, *n, 0, false));
+        assert_eq!(over, Some(57), "48 rounds later");
+        assert_eq!(policer.rate(), None);
+    }
+
+    #[test]
+    fn little_loss_or_an_application_limit_shows_no_policer() {
+        for (lost, app_limited) in [(15_000, false), (30_000, true)] {
+            let mut policer = Policer::default();
+            for n in 1..60 {
+                round(&mut policer, n, lost, app_limited);
+                assert_eq!(policer.rate(), None);
+            }
+        }
+    }
+}

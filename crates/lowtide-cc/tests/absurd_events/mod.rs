@@ -1,0 +1,181 @@
+//! Event sequences that no host should produce, made from bytes. Shared by the property test and
+//! the fuzz target.
+
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Controller, Feedback, LossEvent, LostPacket, PacketSent, TimeoutEvent,
+    TimeoutKind,
+};
+use lowtide_cc::delivery_rate::RateSample;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, registry};
+
+/// Numbers out of bytes; zeros when they run out.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        *first
+    }
+
+    fn flag(&mut self) -> bool {
+        self.byte().is_multiple_of(2)
+    }
+
+    /// Small numbers, large ones and the extremes.
+    fn number(&mut self) -> u64 {
+        let shift = self.byte();
+        let value = (u64::from(self.byte()) << 8) | u64::from(self.byte());
+        match shift {
+            255 => u64::MAX,
+            254 => u64::MAX - value,
+            n => value << (n % 48),
+        }
+    }
+
+    fn bytes(&mut self) -> Bytes {
+        Bytes::new(self.number())
+    }
+
+    fn duration(&mut self) -> Duration {
+        Duration::from_nanos(self.number())
+    }
+
+    fn time(&mut self) -> Time {
+        Time::from_nanos(self.number())
+    }
+
+    fn sample(&mut self) -> Option<RateSample> {
+        if self.byte().is_multiple_of(4) {
+            return None;
+        }
+        Some(RateSample {
+            delivery_rate: Rate::from_bytes_per_sec(self.number()),
+            delivered: self.bytes(),
+            interval: self.duration(),
+            prior_delivered: self.bytes(),
+            total_delivered: self.bytes(),
+            lost: self.bytes(),
+            total_lost: self.bytes(),
+            sent_inflight: self.bytes(),
+            sent_at: self.time(),
+            app_limited: self.flag(),
+        })
+    }
+}
+
+/// Plays the bytes as events to every controller and checks what each must keep.
+pub fn play(data: &[u8]) {
+    for entry in registry::all() {
+        let mut input = Input(data);
+        let config = Config {
+            max_datagram: Bytes::new(u64::from(input.byte()) * 40),
+            initial_window: input.bytes(),
+            now: input.time(),
+            seed: 1,
+        };
+        let mut cc = registry::build(entry.name, &config).expect("all entries have defaults");
+        check(&*cc, entry.name);
+        while !input.0.is_empty() {
+            event(&mut *cc, &mut input);
+            check(&*cc, entry.name);
+        }
+    }
+}
+
+fn event(cc: &mut dyn Controller, input: &mut Input<'_>) {
+    let now = input.time();
+    match input.byte() % 10 {
+        0 => cc.on_packet_sent(&PacketSent {
+            now,
+            number: input.number(),
+            bytes: input.bytes(),
+            inflight: input.bytes(),
+            app_limited: input.flag(),
+        }),
+        1 => {
+            let packets = [LostPacket {
+                number: input.number(),
+                bytes: input.bytes(),
+                sent_at: input.time(),
+            }];
+            let (bytes_lost, inflight) = (input.bytes(), input.bytes());
+            cc.on_loss(&LossEvent {
+                now,
+                packets: &packets,
+                bytes_lost,
+                inflight,
+            });
+        }
+        2 => {
+            let kind = if input.flag() {
+                TimeoutKind::Rto
+            } else {
+                TimeoutKind::PersistentCongestion
+            };
+            cc.on_timeout(&TimeoutEvent {
+                now,
+                kind,
+                inflight: input.bytes(),
+            });
+        }
+        3 => cc.on_mtu_change(Bytes::new(u64::from(input.byte()) * 16)),
+        4 => {
+            let rate = Rate::from_bytes_per_sec(input.number());
+            cc.on_feedback(&Feedback {
+                now,
+                carrier: input.number(),
+                rate,
+            });
+        }
+        5 => cc.on_ecn_ce(now, input.time(), input.number()),
+        6 => cc.on_spurious_timeout(now),
+        7 => cc.on_wakeup(now),
+        _ => {
+            let packets = [AckedPacket {
+                number: input.number(),
+                bytes: input.bytes(),
+                sent_at: input.time(),
+            }];
+            cc.on_ack(&AckEvent {
+                now,
+                packets: &packets,
+                bytes_acked: input.bytes(),
+                bytes_lost: if input.flag() {
+                    Bytes::ZERO
+                } else {
+                    input.bytes()
+                },
+                rtt: if input.flag() {
+                    None
+                } else {
+                    Some(input.duration())
+                },
+                prior_inflight: input.bytes(),
+                inflight: input.bytes(),
+                rate_sample: input.sample(),
+            });
+        }
+    }
+}
+
+fn check(cc: &dyn Controller, name: &str) {
+    assert!(!cc.cwnd().is_zero(), "{name}: no window");
+    assert!(
+        cc.pacing_rate().is_none_or(|r| !r.is_zero()),
+        "{name}: no pacing rate"
+    );
+    assert!(!cc.send_quantum().is_zero(), "{name}: no quantum");
+    let s = cc.snapshot();
+    for gain in [s.pacing_gain, s.cwnd_gain].into_iter().flatten() {
+        assert!(gain.is_finite() && gain > 0.0, "{name}: gain {gain}");
+    }
+    if let Some(f) = s.filter {
+        for value in [f.gain, f.process_noise, f.measurement_noise, f.innovation] {
+            assert!(value.is_finite(), "{name}: filter {f:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! BBR's transitions, provoked and observed.
+
+mod host;
+
+use host::{Host, MSS};
+use lowtide_cc::Config;
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate};
+
+const RATE: Rate = Rate::from_mbps(16); // 2 packets a millisecond
+const RTT: Duration = Duration::from_millis(50);
+/// 100 packets.
+const BDP: Bytes = Bytes::new(100_000);
+
+fn host(spec: &str, seed: u64) -> Host {
+    let config = Config {
+        seed,
+        ..Config::for_datagram(MSS)
+    };
+    Host::new(registry::build(spec, &config).unwrap(), RATE, RTT)
+}
+
+fn in_probe_bw(seed: u64) -> Host {
+    let mut host = host("bbr", seed);
+    host.run_until(|h| h.phase() == "ProbeBW");
+    host.run_for(Duration::from_secs(2));
+    host
+}
+
+#[test]
+fn startup_doubles_drain_empties_and_probe_bw_keeps_the_link_busy() {
+    let mut host = host("bbr", 1);
+    host.run_until(|h| h.phase() == "Drain");
+    // A queue was built, within the window's gain and its allowance for bursts.
+    let most = BDP.mul_f64(2.885) + MSS * 30;
+    assert!(
+        host.inflight() > BDP && host.inflight() < most,
+        "{}",
+        host.inflight()
+    );
+    let startup_took = host.now.as_secs_f64();
+    assert!(startup_took < 0.8, "{startup_took}");
+    host.run_until(|h| h.phase() == "ProbeBW");
+    assert!(host.inflight() <= BDP + MSS * 10, "{}", host.inflight());
+    host.run_for(Duration::from_secs(5));
+    let s = host.cc.snapshot();
+    let bandwidth = s.bandwidth.unwrap().as_f64() / RATE.as_f64();
+    assert!((0.99..1.03).contains(&bandwidth), "{bandwidth}");
+    assert!(s.min_rtt.unwrap() <= RTT + Duration::from_millis(2));
+    // Twice the BDP and the allowance for bursts.
+    let cwnd = host.cc.cwnd();
+    assert!(cwnd >= BDP * 2 && cwnd <= BDP * 2 + MSS * 30, "{cwnd}");
+}
+
+#[test]
+fn the_gain_cycle_goes_1_25_then_0_75_then_6_times_1_and_never_begins_with_0_75() {
+    for seed in 0..20 {
+        let mut host = host("bbr", seed);
+        host.run_until(|h| h.phase() == "ProbeBW");
+        assert_ne!(host.cc.snapshot().pacing_gain, Some(0.75), "seed {seed}");
+    }
+    let mut host = in_probe_bw(1);
+    let mut gains: Vec<(f64, f64)> = Vec::new();
+    let end = host.now + Duration::from_secs(4);
+    while host.now < end && host.step() {
+        let gain = host.cc.snapshot().pacing_gain.unwrap();
+        if gains.last().is_none_or(|(g, _)| *g != gain) {
+            gains.push((gain, host.now.as_secs_f64()));
+        }
+    }
+    for three in gains[1..].windows(4).filter(|w| w[0].0 == 1.25) {
+        assert_eq!([three[1].0, three[2].0, three[3].0], [0.75, 1.0, 1.25]);
+        let cruise = (three[3].1 - three[2].1) / RTT.as_secs_f64();
+        assert!(
+            (6.0..6.8).contains(&cruise),
+            "six phases of a min_rtt each, not {cruise}"
+        );
+        let probe = (three[1].1 - three[0].1) / RTT.as_secs_f64();
+        assert!((1.0..2.2).contains(&probe), "{probe}");
+    }
+    assert!(gains.len() > 15, "{gains:?}");
+}
+
+#[test]
+fn probe_rtt_comes_after_ten_seconds_cuts_to_four_packets_and_restores_the_window() {
+    let mut host = in_probe_bw(1);
+    let before = host.cc.cwnd();
+    host.run_until(|h| h.phase() == "ProbeRTT");
+    host.run_until(|h| h.inflight() <= MSS * 4);
+    let low_since = host.now;
+    assert_eq!(host.cc.cwnd(), MSS * 4);
+    host.run_until(|h| h.phase() == "ProbeBW");
+    let stayed = host.now.since(low_since);
+    assert!(
+        stayed >= Duration::from_millis(200) && stayed < Duration::from_millis(400),
+        "{stayed}"
+    );
+    assert!(
+        host.cc.cwnd() >= before.mul_f64(0.95),
+        "{} {before}",
+        host.cc.cwnd()
+    );
+}
+
+#[test]
+fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
+    let mut host = in_probe_bw(1);
+    let before = host.cc.cwnd();
+    let lost = host.next_number() - 20;
+    host.lose = vec![lost, lost + 1];
+    host.run_until(|h| h.cc.snapshot().in_recovery);
+    // What is in flight and what this acknowledgment delivered.
+    let conserved = host.inflight() + MSS;
+    assert_eq!(host.cc.cwnd(), conserved);
+    assert!(conserved < before);
+    host.run_until(|h| !h.cc.snapshot().in_recovery);
+    assert!(
+        host.cc.cwnd() >= before - MSS * 2,
+        "{} {before}",
+        host.cc.cwnd()
+    );
+}
+
+#[test]
+fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
+    let mut host = in_probe_bw(1);
+    let before = host.cc.cwnd();
+    host.time_out();
+    assert_eq!(host.cc.cwnd(), MSS);
+    host.run_for(Duration::from_millis(400));
+    assert!(
+        host.cc.cwnd() >= before - MSS * 2,
+        "{} {before}",
+        host.cc.cwnd()
+    );
+
+    let mut host = in_probe_bw(1);
+    host.time_out();
+    host.cc.on_spurious_timeout(host.now);
+    assert!(host.cc.cwnd() >= before, "a spurious one is undone at once");
+}
+
+#[test]
+fn after_idleness_it_paces_at_the_estimate_and_app_limited_samples_do_not_lower_it() {
+    let mut host = in_probe_bw(1);
+    let estimate = host.cc.snapshot().bandwidth.unwrap();
+    // 20 packets, then silence; again and again: a tenth of the link.
+    for _ in 0..40 {
+        host.data = Some(20);
+        while host.step() {}
+        host.now += Duration::from_millis(100);
+    }
+    let after = host.cc.snapshot().bandwidth.unwrap();
+    assert!(after >= estimate.mul_f64(0.99), "{after} {estimate}");
+    host.data = None;
+    host.step();
+    let pacing = host.cc.pacing_rate().unwrap().as_f64() / after.as_f64();
+    if host.phase() == "ProbeBW" {
+        assert!((0.98..1.0).contains(&pacing), "{pacing}");
+    }
+}
+
+#[test]
+fn without_compensation_the_window_is_smaller_where_acknowledgments_come_in_bunches() {
+    let cwnd_of = |spec: &str| {
+        let mut host = host(spec, 1);
+        host.run_until(|h| h.phase() == "ProbeBW");
+        for _ in 0..200 {
+            // The path is silent for 20 ms, then everything arrives at once.
+            host.run_for(Duration::from_millis(20));
+            host.now += Duration::from_millis(20);
+        }
+        host.cc.cwnd()
+    };
+    assert!(cwnd_of("bbr") > cwnd_of("bbr-noagg"));
+}

@@ -1,0 +1,216 @@
+//! A small host over an ideal link, to drive a controller step by step.
+
+use std::collections::VecDeque;
+
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+};
+use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+
+pub const MSS: Bytes = Bytes::new(1000);
+
+struct InFlight {
+    number: u64,
+    sent_at: Time,
+    arrives_at: Time,
+    state: PacketRateState,
+}
+
+/// Sends whenever window and pacing allow, and delivers acknowledgments in order.
+pub struct Host {
+    pub cc: Box<dyn Controller>,
+    pub now: Time,
+    pub rate: Rate,
+    pub rtt: Duration,
+    /// Packets with these numbers are lost.
+    pub lose: Vec<u64>,
+    /// The most packets that the application has to send; `None`: no limit.
+    pub data: Option<u64>,
+    flight: VecDeque<InFlight>,
+    sampler: DeliveryRateSampler,
+    next_number: u64,
+    link_free_at: Time,
+    paced_until: Time,
+}
+
+impl Host {
+    pub fn new(cc: Box<dyn Controller>, rate: Rate, rtt: Duration) -> Self {
+        Self {
+            cc,
+            now: Time::ZERO,
+            rate,
+            rtt,
+            lose: Vec::new(),
+            data: None,
+            flight: VecDeque::new(),
+            sampler: DeliveryRateSampler::new(),
+            next_number: 0,
+            link_free_at: Time::ZERO,
+            paced_until: Time::ZERO,
+        }
+    }
+
+    pub fn inflight(&self) -> Bytes {
+        MSS * self.flight.len() as u64
+    }
+
+    pub fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    pub fn phase(&self) -> &'static str {
+        self.cc.snapshot().phase
+    }
+
+    /// Sends one packet at once.
+    fn send(&mut self) {
+        let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight());
+        self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
+        let number = self.next_number;
+        self.next_number += 1;
+        let arrives_at = self.link_free_at + self.rtt;
+        self.flight.push_back(InFlight {
+            number,
+            sent_at: self.now,
+            arrives_at,
+            state,
+        });
+        let app_limited = state.app_limited;
+        let inflight = self.inflight();
+        let sent = PacketSent {
+            now: self.now,
+            number,
+            bytes: MSS,
+            inflight,
+            app_limited,
+        };
+        self.cc.on_packet_sent(&sent);
+        if let Some(left) = &mut self.data {
+            *left -= 1;
+        }
+        let rate = self.cc.pacing_rate().unwrap_or(Rate::MAX);
+        self.paced_until = self.paced_until.max(self.now) + rate.time_for(MSS);
+    }
+
+    fn may_send(&self) -> bool {
+        self.inflight() + MSS <= self.cc.cwnd() && self.data != Some(0)
+    }
+
+    /// The next thing that happens: a packet leaves or an acknowledgment arrives. False when
+    /// nothing can.
+    pub fn step(&mut self) -> bool {
+        if self.data == Some(0) && self.inflight() < self.cc.cwnd() {
+            self.sampler.on_app_limited(self.inflight());
+        }
+        let arrival = self.flight.front().map(|p| p.arrives_at);
+        let departure = self.may_send().then(|| self.paced_until.max(self.now));
+        match (arrival, departure) {
+            (None, None) => return false,
+            (Some(a), Some(d)) if d <= a => self.depart(d),
+            (None, Some(d)) => self.depart(d),
+            (Some(a), _) => {
+                self.now = a;
+                self.arrive();
+            }
+        }
+        true
+    }
+
+    fn depart(&mut self, at: Time) {
+        self.now = at;
+        self.send();
+    }
+
+    /// The head of the flight is acknowledged; packets lost before it are declared so.
+    fn arrive(&mut self) {
+        let prior_inflight = self.inflight();
+        let mut lost = Vec::new();
+        while self
+            .flight
+            .front()
+            .is_some_and(|p| self.lose.contains(&p.number))
+        {
+            if let Some(p) = self.flight.pop_front() {
+                self.sampler.on_packet_lost(MSS);
+                lost.push(LostPacket {
+                    number: p.number,
+                    bytes: MSS,
+                    sent_at: p.sent_at,
+                });
+            }
+        }
+        let Some(p) = self.flight.pop_front() else {
+            return;
+        };
+        self.now = self.now.max(p.arrives_at);
+        if !lost.is_empty() {
+            self.cc.on_loss(&LossEvent {
+                now: self.now,
+                packets: &lost,
+                bytes_lost: MSS * lost.len() as u64,
+                inflight: self.inflight(),
+            });
+        }
+        self.sampler
+            .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
+        let packets = [AckedPacket {
+            number: p.number,
+            bytes: MSS,
+            sent_at: p.sent_at,
+        }];
+        self.cc.on_ack(&AckEvent {
+            now: self.now,
+            packets: &packets,
+            bytes_acked: MSS,
+            bytes_lost: MSS * lost.len() as u64,
+            rtt: Some(self.now.since(p.sent_at)),
+            prior_inflight,
+            inflight: self.inflight(),
+            rate_sample: self.sampler.sample(self.rtt),
+        });
+    }
+
+    /// The retransmission timer fires: all is lost.
+    pub fn time_out(&mut self) {
+        let packets: Vec<LostPacket> = self
+            .flight
+            .drain(..)
+            .map(|p| LostPacket {
+                number: p.number,
+                bytes: MSS,
+                sent_at: p.sent_at,
+            })
+            .collect();
+        let inflight = Bytes::ZERO;
+        let bytes_lost = MSS * packets.len() as u64;
+        self.cc.on_loss(&LossEvent {
+            now: self.now,
+            packets: &packets,
+            bytes_lost,
+            inflight,
+        });
+        self.cc.on_timeout(&TimeoutEvent {
+            now: self.now,
+            kind: TimeoutKind::Rto,
+            inflight,
+        });
+    }
+
+    pub fn run_for(&mut self, span: Duration) {
+        let until = self.now + span;
+        while self.now < until && self.step() {}
+    }
+
+    /// Steps until `condition` holds; panics when it does not within a minute.
+    pub fn run_until(&mut self, condition: impl Fn(&Self) -> bool) {
+        let until = self.now + Duration::from_secs(60);
+        while !condition(self) {
+            assert!(
+                self.now < until && self.step(),
+                "not reached by {}",
+                self.now
+            );
+        }
+    }
+}
