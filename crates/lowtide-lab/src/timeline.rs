@@ -30,8 +30,8 @@ pub struct FlowBin {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     bin: Duration,
-    /// Largest queue in each bin.
-    queue: Vec<Bytes>,
+    /// Largest queue in each bin; `None` where nothing left it.
+    queue: Vec<Option<Bytes>>,
     /// Packets dropped in each bin.
     drops: Vec<u64>,
     flows: Vec<Vec<FlowBin>>,
@@ -45,7 +45,7 @@ impl Timeline {
         let count = (config.duration.as_nanos() / bin.as_nanos() + 1) as usize;
         Self {
             bin,
-            queue: vec![Bytes::ZERO; count],
+            queue: vec![None; count],
             drops: vec![0; count],
             flows: vec![vec![FlowBin::default(); count]; config.flows.len()],
         }
@@ -67,10 +67,18 @@ impl Timeline {
         (0..self.queue.len() as u64 - 1).map(|n| Time::ZERO + self.bin * n)
     }
 
-    /// Largest queue of each bin.
+    /// How many bins there are.
     #[must_use]
-    pub fn queue(&self) -> &[Bytes] {
-        &self.queue
+    pub fn bins(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Largest queue of each bin; while nothing leaves it, it is taken to stay as it was.
+    pub fn queue(&self) -> impl Iterator<Item = Bytes> + '_ {
+        self.queue.iter().scan(Bytes::ZERO, |last, seen| {
+            *last = seen.unwrap_or(*last);
+            Some(*last)
+        })
     }
 
     /// Packets dropped in each bin.
@@ -99,7 +107,7 @@ impl Probe for Timeline {
 
     fn on_bottleneck_exit(&mut self, _flow: usize, now: Time, queued: Bytes, _sojourn: Duration) {
         let at = self.at(now);
-        self.queue[at] = self.queue[at].max(queued);
+        self.queue[at] = self.queue[at].max(Some(queued));
     }
 
     fn on_deliver(&mut self, d: &Delivery) {

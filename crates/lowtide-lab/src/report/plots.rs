@@ -125,7 +125,6 @@ pub(super) fn timeline(link: &Link, comparison: &Comparison) -> String {
         plot.add_trace(trace(largest_rtt(timeline), "y2"));
         let queue = timeline
             .queue()
-            .iter()
             .map(|q| Some(round(q.as_f64() / 1e3)))
             .collect();
         plot.add_trace(trace(queue, "y3"));
@@ -153,7 +152,7 @@ fn mbps(volume: Bytes, time: Duration) -> f64 {
 
 /// Delivery rate of all flows together, a moving mean.
 fn rates(timeline: &Timeline, per_window: usize) -> Vec<Option<f64>> {
-    let bins = timeline.queue().len();
+    let bins = timeline.bins();
     let delivered: Vec<Bytes> = (0..bins)
         .map(|n| timeline.flows().iter().map(|flow| flow[n].delivered).sum())
         .collect();
@@ -171,7 +170,7 @@ fn largest_rtt(timeline: &Timeline) -> Vec<Option<f64>> {
         let of_flow = |flow: &Vec<FlowBin>| flow[n].rtt.map(|(_, max)| max);
         timeline.flows().iter().filter_map(of_flow).max()
     };
-    (0..timeline.queue().len())
+    (0..timeline.bins())
         .map(|n| largest(n).map(|rtt| round(rtt.as_millis_f64())))
         .collect()
 }

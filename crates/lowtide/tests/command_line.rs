@@ -1,0 +1,317 @@
+//! The program as a user meets it.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn lowtide(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lowtide").unwrap();
+    command.args(args);
+    command
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = lowtide(args).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+/// Runs and expects bad input: exit code 2 and one line that has these parts.
+fn refused(args: &[&str], parts: &[&str]) {
+    let assert = lowtide(args).assert().code(2);
+    let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    for part in parts {
+        assert!(stderr.contains(part), "{args:?}: no {part:?} in {stderr:?}");
+    }
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}
+
+#[test]
+fn compare_without_arguments_shows_all_controllers_between_limit_and_floor() {
+    let table = stdout(&["compare"]);
+    for name in [
+        "oracle (limit)",
+        "bbr",
+        "bbr-noagg",
+        "cubic",
+        "newreno",
+        "(best window)",
+    ] {
+        assert!(table.contains(name), "{table}");
+    }
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 110),
+        "{table}"
+    );
+    assert!(!table.contains('\u{1b}'), "no colours when piped");
+}
+
+#[test]
+fn json_has_the_documented_shape_and_does_not_depend_on_threads() {
+    let args = |jobs: &'static str| {
+        [
+            "compare",
+            "--cc",
+            "bbr",
+            "--cc",
+            "cubic:hystart=true",
+            "--duration",
+            "5s",
+            "--seeds",
+            "3",
+            "--flows",
+            "2",
+            "--loss",
+            "0.5%",
+            "--json",
+            "--no-timing",
+            "--jobs",
+            jobs,
+        ]
+    };
+    let one = stdout(&args("1"));
+    assert_eq!(one, stdout(&args("1")));
+    assert_eq!(one, stdout(&args("2")));
+    let json: Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(json["duration_s"], 5.0);
+    assert!(json["simulated_packets"].as_u64().unwrap() > 1000);
+    let results = json["results"].as_array().unwrap();
+    let names: Vec<&str> = results
+        .iter()
+        .map(|r| r["controller"].as_str().unwrap())
+        .collect();
+    assert_eq!(names[0], "oracle");
+    assert!(names.contains(&"bbr") && names.contains(&"cubic:hystart=true"));
+    for result in results {
+        for part in [result, &result["ci95"], &result["flows"][1]] {
+            for key in [
+                "throughput_mbps",
+                "goodput_mbps",
+                "utilisation",
+                "loss_share",
+                "retransmitted_share",
+                "jain",
+            ] {
+                assert!(part[key].is_number(), "{key} in {part}");
+            }
+            for key in ["rtt_ms", "queue_delay_ms"] {
+                for number in ["mean", "p50", "p95", "p99", "max"] {
+                    assert!(part[key][number].is_number(), "{key} {number} in {part}");
+                }
+            }
+            assert!(part["self_inflicted_ms"]["p95"].is_number());
+        }
+    }
+    let timed: Value =
+        serde_json::from_str(&stdout(&["compare", "--duration", "1s", "--json"])).unwrap();
+    assert!(timed["wall_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn list_names_every_controller_with_its_parameters() {
+    let json: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
+    let entries = json.as_array().unwrap();
+    let names: Vec<&str> = entries
+        .iter()
+        .map(|e| e["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["bbr", "bbr-noagg", "cubic", "newreno", "window", "oracle"]
+    );
+    assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");
+    assert!(stdout(&["list"]).contains("hystart=false"));
+}
+
+#[test]
+fn absurd_flags_are_refused_with_the_remedy() {
+    refused(
+        &["compare", "--rate", "100"],
+        &["--rate", "has no unit", "mbit"],
+    );
+    refused(&["compare", "--rate", "0mbit"], &["too small"]);
+    refused(&["compare", "--rate", "nan"], &["is no rate"]);
+    refused(
+        &["compare", "--rate", "1000000000000000000mbit"],
+        &["too large"],
+    );
+    refused(&["compare", "--rtt", "0ms"], &["too small"]);
+    refused(&["compare", "--rtt", "1e18s"], &["--rtt"]);
+    refused(
+        &["compare", "--duration", "1000000000000000000s"],
+        &["too large"],
+    );
+    refused(&["compare", "--buffer", "5"], &["has no unit", "2bdp"]);
+    refused(&["compare", "--loss", "150%"], &["above 100 %"]);
+    refused(&["compare", "--flows", "0"], &["--flows"]);
+    refused(
+        &["compare", "--cc", "bbbr"],
+        &["'bbbr'", "did you mean 'bbr'"],
+    );
+    refused(
+        &["compare", "--cc", "bbr:agregation=false"],
+        &["did you mean 'aggregation'"],
+    );
+    refused(
+        &["compare", "--schedule", "0s:10mbit,5s"],
+        &["'5s' is no step"],
+    );
+    refused(
+        &["compare", "--schedule", "0s:0mbit"],
+        &["never above zero"],
+    );
+    refused(&["compare", "--scenario", "5g"], &["no '5g'", "media"]);
+    refused(
+        &["compare", "--source", "video"],
+        &["--source", "video:2mbit"],
+    );
+    refused(&["compare", "--burst-loss", "100%:3"], &["--burst-loss"]);
+    refused(&["trace", "generate", "--duration", "1ms"], &["--duration"]);
+}
+
+#[test]
+fn bad_traces_are_refused_with_file_line_and_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, content).unwrap();
+        path.display().to_string()
+    };
+    let compare = |path: &str, parts: &[&str]| {
+        let mut all = vec![path];
+        all.extend(parts);
+        refused(&["compare", "--trace", path], &all);
+    };
+    compare(&file("empty", b""), &["no entries"]);
+    compare(
+        &file("decreasing", b"5\n7\n6\n"),
+        &["line 3", "6 is lower than 7"],
+    );
+    compare(&file("negative", b"5\n-7\n"), &["line 2", "'-7'"]);
+    compare(&file("huge", b"5\n99999999999999999999\n"), &["line 2"]);
+    compare(&file("long", b"5\n4000000000\n"), &["line 2", "from 0 to"]);
+    compare(&file("text", b"5\nsix\n"), &["line 2", "'six'"]);
+    compare(&file("binary", &[0, 159, 146, 150, 10, 255]), &["line 1"]);
+    compare(&file("zero", b"0\n0\n"), &["last timestamp is 0"]);
+    compare(
+        &file("a.csv", b"time_ms,rate\n0,5\n"),
+        &["line 1", "rate_mbps"],
+    );
+    compare(
+        &file("b.csv", b"time_ms,rate_mbps\n0,5\n10,NaN\n"),
+        &["line 3", "'NaN'"],
+    );
+    compare(
+        &file("c.csv", b"time_ms,rate_mbps\n0,5\n0,6\n"),
+        &["line 3", "not later"],
+    );
+    compare(
+        &file("d.csv", b"time_ms,rate_mbps\n0,0\n10,0\n"),
+        &["never above zero"],
+    );
+    compare(&file("e.csv", b"time_ms,rate_mbps\n0,5\n10\n"), &["line 3"]);
+    compare(
+        &dir.path().join("absent").display().to_string(),
+        &["cannot read it"],
+    );
+}
+
+#[test]
+fn traces_are_generated_described_converted_and_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let (csv, mahimahi) = (path("link.csv"), path("link.trace"));
+    for output in [&csv, &path("again.csv")] {
+        lowtide(&[
+            "trace",
+            "generate",
+            "--duration",
+            "10s",
+            "--seed",
+            "7",
+            "-o",
+            output,
+        ])
+        .assert()
+        .success();
+    }
+    assert_eq!(
+        fs::read(&csv).unwrap(),
+        fs::read(path("again.csv")).unwrap(),
+        "same seed"
+    );
+    lowtide(&[
+        "trace", "convert", &csv, "--to", "mahimahi", "-o", &mahimahi,
+    ])
+    .assert()
+    .success();
+    let info: Value =
+        serde_json::from_str(&stdout(&["trace", "info", "--json", &csv, &mahimahi])).unwrap();
+    let mean = |n: usize| info[n]["mean_mbps"].as_f64().unwrap();
+    assert!((mean(0) - mean(1)).abs() < 0.01 * mean(0), "{info}");
+    assert_eq!(info[0]["length_s"], 10.0);
+    let both = stdout(&[
+        "compare",
+        "--cc",
+        "bbr",
+        "--trace",
+        &csv,
+        "--trace",
+        &mahimahi,
+        "--json",
+        "--no-timing",
+    ]);
+    let json: Value = serde_json::from_str(&both).unwrap();
+    let used = |n: usize| json[n]["results"][1]["throughput_mbps"].as_f64().unwrap();
+    assert!(
+        (used(0) - used(1)).abs() < 0.05 * used(0),
+        "{} {}",
+        used(0),
+        used(1)
+    );
+}
+
+#[test]
+fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("<script>alert(1)<script>.csv");
+    fs::write(&trace, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
+    let reports = dir.path().join("reports");
+    stdout(&[
+        "compare",
+        "--cc",
+        "bbr",
+        "--duration",
+        "5s",
+        "--trace",
+        &trace.display().to_string(),
+        "--report",
+        &reports.display().to_string(),
+    ]);
+    let html = fs::read_to_string(reports.join("index.html")).unwrap();
+    assert!(html.len() < 5_000_000);
+    for panel in ["id=\"timeline\"", "id=\"plane\"", "id=\"cdf\""] {
+        assert!(html.contains(panel), "{panel}");
+    }
+    assert!(!html.contains("<script>alert"));
+    // The plotting library's own text, which names addresses it does not fetch, is in the head.
+    let (head, body) = html.split_once("</head>").unwrap();
+    assert!(!body.contains("http"), "nothing from afar");
+    assert!(!head.contains("<script src"), "nothing from afar");
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let binary = assert_cmd::cargo::cargo_bin("lowtide");
+    let script = format!(
+        "'{}' list | head -n 1; exit ${{PIPESTATUS[0]}}",
+        binary.display()
+    );
+    if Path::new("/bin/bash").exists() {
+        Command::new("/bin/bash")
+            .args(["-c", &script])
+            .assert()
+            .success();
+    }
+}
