@@ -18,7 +18,7 @@ use super::distribution::{RESIZES, new_histogram};
 /// Between two deliveries the difference is taken once a millisecond …
 const STEP: Duration = Duration::from_millis(1);
 /// … but at most so often, which bounds the work for a packet.
-const MAX_STEPS: u64 = 8;
+const MAX_STEPS: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct SelfInflicted {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Each event is one of: a packet left one of the two links, a packet or an acknowledgment reached
-//! the end of a flow's delay line, a sender's or receiver's timer. Access links are FIFO and
+//! the end of a delay line, a sender's or receiver's timer. Access links are FIFO and
 //! unlimited, so that the time a packet leaves them is known when it enters; they need no event.
 
 mod lane;
@@ -70,32 +70,102 @@ pub enum ConfigError {
 /// The most flows of one simulation.
 const MAX_FLOWS: usize = 1_000_000;
 
+/// Slots of the schedule, in the order in which they fire at the same instant: the two links, the
+/// lines towards receivers, those towards senders, then each flow's own.
 const FORWARD_LINK: u32 = 0;
 const REVERSE_LINK: u32 = 1;
-const FIRST_FLOW_SLOT: u32 = 2;
+const FIRST_LINE: u32 = 2;
 
-/// A flow's slots in the schedule, in the order in which they fire at the same instant.
+/// A flow's own slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlowSlot {
     /// The head of the line towards the bottleneck.
     Access = 0,
-    /// The head of the line towards the receiver.
-    Delivery = 1,
     /// The receiver's acknowledgment timer.
-    Receiver = 2,
-    /// The head of the line of acknowledgments.
-    Acks = 3,
+    Receiver = 1,
     /// The sender's timers.
-    Sender = 4,
+    Sender = 2,
 }
 
-const SLOTS_PER_FLOW: u32 = 5;
+const SLOTS_PER_FLOW: u32 = 3;
 
-impl FlowSlot {
+/// Where each kind of slot begins.
+#[derive(Clone, Copy, Debug)]
+struct SlotMap {
+    first_ack_line: u32,
+    first_flow: u32,
+}
+
+impl SlotMap {
     #[inline]
-    fn of(self, flow: u32) -> u32 {
-        FIRST_FLOW_SLOT + flow * SLOTS_PER_FLOW + self as u32
+    fn of_flow(self, flow: u32, slot: FlowSlot) -> u32 {
+        self.first_flow + flow * SLOTS_PER_FLOW + slot as u32
     }
+
+    #[inline]
+    fn of_delivery_line(self, line: u32) -> u32 {
+        FIRST_LINE + line
+    }
+
+    #[inline]
+    fn of_ack_line(self, line: u32) -> u32 {
+        self.first_ack_line + line
+    }
+}
+
+/// Delay lines. Flows whose packets take the same way share one, so that there are few of them
+/// however many flows there are; packets then mostly join at the end.
+#[derive(Debug)]
+struct Lines<T> {
+    lanes: Vec<Lane<T>>,
+}
+
+impl<T> Lines<T> {
+    /// One line for each different key; returns each flow's line.
+    fn by_key<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> (Self, Vec<u32>) {
+        let mut known: Vec<Option<K>> = Vec::new();
+        let mut line_of = Vec::new();
+        for key in keys {
+            // `None` is a way of one's own.
+            let at = known.iter().position(|k| key.is_some() && *k == key);
+            line_of.push(at.unwrap_or(known.len()) as u32);
+            if at.is_none() {
+                known.push(key);
+            }
+        }
+        (
+            Self {
+                lanes: known.iter().map(|_| Lane::new()).collect(),
+            },
+            line_of,
+        )
+    }
+
+    fn count(&self) -> u32 {
+        self.lanes.len() as u32
+    }
+
+    /// Adds an item; true when it became the head.
+    #[inline]
+    fn push(&mut self, line: u32, arrival: Time, item: T) -> bool {
+        self.lanes[line as usize].push(arrival, item)
+    }
+
+    /// Takes the head and sets the line's slot to the next one.
+    #[inline]
+    fn pop(&mut self, line: u32, slot: u32, schedule: &mut Schedule) -> Option<T> {
+        pop_head(&mut self.lanes[line as usize], slot, schedule)
+    }
+}
+
+#[inline]
+fn pop_head<T>(lane: &mut Lane<T>, slot: u32, schedule: &mut Schedule) -> Option<T> {
+    let head = lane.pop();
+    match lane.next_arrival() {
+        Some(time) => schedule.set(slot, time),
+        None => schedule.clear(slot),
+    }
+    head
 }
 
 /// A FIFO access link: knows only until when it is busy.
@@ -128,8 +198,8 @@ struct Flow {
     /// Delay of acknowledgments outside the shared path.
     ack_delay: Duration,
     to_bottleneck: Lane<DataPacket>,
-    to_receiver: Lane<DataPacket>,
-    to_sender: Lane<u32>,
+    delivery_line: u32,
+    ack_line: u32,
 }
 
 /// Acknowledgments on their way. Bodies are reused.
@@ -161,6 +231,9 @@ pub struct Simulation {
     reverse_is_free: bool,
     slots: BottleneckSlots,
     flows: Vec<Flow>,
+    deliveries: Lines<DataPacket>,
+    ack_lines: Lines<AckPacket>,
+    slot_map: SlotMap,
     /// When each flow starts, and its delays before and behind the link.
     starts: Vec<(Time, Duration, Duration)>,
     acks: AckPool,
@@ -177,16 +250,27 @@ impl Simulation {
         check(&config)?;
         let base_rtt = config.base_rtt(&config.flows[0].access);
         let end = Time::ZERO + config.duration;
+        let access = || config.flows.iter().map(|f| f.access);
+        let (deliveries, delivery_line) =
+            Lines::by_key(access().map(|a| a.receiver_rate.is_none().then_some(a.receiver_delay)));
+        let (ack_lines, ack_line) =
+            Lines::by_key(access().map(|a| Some(a.sender_delay + a.receiver_delay)));
+        let first_ack_line = FIRST_LINE + deliveries.count();
+        let slot_map = SlotMap {
+            first_ack_line,
+            first_flow: first_ack_line + ack_lines.count(),
+        };
         let mut schedule = Schedule::new(
-            (FIRST_FLOW_SLOT as usize) + config.flows.len() * SLOTS_PER_FLOW as usize,
+            slot_map.first_flow as usize + config.flows.len() * SLOTS_PER_FLOW as usize,
         );
         let mut flows = Vec::with_capacity(config.flows.len());
         let mut starts = Vec::with_capacity(config.flows.len());
         for (index, flow) in config.flows.iter().enumerate() {
-            schedule.set(FlowSlot::Sender.of(index as u32), flow.start);
+            schedule.set(slot_map.of_flow(index as u32, FlowSlot::Sender), flow.start);
             let from_link = config.forward.delay + flow.access.receiver_delay;
             starts.push((flow.start, flow.access.sender_delay, from_link));
-            flows.push(Flow::new(index, flow, &config, end));
+            let lines = (delivery_line[index], ack_line[index]);
+            flows.push(Flow::new(index, flow, &config, end, lines));
         }
         Ok(Self {
             end,
@@ -198,6 +282,9 @@ impl Simulation {
             reverse_is_free: config.reverse.link.is_unlimited(),
             slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
             flows,
+            deliveries,
+            ack_lines,
+            slot_map,
             starts,
             acks: AckPool::default(),
             outbox: Vec::new(),
@@ -218,24 +305,27 @@ impl Simulation {
             match slot {
                 FORWARD_LINK => self.on_forward_exit(now, probe),
                 REVERSE_LINK => self.on_reverse_exit(now),
-                _ => {
-                    let index = slot - FIRST_FLOW_SLOT;
+                _ if slot >= self.slot_map.first_flow => {
+                    let index = slot - self.slot_map.first_flow;
                     let flow = index / SLOTS_PER_FLOW;
                     match index % SLOTS_PER_FLOW {
                         0 => self.on_bottleneck_arrival(now, flow, probe),
-                        1 => self.on_delivery(now, flow, probe),
-                        2 => self.on_receiver_timer(now, flow),
-                        3 => self.on_ack_arrival(now, flow, probe),
+                        1 => self.on_receiver_timer(now, flow),
                         _ => self.on_sender_timer(now, flow, probe),
                     }
                 }
+                _ if slot >= self.slot_map.first_ack_line => {
+                    self.on_ack_arrival(now, slot - self.slot_map.first_ack_line, probe);
+                }
+                _ => self.on_delivery(now, slot - FIRST_LINE, probe),
             }
         }
         self.outcome
     }
 
     fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        self.schedule.clear(FlowSlot::Sender.of(flow));
+        self.schedule
+            .clear(self.slot_map.of_flow(flow, FlowSlot::Sender));
         let f = &mut self.flows[flow as usize];
         let mut slots = self
             .slots
@@ -244,16 +334,13 @@ impl Simulation {
         self.after_sender(now, flow, probe);
     }
 
-    fn on_ack_arrival<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        let f = &mut self.flows[flow as usize];
-        let Some(body) = f.to_sender.pop() else {
+    fn on_ack_arrival<P: Probe>(&mut self, now: Time, line: u32, probe: &mut P) {
+        let slot = self.slot_map.of_ack_line(line);
+        let Some(AckPacket { flow, body }) = self.ack_lines.pop(line, slot, &mut self.schedule)
+        else {
             return;
         };
-        let slot = FlowSlot::Acks.of(flow);
-        match f.to_sender.next_arrival() {
-            Some(time) => self.schedule.set(slot, time),
-            None => self.schedule.clear(slot),
-        }
+        let f = &mut self.flows[flow as usize];
         let mut slots = self
             .slots
             .seen_from(f.sender_access.delay, f.sender_access.rate);
@@ -282,25 +369,23 @@ impl Simulation {
             if arrival == now {
                 self.offer_forward(now, packet, probe);
             } else if f.to_bottleneck.push(arrival, packet) {
-                self.schedule.set(FlowSlot::Access.of(flow), arrival);
+                self.schedule
+                    .set(self.slot_map.of_flow(flow, FlowSlot::Access), arrival);
             }
         }
         self.outbox = outbox;
         if let Some(next) = self.flows[flow as usize].sender.next_event(now) {
-            self.schedule.set_no_later(FlowSlot::Sender.of(flow), next);
+            self.schedule
+                .set_no_later(self.slot_map.of_flow(flow, FlowSlot::Sender), next);
         }
     }
 
     fn on_bottleneck_arrival<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let slot = self.slot_map.of_flow(flow, FlowSlot::Access);
         let lane = &mut self.flows[flow as usize].to_bottleneck;
-        let Some(packet) = lane.pop() else {
+        let Some(packet) = pop_head(lane, slot, &mut self.schedule) else {
             return;
         };
-        let slot = FlowSlot::Access.of(flow);
-        match lane.next_arrival() {
-            Some(time) => self.schedule.set(slot, time),
-            None => self.schedule.clear(slot),
-        }
         self.offer_forward(now, packet, probe);
     }
 
@@ -338,21 +423,20 @@ impl Simulation {
         };
         let f = &mut self.flows[flow as usize];
         let arrival = f.receiver_access.pass(arrival, exit.bytes);
-        if f.to_receiver.push(arrival, exit.packet) {
-            self.schedule.set(FlowSlot::Delivery.of(flow), arrival);
+        let line = f.delivery_line;
+        if self.deliveries.push(line, arrival, exit.packet) {
+            self.schedule
+                .set(self.slot_map.of_delivery_line(line), arrival);
         }
     }
 
-    fn on_delivery<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        let f = &mut self.flows[flow as usize];
-        let Some(packet) = f.to_receiver.pop() else {
+    fn on_delivery<P: Probe>(&mut self, now: Time, line: u32, probe: &mut P) {
+        let slot = self.slot_map.of_delivery_line(line);
+        let Some(packet) = self.deliveries.pop(line, slot, &mut self.schedule) else {
             return;
         };
-        let slot = FlowSlot::Delivery.of(flow);
-        match f.to_receiver.next_arrival() {
-            Some(time) => self.schedule.set(slot, time),
-            None => self.schedule.clear(slot),
-        }
+        let flow = packet.flow;
+        let f = &mut self.flows[flow as usize];
         let arrival = f.receiver.on_packet(now, packet.number, packet.segment);
         probe.on_deliver(&Delivery {
             flow: flow as usize,
@@ -365,12 +449,12 @@ impl Simulation {
             self.send_ack(now, flow);
         } else if let Some(deadline) = f.receiver.deadline() {
             self.schedule
-                .set_no_later(FlowSlot::Receiver.of(flow), deadline);
+                .set_no_later(self.slot_map.of_flow(flow, FlowSlot::Receiver), deadline);
         }
     }
 
     fn on_receiver_timer(&mut self, now: Time, flow: u32) {
-        let slot = FlowSlot::Receiver.of(flow);
+        let slot = self.slot_map.of_flow(flow, FlowSlot::Receiver);
         self.schedule.clear(slot);
         match self.flows[flow as usize].receiver.deadline() {
             Some(deadline) if deadline <= now => self.send_ack(now, flow),
@@ -407,21 +491,27 @@ impl Simulation {
         let Some(exit) = exit else {
             return;
         };
-        let AckPacket { flow, body } = exit.packet;
         let Some(arrival) = exit.arrival else {
-            self.acks.free.push(body);
+            self.acks.free.push(exit.packet.body);
             return;
         };
-        let f = &mut self.flows[flow as usize];
-        let arrival = arrival + f.ack_delay;
-        if f.to_sender.push(arrival, body) {
-            self.schedule.set(FlowSlot::Acks.of(flow), arrival);
+        let f = &self.flows[exit.packet.flow as usize];
+        let (arrival, line) = (arrival + f.ack_delay, f.ack_line);
+        if self.ack_lines.push(line, arrival, exit.packet) {
+            self.schedule.set(self.slot_map.of_ack_line(line), arrival);
         }
     }
 }
 
 impl Flow {
-    fn new(index: usize, flow: &FlowConfig, config: &SimConfig, end: Time) -> Self {
+    /// `lines`: where its packets and its acknowledgments arrive.
+    fn new(
+        index: usize,
+        flow: &FlowConfig,
+        config: &SimConfig,
+        end: Time,
+        (delivery_line, ack_line): (u32, u32),
+    ) -> Self {
         let seed = derive_seed(config.seed, 16 + index as u64);
         let driver = match &flow.sender {
             SenderKind::Oracle => Driver::Oracle { next: None },
@@ -461,8 +551,8 @@ impl Flow {
             },
             ack_delay: sender_delay + receiver_delay,
             to_bottleneck: Lane::new(),
-            to_receiver: Lane::new(),
-            to_sender: Lane::new(),
+            delivery_line,
+            ack_line,
         }
     }
 }

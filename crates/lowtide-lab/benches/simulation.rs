@@ -1,0 +1,76 @@
+//! Whole simulations with all metrics: packets over the bottleneck per wall second, one thread.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+use std::time::Duration as WallTime;
+
+use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use lowtide_cc::registry;
+use lowtide_cc::units::{Duration, Rate};
+use lowtide_lab::metrics::Meter;
+use lowtide_lab::scenario::{LinkSource, Scenario, built_in, sender};
+use lowtide_sim::Simulation;
+use lowtide_sim::link::Link;
+use lowtide_sim::queue::QueueLimit;
+
+fn constant(mbps: u64, flows: usize, seconds: u64) -> Scenario {
+    let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
+    Scenario {
+        flows,
+        duration: Duration::from_secs(seconds),
+        buffer: QueueLimit::Bdp(2.0),
+        ..Scenario::on_link("constant", LinkSource::Fixed(Arc::new(link)))
+    }
+}
+
+fn run(scenario: &Scenario, spec: &str) -> u64 {
+    let config = scenario
+        .config(&sender(&registry::parse(spec).unwrap()), 1)
+        .unwrap();
+    let mut meter = Meter::new(&config);
+    let outcome = Simulation::new(config).unwrap().run(&mut meter);
+    std::hint::black_box(meter.finish());
+    outcome.bottleneck_packets
+}
+
+fn simulation(c: &mut Criterion) {
+    let mut group = c.benchmark_group("simulation");
+    group
+        .sampling_mode(SamplingMode::Flat)
+        .sample_size(10)
+        .measurement_time(WallTime::from_secs(5));
+    let mut four_g = built_in()[0].scenario();
+    four_g.duration = Duration::from_secs(100);
+    for (name, spec, scenario) in [
+        ("bbr, 1 flow, 10 Mbit/s, 100 s", "bbr", constant(10, 1, 100)),
+        (
+            "bbr, 1 flow, 100 Mbit/s, 100 s",
+            "bbr",
+            constant(100, 1, 100),
+        ),
+        (
+            "bbr, 10 flows, 100 Mbit/s, 100 s",
+            "bbr",
+            constant(100, 10, 100),
+        ),
+        ("bbr, 1 flow, 1 Gbit/s, 60 s", "bbr", constant(1000, 1, 60)),
+        (
+            "bbr, 1000 flows, 1 Gbit/s, 20 s",
+            "bbr",
+            constant(1000, 1000, 20),
+        ),
+        (
+            "cubic, 1 flow, 100 Mbit/s, 100 s",
+            "cubic",
+            constant(100, 1, 100),
+        ),
+        ("bbr, 1 flow, 4G-like link, 100 s", "bbr", four_g),
+    ] {
+        group.throughput(Throughput::Elements(run(&scenario, spec)));
+        group.bench_function(name, |b| b.iter(|| run(&scenario, spec)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, simulation);
+criterion_main!(benches);
