@@ -77,38 +77,44 @@ const POLICER: Parameter = Parameter {
     domain: Domain::Flag,
 };
 
+const BURST: Parameter = Parameter {
+    name: "burst",
+    summary: "packets of a burst; 0: about a millisecond's worth",
+    default: "0",
+    domain: Domain::Whole { min: 0, max: 1000 },
+};
+
+fn burst_packets(packets: u64) -> Option<u64> {
+    (packets > 0).then_some(packets)
+}
+
 static ENTRIES: &[Entry] = &[
     Entry {
         name: "bbr",
         summary: "BBR v1: paces at the highest delivery rate of 10 rounds",
         source: "Cardwell et al. 2016; Linux tcp_bbr",
-        parameters: &[AGGREGATION, POLICER],
+        parameters: &[AGGREGATION, POLICER, BURST],
         make: |values, config| {
-            let aggregation = values.flag(0, true);
-            let policer = values.flag(1, true);
-            Box::new(Bbr::v1(
-                config,
-                Options {
-                    aggregation,
-                    policer,
-                },
-            ))
+            let options = Options {
+                aggregation: values.flag(0, true),
+                policer: values.flag(1, true),
+                burst_packets: burst_packets(values.whole(2, 0)),
+            };
+            Box::new(Bbr::v1(config, options))
         },
     },
     Entry {
         name: "bbr-noagg",
         summary: "BBR v1 without compensation of ACK aggregation",
         source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
-        parameters: &[POLICER],
+        parameters: &[POLICER, BURST],
         make: |values, config| {
-            let policer = values.flag(0, true);
-            Box::new(Bbr::v1(
-                config,
-                Options {
-                    aggregation: false,
-                    policer,
-                },
-            ))
+            let options = Options {
+                aggregation: false,
+                policer: values.flag(0, true),
+                burst_packets: burst_packets(values.whole(1, 0)),
+            };
+            Box::new(Bbr::v1(config, options))
         },
     },
     Entry {

@@ -68,14 +68,18 @@ pub struct Options {
     pub aggregation: bool,
     /// Recognise policers by long-term sampling.
     pub policer: bool,
+    /// Packets of a burst; `None`: about a millisecond's worth, as in Linux. The window's allowance
+    /// for bursts follows it.
+    pub burst_packets: Option<u64>,
 }
 
 impl Default for Options {
-    /// Both, as in Linux.
+    /// As in Linux.
     fn default() -> Self {
         Self {
             aggregation: true,
             policer: true,
+            burst_packets: None,
         }
     }
 }
@@ -152,7 +156,7 @@ impl<P: Parts> Bbr<P> {
     #[must_use]
     pub fn with_parts(config: &Config, options: Options, parts: PartsOf<P>) -> Self {
         let mut model = Model::new(config);
-        let pacing = Pacing::new(&mut model);
+        let pacing = Pacing::new(&mut model, options.burst_packets);
         Self {
             parts,
             options,

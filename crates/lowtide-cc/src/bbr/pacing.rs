@@ -21,13 +21,16 @@ const MAX_BURST: u64 = 65_535;
 pub(super) struct Pacing {
     rate: Rate,
     seen_rtt: bool,
+    /// Packets of a burst, where that does not follow the rate.
+    burst_packets: Option<u64>,
 }
 
 impl Pacing {
-    pub(super) fn new(model: &mut Model) -> Self {
+    pub(super) fn new(model: &mut Model, burst_packets: Option<u64>) -> Self {
         let mut pacing = Self {
             rate: Rate::ZERO,
             seen_rtt: false,
+            burst_packets,
         };
         pacing.start_from_window(model.initial_window, NOMINAL_RTT, model);
         pacing
@@ -45,7 +48,10 @@ impl Pacing {
 
     fn set(&mut self, rate: Rate, model: &mut Model) {
         self.rate = rate.max(Rate::from_bytes_per_sec(1));
-        model.send_quantum = quantum(self.rate, model.max_datagram);
+        model.send_quantum = match self.burst_packets {
+            Some(packets) => model.max_datagram * packets.max(1),
+            None => quantum(self.rate, model.max_datagram),
+        };
     }
 
     /// Follows the model. Before the pipe is full the rate only grows: early samples are low.
@@ -70,7 +76,7 @@ impl Pacing {
 }
 
 /// About a millisecond's worth, in whole packets: at least two, one at very low rates.
-pub(super) fn quantum(rate: Rate, max_datagram: Bytes) -> Bytes {
+fn quantum(rate: Rate, max_datagram: Bytes) -> Bytes {
     let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
     let burst = (rate.as_bytes_per_sec() >> BURST_SHIFT).min(MAX_BURST);
     max_datagram * (burst / max_datagram.get()).max(least)

@@ -68,7 +68,7 @@ impl Input<'_> {
 }
 
 /// Plays the bytes as events to every controller and checks what each must keep.
-pub fn play(data: &[u8]) {
+pub(crate) fn play(data: &[u8]) {
     for entry in registry::all() {
         let mut input = Input(data);
         let config = Config {

@@ -5,7 +5,7 @@
 //!   for distance, shadowing and the cell's load;
 //! - **fast burstiness**: log-normal factors for the scheduler and fast fading, correlated over a
 //!   few intervals;
-//! - **fades**: times of exponentially distributed length in which next to nothing leaves, as
+//! - **fades**: times of exponentially distributed length in which little or nothing leaves, as
 //!   handovers and deep shadows make them.
 //!
 //! The defaults were set from the statistics of rates in real LTE traces (variation,
@@ -46,13 +46,13 @@ impl Default for Cellular {
         Self {
             mean: Rate::from_mbps(12),
             interval: Duration::from_millis(10),
-            slow_sigma: 0.45,
+            slow_sigma: 0.5,
             slow_time: Duration::from_secs(4),
-            fast_sigma: 0.45,
+            fast_sigma: 0.6,
             fast_time: Duration::from_millis(25),
             fade_every: Duration::from_secs(12),
             fade_length: Duration::from_millis(150),
-            fade_depth: 0.02,
+            fade_depth: 0.0,
         }
     }
 }
