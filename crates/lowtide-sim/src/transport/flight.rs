@@ -4,7 +4,8 @@
 //! each piece of data has a segment number. A retransmission is a new transmission of an old
 //! segment.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use lowtide_cc::delivery_rate::PacketRateState;
 use lowtide_cc::units::{Bytes, Time};
@@ -112,6 +113,11 @@ impl Flight {
     }
 }
 
+/// The receiver's flow-control window in segments: new data may not run further ahead of the oldest
+/// unacknowledged one. So large (786 MB of full packets) that only a sender which ignores loss
+/// meets it: under steady drop-tail loss the same segment can be dropped again and again.
+const RECEIVE_WINDOW: usize = 1 << 19;
+
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     bytes: Bytes,
@@ -126,8 +132,9 @@ pub(crate) struct Segments {
     segments: VecDeque<Segment>,
     /// Number of the first segment in the queue (TCP's SND.UNA).
     base: u64,
-    /// Segments that wait for retransmission, oldest loss first; may name acknowledged ones.
-    lost: VecDeque<u64>,
+    /// Segments that wait for retransmission, lowest first, so that under heavy loss the one that
+    /// all others wait for goes first; may name acknowledged ones.
+    lost: BinaryHeap<Reverse<u64>>,
     /// Acknowledged segments above an unacknowledged one.
     sacked: u64,
 }
@@ -136,6 +143,12 @@ impl Segments {
     #[inline]
     pub(crate) fn base(&self) -> u64 {
         self.base
+    }
+
+    /// Whether flow control keeps new data back.
+    #[inline]
+    pub(crate) fn fill_receive_window(&self) -> bool {
+        self.segments.len() >= RECEIVE_WINDOW
     }
 
     /// How many segments above an unacknowledged one are acknowledged.
@@ -204,17 +217,17 @@ impl Segments {
     /// Queues a segment for retransmission.
     #[inline]
     pub(crate) fn retransmit_later(&mut self, segment: u64) {
-        self.lost.push_back(segment);
+        self.lost.push(Reverse(segment));
     }
 
     /// The next segment to retransmit and its size; stays in the queue.
     #[inline]
     pub(crate) fn next_retransmission(&mut self) -> Option<(u64, Bytes)> {
-        while let Some(&segment) = self.lost.front() {
+        while let Some(&Reverse(segment)) = self.lost.peek() {
             if let Some(s) = self.get(segment).filter(|s| !s.acked) {
                 return Some((segment, s.bytes));
             }
-            self.lost.pop_front();
+            self.lost.pop();
         }
         None
     }
@@ -222,7 +235,7 @@ impl Segments {
     /// Takes the segment that `next_retransmission` showed out of the queue.
     #[inline]
     pub(crate) fn take_retransmission(&mut self) {
-        self.lost.pop_front();
+        self.lost.pop();
     }
 
     /// Drops everything that waits for retransmission.

@@ -373,6 +373,9 @@ impl Sender {
         self.waits_for_data = false;
         loop {
             let Some(bytes) = self.next_bytes(now) else {
+                if self.segments.fill_receive_window() {
+                    return;
+                }
                 self.waits_for_data = true;
                 self.note_app_limited();
                 return;
@@ -417,6 +420,9 @@ impl Sender {
         if let Some((_, bytes)) = self.segments.next_retransmission() {
             return Some(bytes);
         }
+        if self.segments.fill_receive_window() {
+            return None;
+        }
         let available = self.source.available(now);
         (!available.is_zero()).then(|| available.min(self.packet_size))
     }
@@ -441,7 +447,7 @@ impl Sender {
         }
     }
 
-    /// Sends the oldest lost data, or else new data that the source must have.
+    /// Sends the lowest lost data, or else new data that the source must have.
     #[inline]
     fn transmit_next(&mut self, now: Time, out: &mut Vec<Outgoing>) {
         if let Some((segment, bytes)) = self.segments.next_retransmission() {
