@@ -8,7 +8,7 @@ use lowtide_cc::controller::{
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-pub const MSS: Bytes = Bytes::new(1000);
+pub(crate) const MSS: Bytes = Bytes::new(1000);
 
 struct InFlight {
     number: u64,
@@ -18,15 +18,15 @@ struct InFlight {
 }
 
 /// Sends whenever window and pacing allow, and delivers acknowledgments in order.
-pub struct Host {
-    pub cc: Box<dyn Controller>,
-    pub now: Time,
-    pub rate: Rate,
-    pub rtt: Duration,
+pub(crate) struct Host {
+    pub(crate) cc: Box<dyn Controller>,
+    pub(crate) now: Time,
+    pub(crate) rate: Rate,
+    pub(crate) rtt: Duration,
     /// Packets with these numbers are lost.
-    pub lose: Vec<u64>,
+    pub(crate) lose: Vec<u64>,
     /// The most packets that the application has to send; `None`: no limit.
-    pub data: Option<u64>,
+    pub(crate) data: Option<u64>,
     flight: VecDeque<InFlight>,
     sampler: DeliveryRateSampler,
     next_number: u64,
@@ -35,7 +35,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(cc: Box<dyn Controller>, rate: Rate, rtt: Duration) -> Self {
+    pub(crate) fn new(cc: Box<dyn Controller>, rate: Rate, rtt: Duration) -> Self {
         Self {
             cc,
             now: Time::ZERO,
@@ -51,15 +51,15 @@ impl Host {
         }
     }
 
-    pub fn inflight(&self) -> Bytes {
+    pub(crate) fn inflight(&self) -> Bytes {
         MSS * self.flight.len() as u64
     }
 
-    pub fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.next_number
     }
 
-    pub fn phase(&self) -> &'static str {
+    pub(crate) fn phase(&self) -> &'static str {
         self.cc.snapshot().phase
     }
 
@@ -99,7 +99,7 @@ impl Host {
 
     /// The next thing that happens: a packet leaves or an acknowledgment arrives. False when
     /// nothing can.
-    pub fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         if self.data == Some(0) && self.inflight() < self.cc.cwnd() {
             self.sampler.on_app_limited(self.inflight());
         }
@@ -172,7 +172,7 @@ impl Host {
     }
 
     /// The retransmission timer fires: all is lost.
-    pub fn time_out(&mut self) {
+    pub(crate) fn time_out(&mut self) {
         let packets: Vec<LostPacket> = self
             .flight
             .drain(..)
@@ -197,13 +197,13 @@ impl Host {
         });
     }
 
-    pub fn run_for(&mut self, span: Duration) {
+    pub(crate) fn run_for(&mut self, span: Duration) {
         let until = self.now + span;
         while self.now < until && self.step() {}
     }
 
     /// Steps until `condition` holds; panics when it does not within a minute.
-    pub fn run_until(&mut self, condition: impl Fn(&Self) -> bool) {
+    pub(crate) fn run_until(&mut self, condition: impl Fn(&Self) -> bool) {
         let until = self.now + Duration::from_secs(60);
         while !condition(self) {
             assert!(
