@@ -156,7 +156,7 @@ fn run(
         timeline.then(|| Timeline::new(&config)),
     );
     let outcome = Simulation::new(config)?.run(&mut probe);
-    let (meter, timeline) = probe;
+    let (mut meter, timeline) = probe;
     Ok(Run {
         measured: meter.finish(),
         packets: outcome.bottleneck_packets,

@@ -57,7 +57,7 @@ fn run<P: Probe>(scenario: &Scenario, spec: &str, probe: P) -> (Meter, P) {
 
 #[test]
 fn one_flow_overshoots_in_startup_probes_gently_and_dips_every_ten_seconds() {
-    let (meter, watch) = run(&scenario(1, 45), "bbr:burst=1", Watch::default());
+    let (mut meter, watch) = run(&scenario(1, 45), "bbr:burst=1", Watch::default());
     let peak = |phase: &str, from: u64| {
         watch
             .acks
@@ -97,7 +97,7 @@ fn one_flow_overshoots_in_startup_probes_gently_and_dips_every_ten_seconds() {
 
 #[test]
 fn two_flows_build_a_queue_of_one_to_one_and_a_half_bdp_and_use_the_link() {
-    let (meter, _) = run(&scenario(2, 90), "bbr:burst=1", ());
+    let (mut meter, _) = run(&scenario(2, 90), "bbr:burst=1", ());
     let m = meter.finish().total;
     // Xiong §4.2: mean RTT 2 to 2.5 times the minimum.
     assert!((40.0..50.0).contains(&m.rtt_ms.mean), "{}", m.rtt_ms.mean);

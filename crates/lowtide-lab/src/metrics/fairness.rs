@@ -25,6 +25,8 @@ pub(super) struct Fairness {
     /// In the current window, by flow.
     received: Vec<Bytes>,
     starts: Vec<Time>,
+    /// When each flow was complete.
+    ends: Vec<Time>,
     window_end: Time,
     sum: f64,
     windows: u64,
@@ -35,6 +37,7 @@ impl Fairness {
         Self {
             received: vec![Bytes::ZERO; flows],
             starts: vec![Time::MAX; flows],
+            ends: vec![Time::MAX; flows],
             window_end: Time::ZERO + WINDOW,
             sum: 0.0,
             windows: 0,
@@ -43,6 +46,10 @@ impl Fairness {
 
     pub(super) fn on_flow_start(&mut self, flow: usize, now: Time) {
         self.starts[flow] = now;
+    }
+
+    pub(super) fn on_flow_complete(&mut self, flow: usize, now: Time) {
+        self.ends[flow] = now;
     }
 
     #[inline]
@@ -61,8 +68,9 @@ impl Fairness {
         let active = self
             .starts
             .iter()
+            .zip(&self.ends)
             .zip(&self.received)
-            .filter(|(start, _)| **start <= began);
+            .filter(|((start, end), _)| **start <= began && **end >= self.window_end);
         let shares = active.map(|(_, received)| received.as_f64());
         let index = jain(shares.clone());
         if shares.count() >= 2 && index.is_finite() {

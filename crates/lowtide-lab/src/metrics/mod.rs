@@ -23,6 +23,7 @@ use self::self_inflicted::SelfInflicted;
 #[derive(Clone, Debug)]
 struct FlowMeter {
     start: Time,
+    /// When it has delivered all it had, or else when it stops.
     stop: Time,
     to_link: Duration,
     from_link: Duration,
@@ -53,6 +54,7 @@ impl FlowMeter {
 #[derive(Clone, Debug)]
 pub struct Meter {
     link: Arc<Link>,
+    packet_size: Bytes,
     flows: Vec<FlowMeter>,
     fairness: Fairness,
 }
@@ -84,14 +86,18 @@ impl Meter {
             .collect();
         Self {
             link,
+            packet_size: config.packet_size,
             flows,
             fairness: Fairness::new(config.flows.len()),
         }
     }
 
-    /// What was measured.
+    /// What was measured, once the simulation is over.
     #[must_use]
-    pub fn finish(&self) -> Measured {
+    pub fn finish(&mut self) -> Measured {
+        for flow in &mut self.flows {
+            flow.self_inflicted.on_end(flow.stop, self.packet_size);
+        }
         let flows: Vec<Metrics> = self
             .flows
             .iter()
@@ -207,6 +213,12 @@ impl Probe for Meter {
         if let Some(rtt) = ack.rtt {
             self.flows[ack.flow].rtt.record(rtt);
         }
+    }
+
+    fn on_flow_complete(&mut self, flow: usize, now: Time) {
+        let f = &mut self.flows[flow];
+        f.stop = f.stop.min(now);
+        self.fairness.on_flow_complete(flow, now);
     }
 }
 

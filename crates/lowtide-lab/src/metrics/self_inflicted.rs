@@ -46,6 +46,20 @@ impl SelfInflicted {
 
     #[inline]
     pub(super) fn on_deliver(&mut self, now: Time, sent_at: Time, bytes: Bytes) {
+        self.advance(now, bytes);
+        self.freshest = self.freshest.max(sent_at);
+    }
+
+    /// The flow ends at `now`: a flow that has fallen silent pays until then. `bytes` is the size
+    /// of the packets that could have come.
+    pub(super) fn on_end(&mut self, now: Time, bytes: Bytes) {
+        if self.last_delivery.is_some_and(|last| last < now) {
+            self.advance(now, bytes);
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time, bytes: Bytes) {
         if let Some(last) = self.last_delivery.replace(now) {
             let interval = now.since(last);
             let steps = (interval.as_nanos() / STEP.as_nanos()).clamp(1, MAX_STEPS);
@@ -62,7 +76,6 @@ impl SelfInflicted {
                 }
             }
         }
-        self.freshest = self.freshest.max(sent_at);
     }
 
     pub(super) fn merge(&mut self, other: &Self) {

@@ -128,3 +128,46 @@ fn fairness_is_jains_index_over_windows_in_which_flows_overlap() {
     );
     assert_eq!(measured.flows[1].jain, 1.0);
 }
+
+#[test]
+fn a_flow_that_falls_silent_pays_until_its_end() {
+    let times: Vec<u32> = (1..=100).map(|n| n * 10).collect();
+    let trace = Opportunities::new(times, Bytes::new(1000)).unwrap();
+    let config = config(Link::Opportunities(trace), Duration::from_secs(1), 1);
+    let mut meter = Meter::new(&config);
+    meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
+    for t in (10..=100).step_by(10) {
+        deliver(
+            &mut meter,
+            0,
+            at(t) - Duration::from_nanos(1),
+            at(t + 20),
+            true,
+        );
+    }
+    // From 120 ms on nothing comes. Just before 1000 ms the packet of 970 ms could have come (that
+    // of 980 ms arrives at 1000 ms), and the freshest is that of 100 ms.
+    let p95 = meter.finish().total.self_inflicted_ms.p95;
+    assert!((p95 - 870.0).abs() < 1.0, "{p95}");
+    assert_eq!(meter.finish().total.self_inflicted_ms.p95, p95, "once only");
+}
+
+#[test]
+fn a_flows_life_ends_when_it_is_complete() {
+    let link = Link::constant(Rate::from_mbps(8)).unwrap();
+    let mut meter = Meter::new(&config(link, Duration::from_secs(4), 2));
+    meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
+    meter.on_flow_start(1, at(1000), Duration::ZERO, ms(20));
+    // One after the other: 500 packets in half a second, 2000 in two.
+    for n in 0..500 {
+        deliver(&mut meter, 0, at(n), at(n + 21), true);
+    }
+    meter.on_flow_complete(0, at(800));
+    for n in 1000..3000 {
+        deliver(&mut meter, 1, at(n), at(n + 21), true);
+    }
+    let measured = meter.finish();
+    assert!((measured.flows[0].throughput_mbps - 5.0).abs() < 1e-9);
+    assert!((measured.flows[0].utilisation - 500.0 / 780.0).abs() < 1e-9);
+    assert!(measured.total.jain.is_nan(), "they never shared the link");
+}
