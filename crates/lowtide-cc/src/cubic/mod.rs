@@ -163,6 +163,8 @@ impl Controller for Cubic {
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.recovery.on_ack(ack);
+        // The host judges a timeout by the first acknowledgment, before it comes here.
+        self.before_timeout = None;
         if let Some(rtt) = ack.rtt {
             self.srtt = if self.srtt.is_zero() {
                 rtt
@@ -199,7 +201,9 @@ impl Controller for Cubic {
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.before_timeout = Some(BeforeTimeout {
+        // The loss report that comes with a timeout has already reduced the window; repeated
+        // timeouts are undone to before the first.
+        self.before_timeout.get_or_insert(BeforeTimeout {
             cwnd: self.cwnd_prior.max(self.cwnd),
             ssthresh: self.ssthresh,
             w_max: self.w_max,
