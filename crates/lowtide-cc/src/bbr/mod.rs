@@ -57,6 +57,7 @@ use crate::controller::{
     AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
     TimeoutEvent,
 };
+use crate::delivery_rate::RateSample;
 use crate::recovery::RecoveryEpoch;
 use crate::rng::SeededRng;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -204,7 +205,7 @@ impl<P: Parts> Bbr<P> {
 
     /// Linux `bbr_update_bw`.
     fn update_bandwidth(&mut self, ack: &AckEvent<'_>) {
-        self.model.rounds.on_ack(ack.rate_sample.as_ref());
+        self.model.rounds.on_ack(ack);
         if self.model.rounds.starts_now() {
             self.window.on_round_start();
         }
@@ -300,13 +301,28 @@ impl<P: Parts> Controller for Bbr<P> {
             self.aggregation.on_idle_restart(sent.now);
             if self.model.phase == Phase::ProbeBw {
                 self.pacing.follow(1.0, &mut self.model);
-            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.is_done(sent.now) {
+            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.has_stayed(sent.now) {
                 self.leave_probe_rtt(sent.now);
             }
         }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        let marked;
+        let ack = match ack.rate_sample {
+            Some(sample) if self.probe_rtt.limited(&sample) => {
+                let sample = RateSample {
+                    app_limited: true,
+                    ..sample
+                };
+                marked = AckEvent {
+                    rate_sample: Some(sample),
+                    ..*ack
+                };
+                &marked
+            }
+            _ => ack,
+        };
         if self.recovery.on_ack(ack) {
             self.window.on_recovery_end();
         }

@@ -93,8 +93,7 @@ impl Window {
             if model.full_pipe {
                 self.cwnd = rule.next_window(self.cwnd, target, ack, model);
             } else {
-                let delivered = ack.rate_sample.map_or(Bytes::ZERO, |s| s.total_delivered);
-                if self.cwnd < target || delivered < model.initial_window {
+                if self.cwnd < target || model.rounds.delivered() < model.initial_window {
                     self.cwnd += ack.bytes_acked;
                 }
             }
