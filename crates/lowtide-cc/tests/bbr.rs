@@ -122,6 +122,23 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
 }
 
 #[test]
+fn packets_are_conserved_for_a_whole_round_wherever_in_a_round_the_loss_falls() {
+    for steps in [10, 80, 160] {
+        let mut host = in_probe_bw(1);
+        for _ in 0..steps {
+            host.step();
+        }
+        host.lose = vec![host.next_number() - 5];
+        host.run_until(|h| h.cc.snapshot().in_recovery);
+        let (began, conserved) = (host.now, host.cc.cwnd());
+        while host.now.since(began) < RTT {
+            assert!(host.cc.cwnd() <= conserved + MSS, "{steps} steps");
+            host.step();
+        }
+    }
+}
+
+#[test]
 fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     let mut host = in_probe_bw(1);
     let before = host.cc.cwnd();

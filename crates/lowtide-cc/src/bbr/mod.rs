@@ -337,8 +337,13 @@ impl<P: Parts> Controller for Bbr<P> {
         self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
         let floor = self.parts.depth.window(&self.model);
-        self.window
-            .update(ack, &self.model, allowance, floor, &mut self.parts.window);
+        self.window.update(
+            ack,
+            &mut self.model,
+            allowance,
+            floor,
+            &mut self.parts.window,
+        );
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
