@@ -39,6 +39,8 @@ pub struct NewReno {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
+    /// No acknowledgment since the last timeout: its window already answers all losses.
+    timed_out: bool,
 }
 
 impl NewReno {
@@ -52,6 +54,7 @@ impl NewReno {
             max_datagram,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::default(),
+            timed_out: false,
         }
     }
 
@@ -72,6 +75,7 @@ impl Controller for NewReno {
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        self.timed_out = false;
         self.recovery.on_ack(ack);
         let slow_start = self.cwnd < self.ssthresh;
         if self.recovery.is_active()
@@ -92,7 +96,8 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        if self.recovery.on_loss(loss) {
+        // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
+        if self.recovery.on_loss(loss) && !self.timed_out {
             self.reduce();
         }
     }
@@ -105,6 +110,7 @@ impl Controller for NewReno {
             TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
         }
         self.acked = Bytes::ZERO;
+        self.timed_out = true;
         self.recovery.end();
     }
 
