@@ -227,20 +227,25 @@ impl<P: Parts> Bbr<P> {
             .unwrap_or_else(|| self.parts.estimator.bandwidth());
     }
 
-    /// Startup → Drain → ProbeBW, and the gain cycle.
+    /// Startup → Drain → ProbeBW, and the gain cycle. They go by what the path has shown, even while
+    /// a policer's rate is sent at (Linux `bbr_max_bw` here, `bbr_bw` for rate and window).
     fn update_phase(&mut self, ack: &AckEvent<'_>) {
+        let bandwidth = self.parts.estimator.bandwidth();
         if self.model.phase == Phase::ProbeBw {
-            self.cycle.on_ack(ack, &self.model, &self.parts.gain);
+            let policed = self.policer.rate().is_some();
+            self.cycle
+                .on_ack(ack, bandwidth, policed, &self.model, &self.parts.gain);
             self.model.probing = self.cycle.is_probing();
         }
-        self.model.full_pipe |= self.full_pipe.on_ack(ack, &self.model);
+        self.model.full_pipe |= self.full_pipe.on_ack(ack, bandwidth, &self.model);
         if self.model.phase == Phase::Startup {
             self.model.full_pipe |= self.parts.startup.ends_startup(ack, &self.model);
             if self.model.full_pipe {
                 self.enter(Phase::Drain);
             }
         }
-        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, &self.model) {
+        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, bandwidth, &self.model)
+        {
             self.enter_probe_bw(ack.now);
         }
     }
@@ -379,6 +384,7 @@ impl<P: Parts> Controller for Bbr<P> {
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.model.max_datagram = max_datagram.max(Bytes::new(1));
+        self.pacing.on_mtu_change(&mut self.model);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback) {
