@@ -39,7 +39,7 @@ pub struct NewReno {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
-    /// Window and threshold before the last timeout, to undo it.
+    /// Window and threshold before a timeout, to undo it, until an acknowledgment has come.
     before_timeout: Option<(Bytes, Bytes)>,
 }
 
@@ -97,7 +97,8 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        if self.recovery.on_loss(loss) {
+        // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
+        if self.recovery.on_loss(loss) && self.before_timeout.is_none() {
             self.reduce();
         }
     }
