@@ -76,11 +76,18 @@ fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
         transport: TransportConfig::tcp(),
         ..base
     });
+    // So many flows that each waits longer for its next slot than for a retransmission timer.
+    scenarios.push(Scenario {
+        flows: 100,
+        ..named("4g")
+    });
     for scenario in scenarios {
         let result = run(&scenario, &[], 1, 0);
         let oracle = of(&result, "oracle");
         assert!(oracle.utilisation > 0.995, "{oracle:?}");
-        assert!(oracle.queue_delay_ms.p50 < 1.0, "{oracle:?}");
+        // Where the link is slow, the transmission of a single packet takes milliseconds.
+        let queueing = oracle.queue_delay_ms;
+        assert!(queueing.p50 < 1.0 && queueing.p95 < 5.0, "{oracle:?}");
         assert_eq!(oracle.loss_share, 0.0);
     }
 }

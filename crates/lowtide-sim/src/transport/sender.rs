@@ -157,11 +157,11 @@ impl Sender {
         }
         let mut next = self.paced_until.unwrap_or(Time::MAX);
         if !self.flight.inflight().is_zero() {
-            next = next.min(
-                self.detection
-                    .deadline()
-                    .unwrap_or_else(|| self.timeout_at()),
-            );
+            if let Some(deadline) = self.detection.deadline() {
+                next = next.min(deadline);
+            } else if !self.holds_slot() {
+                next = next.min(self.timeout_at());
+            }
         }
         if self.waits_for_data
             && let Some(write) = self.source.next_write(now)
@@ -173,6 +173,13 @@ impl Sender {
             Driver::Oracle { next: slot } => next = next.min(slot.unwrap_or(Time::MAX)),
         }
         (next != Time::MAX).then_some(next)
+    }
+
+    /// Whether this is the oracle with a slot to come. It then needs no retransmission timer: the
+    /// packet in that slot makes the peer acknowledge. A probe in between would be one packet more
+    /// than a link that is always busy can carry, and would stand in its queue for ever.
+    fn holds_slot(&self) -> bool {
+        matches!(self.driver, Driver::Oracle { next: Some(_) })
     }
 
     fn timeout_at(&self) -> Time {
@@ -204,7 +211,7 @@ impl Sender {
                     self.find_losses(now, probe);
                     self.forget_settled();
                 }
-            } else if self.timeout_at() <= now {
+            } else if !self.holds_slot() && self.timeout_at() <= now {
                 probe.on_timeout(self.flow, now);
                 match &self.protocol {
                     Protocol::Quic(_) => self.quic_probe(now, out),
