@@ -164,7 +164,7 @@ impl Sender {
             }
         }
         if self.waits_for_data
-            && let Some(write) = self.source.next_write(now)
+            && let Some(write) = self.source.next_write()
         {
             next = next.min(write);
         }
@@ -286,7 +286,7 @@ impl Sender {
                 Driver::Oracle { .. } => None,
             },
         });
-        if !self.complete && self.segments.all_acked() && self.source.is_finished(now) {
+        if !self.complete && self.segments.all_acked() && self.source.is_finished() {
             self.complete = true;
             probe.on_flow_complete(self.flow, now);
         }
