@@ -39,6 +39,8 @@ pub struct NewReno {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
+    /// Window and threshold before a timeout, to undo it, until an acknowledgment has come.
+    before_timeout: Option<(Bytes, Bytes)>,
 }
 
 impl NewReno {
@@ -52,6 +54,7 @@ impl NewReno {
             max_datagram,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::default(),
+            before_timeout: None,
         }
     }
 
@@ -73,6 +76,8 @@ impl Controller for NewReno {
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.recovery.on_ack(ack);
+        // The host judges a timeout by the first acknowledgment, before it comes here.
+        self.before_timeout = None;
         let slow_start = self.cwnd < self.ssthresh;
         if self.recovery.is_active()
             || !is_cwnd_limited(ack, self.cwnd, self.max_datagram, slow_start)
@@ -92,12 +97,16 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        if self.recovery.on_loss(loss) {
+        // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
+        if self.recovery.on_loss(loss) && self.before_timeout.is_none() {
             self.reduce();
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        // Repeated timeouts are undone to before the first.
+        self.before_timeout
+            .get_or_insert((self.cwnd, self.ssthresh));
         match timeout.kind {
             // RFC 5681 §3.1: the loss window is one segment.
             TimeoutKind::Rto => self.cwnd = self.max_datagram,
@@ -106,6 +115,14 @@ impl Controller for NewReno {
         }
         self.acked = Bytes::ZERO;
         self.recovery.end();
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        // RFC 4015 §3.2, without its limit to the flight: what was given up is in flight again.
+        if let Some((cwnd, ssthresh)) = self.before_timeout.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = ssthresh;
+        }
     }
 
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {

@@ -122,6 +122,23 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
 }
 
 #[test]
+fn packets_are_conserved_for_a_whole_round_wherever_in_a_round_the_loss_falls() {
+    for steps in [10, 80, 160] {
+        let mut host = in_probe_bw(1);
+        for _ in 0..steps {
+            host.step();
+        }
+        host.lose = vec![host.next_number() - 5];
+        host.run_until(|h| h.cc.snapshot().in_recovery);
+        let (began, conserved) = (host.now, host.cc.cwnd());
+        while host.now.since(began) < RTT {
+            assert!(host.cc.cwnd() <= conserved + MSS, "{steps} steps");
+            host.step();
+        }
+    }
+}
+
+#[test]
 fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     let mut host = in_probe_bw(1);
     let before = host.cc.cwnd();
@@ -173,4 +190,21 @@ fn without_compensation_the_window_is_smaller_where_acknowledgments_come_in_bunc
         host.cc.cwnd()
     };
     assert!(cwnd_of("bbr") > cwnd_of("bbr-noagg"));
+}
+
+#[test]
+fn probe_rtt_does_not_lower_the_estimate_where_it_lasts_longer_than_the_filters_ten_rounds() {
+    for rtt in [2, 10, 20] {
+        let config = Config::for_datagram(MSS);
+        let bbr = registry::build("bbr", &config).unwrap();
+        let mut host = Host::new(bbr, RATE, Duration::from_millis(rtt));
+        host.run_until(|h| h.phase() == "ProbeBW");
+        host.run_for(Duration::from_secs(2));
+        let before = host.cc.snapshot().bandwidth.unwrap();
+        host.run_until(|h| h.phase() == "ProbeRTT");
+        host.run_until(|h| h.phase() == "ProbeBW");
+        host.run_for(Duration::from_millis(2 * rtt));
+        let after = host.cc.snapshot().bandwidth.unwrap();
+        assert!(after >= before.mul_f64(0.99), "{rtt} ms: {after} {before}");
+    }
 }

@@ -157,6 +157,24 @@ fn random_loss_of_one_percent_leaves_bbr_its_throughput_and_takes_it_from_newren
 }
 
 #[test]
+fn after_an_outage_of_three_seconds_a_flow_comes_back() {
+    let schedule = lowtide_sim::trace::schedule::parse("0s:20mbit,5s:0mbit,8s:20mbit").unwrap();
+    let link = Arc::new(Link::Rates(schedule));
+    for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
+        let scenario = Scenario {
+            transport,
+            duration: Duration::from_secs(20),
+            ..Scenario::on_link("outage", LinkSource::Fixed(link.clone()))
+        };
+        let result = run(&scenario, &["bbr", "bbr-noagg", "cubic", "newreno"], 1, 0);
+        for entry in &result.entries[1..5] {
+            let used = entry.mean.goodput_mbps / (20.0 * 17.0 / 20.0);
+            assert!(used > 0.85, "{} {transport:?} {:?}", entry.name, entry.mean);
+        }
+    }
+}
+
+#[test]
 fn on_a_real_lte_link_cubic_fills_the_queue_and_bbr_keeps_throughput_at_a_fraction_of_the_delay() {
     let traces = std::env::var_os("LOWTIDE_TRACES").map_or_else(
         || {

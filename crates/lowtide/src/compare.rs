@@ -1,7 +1,7 @@
 //! `lowtide compare`.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -80,23 +80,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         done.push((scenario, comparison));
     }
     bar.finish_and_clear();
-    let reports = match &args.report {
-        None => Vec::new(),
-        Some(dir) => {
-            let path = |n: usize| match done.len() {
-                1 => dir.join("index.html"),
-                _ => dir.join(format!("{}.html", n + 1)),
-            };
-            let mut written = Vec::new();
-            for (n, (scenario, comparison)) in done.iter().enumerate() {
-                report::write(scenario, comparison, args.seed, &path(n)).map_err(|e| {
-                    Failure::run(format!("cannot write {}: {e}", path(n).display()))
-                })?;
-                written.push(path(n));
-            }
-            written
-        }
-    };
+    // What was computed is shown even when the report cannot be written.
+    show(args, &done, &walls)?;
+    match &args.report {
+        Some(dir) => write_reports(dir, &done, args.seed),
+        None => Ok(()),
+    }
+}
+
+/// Prints the comparisons; `walls`: how long each took, in seconds.
+fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(), Failure> {
     let wall = |n: usize| (!args.no_timing).then_some(walls[n]);
     if args.json {
         let objects: Vec<JsonComparison<'_>> = done
@@ -110,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         };
     }
     if args.csv {
-        return output::print(&output::csv(&done)?);
+        return output::print(&output::csv(done)?);
     }
     let mut text = String::new();
     for (n, (scenario, comparison)) in done.iter().enumerate() {
@@ -126,10 +119,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !args.markdown {
         text.push_str("* best of the controllers. 'limit' knows the link's future; 'best window' is the constant\n  window with the highest throughput/p95 RTT. 'self p95': delay beyond what the link imposes, ms.\n");
     }
-    for path in reports {
-        let _ = writeln!(text, "report: {}", path.display());
-    }
     output::print(text.as_bytes())
+}
+
+/// Writes a report for each comparison and says where, on standard error, so that it does not mix
+/// with JSON.
+fn write_reports(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
+    for (n, (scenario, comparison)) in done.iter().enumerate() {
+        let path = match done.len() {
+            1 => dir.join("index.html"),
+            _ => dir.join(format!("{}.html", n + 1)),
+        };
+        report::write(scenario, comparison, seed, &path)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        eprintln!("report: {}", path.display());
+    }
+    Ok(())
 }
 
 fn describe(text: &mut String, scenario: &Scenario, args: &Args) -> std::fmt::Result {

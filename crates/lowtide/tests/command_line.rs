@@ -302,6 +302,29 @@ fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_loses_no_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let in_the_way = dir.path().join("file");
+    fs::write(&in_the_way, "").unwrap();
+    let path = in_the_way.display().to_string();
+    let args = [
+        "compare",
+        "--cc",
+        "bbr",
+        "--duration",
+        "1s",
+        "--json",
+        "--report",
+        &path,
+    ];
+    let assert = lowtide(&args).assert().code(1);
+    let output = assert.get_output();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["results"][1]["controller"], "bbr");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&path));
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let binary = assert_cmd::cargo::cargo_bin("lowtide");
     let script = format!(

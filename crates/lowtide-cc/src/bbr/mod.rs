@@ -57,6 +57,7 @@ use crate::controller::{
     AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
     TimeoutEvent,
 };
+use crate::delivery_rate::RateSample;
 use crate::recovery::RecoveryEpoch;
 use crate::rng::SeededRng;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -204,7 +205,7 @@ impl<P: Parts> Bbr<P> {
 
     /// Linux `bbr_update_bw`.
     fn update_bandwidth(&mut self, ack: &AckEvent<'_>) {
-        self.model.rounds.on_ack(ack.rate_sample.as_ref());
+        self.model.rounds.on_ack(ack);
         if self.model.rounds.starts_now() {
             self.window.on_round_start();
         }
@@ -226,20 +227,25 @@ impl<P: Parts> Bbr<P> {
             .unwrap_or_else(|| self.parts.estimator.bandwidth());
     }
 
-    /// Startup → Drain → ProbeBW, and the gain cycle.
+    /// Startup → Drain → ProbeBW, and the gain cycle. They go by what the path has shown, even while
+    /// a policer's rate is sent at (Linux `bbr_max_bw` here, `bbr_bw` for rate and window).
     fn update_phase(&mut self, ack: &AckEvent<'_>) {
+        let bandwidth = self.parts.estimator.bandwidth();
         if self.model.phase == Phase::ProbeBw {
-            self.cycle.on_ack(ack, &self.model, &self.parts.gain);
+            let policed = self.policer.rate().is_some();
+            self.cycle
+                .on_ack(ack, bandwidth, policed, &self.model, &self.parts.gain);
             self.model.probing = self.cycle.is_probing();
         }
-        self.model.full_pipe |= self.full_pipe.on_ack(ack, &self.model);
+        self.model.full_pipe |= self.full_pipe.on_ack(ack, bandwidth, &self.model);
         if self.model.phase == Phase::Startup {
             self.model.full_pipe |= self.parts.startup.ends_startup(ack, &self.model);
             if self.model.full_pipe {
                 self.enter(Phase::Drain);
             }
         }
-        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, &self.model) {
+        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, bandwidth, &self.model)
+        {
             self.enter_probe_bw(ack.now);
         }
     }
@@ -300,13 +306,28 @@ impl<P: Parts> Controller for Bbr<P> {
             self.aggregation.on_idle_restart(sent.now);
             if self.model.phase == Phase::ProbeBw {
                 self.pacing.follow(1.0, &mut self.model);
-            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.is_done(sent.now) {
+            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.has_stayed(sent.now) {
                 self.leave_probe_rtt(sent.now);
             }
         }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        let marked;
+        let ack = match ack.rate_sample {
+            Some(sample) if self.probe_rtt.limited(&sample) => {
+                let sample = RateSample {
+                    app_limited: true,
+                    ..sample
+                };
+                marked = AckEvent {
+                    rate_sample: Some(sample),
+                    ..*ack
+                };
+                &marked
+            }
+            _ => ack,
+        };
         if self.recovery.on_ack(ack) {
             self.window.on_recovery_end();
         }
@@ -321,8 +342,13 @@ impl<P: Parts> Controller for Bbr<P> {
         self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
         let floor = self.parts.depth.window(&self.model);
-        self.window
-            .update(ack, &self.model, allowance, floor, &mut self.parts.window);
+        self.window.update(
+            ack,
+            &mut self.model,
+            allowance,
+            floor,
+            &mut self.parts.window,
+        );
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
@@ -358,6 +384,7 @@ impl<P: Parts> Controller for Bbr<P> {
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.model.max_datagram = max_datagram.max(Bytes::new(1));
+        self.pacing.on_mtu_change(&mut self.model);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback) {

@@ -54,6 +54,11 @@ impl Pacing {
         };
     }
 
+    /// Packets have another size: so have bursts.
+    pub(super) fn on_mtu_change(&mut self, model: &mut Model) {
+        self.set(self.rate, model);
+    }
+
     /// Follows the model. Before the pipe is full the rate only grows: early samples are low.
     #[inline]
     pub(super) fn update(&mut self, ack: &AckEvent<'_>, cwnd: Bytes, model: &mut Model) {

@@ -76,11 +76,11 @@ impl Policer {
         let lossy = !ack.bytes_lost.is_zero();
         if !self.sampling {
             // Sampling begins with a loss: the policer's bucket is then empty.
-            if lossy {
-                self.begin_interval(ack.now, sample);
-                self.sampling = true;
+            if !lossy {
+                return false;
             }
-            return false;
+            self.begin_interval(ack.now, sample);
+            self.sampling = true;
         }
         if sample.app_limited {
             self.reset();
@@ -169,15 +169,16 @@ mod tests {
     #[test]
     fn two_lossy_intervals_of_equal_rate_show_a_policer_for_48_rounds() {
         let mut policer = Policer::default();
-        // A loss begins an interval; four rounds later it ends, another four and there are two.
+        // The loss that begins an interval begins its first round; after four it ends, another four
+        // and there are two.
         let found = (1..20).find(|n| {
             round(&mut policer, *n, 30_000, false);
             policer.rate().is_some()
         });
-        assert_eq!(found, Some(9));
+        assert_eq!(found, Some(8));
         assert_eq!(policer.rate(), Some(Rate::from_bytes_per_sec(100_000)));
-        let over = (10..100).find(|n| round(&mut policer, *n, 0, false));
-        assert_eq!(over, Some(57), "48 rounds later");
+        let over = (9..100).find(|n| round(&mut policer, *n, 0, false));
+        assert_eq!(over, Some(56), "48 rounds later");
         assert_eq!(policer.rate(), None);
     }
 

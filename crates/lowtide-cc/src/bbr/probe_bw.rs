@@ -7,7 +7,7 @@ use super::model::Model;
 use super::parts::GainPolicy;
 use crate::controller::AckEvent;
 use crate::rng::SeededRng;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Rate, Time};
 
 /// cwnd gain: twice the BDP, to bear delayed and aggregated acknowledgments (Linux
 /// `bbr_cwnd_gain`).
@@ -45,18 +45,41 @@ impl Cycle {
         self.index == PROBE
     }
 
-    /// Goes on to the next phase if it is time to.
+    /// Goes on to the next phase if it is time to. `bandwidth`: the estimator's; `policed`: the gain
+    /// is 1 throughout, so that only time counts.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model, gain: &impl GainPolicy) {
-        if self.is_over(ack, model, gain) {
+    pub(super) fn on_ack(
+        &mut self,
+        ack: &AckEvent<'_>,
+        bandwidth: Rate,
+        policed: bool,
+        model: &Model,
+        gain: &impl GainPolicy,
+    ) {
+        let is_over = if policed {
+            self.has_full_length(ack, model)
+        } else {
+            self.is_over(ack, bandwidth, model, gain)
+        };
+        if is_over {
             self.index = (self.index + 1) % PHASES;
             self.began_at = ack.now;
         }
     }
 
-    fn is_over(&self, ack: &AckEvent<'_>, model: &Model, gain: &impl GainPolicy) -> bool {
-        let full_length = ack.now.since(self.began_at) > model.min_rtt;
-        let inflight_at = |gain| model.inflight_at(model.bandwidth, gain);
+    fn has_full_length(&self, ack: &AckEvent<'_>, model: &Model) -> bool {
+        ack.now.since(self.began_at) > model.min_rtt
+    }
+
+    fn is_over(
+        &self,
+        ack: &AckEvent<'_>,
+        bandwidth: Rate,
+        model: &Model,
+        gain: &impl GainPolicy,
+    ) -> bool {
+        let full_length = self.has_full_length(ack, model);
+        let inflight_at = |gain| model.inflight_at(bandwidth, gain);
         match self.index {
             // Long enough to see the effect, and the extra volume is really in flight (a flow
             // with a small share may need several round trips), or does not fit.

@@ -1,8 +1,13 @@
 //! The minimum RTT, and ProbeRTT, which empties the pipe when none has been seen for long.
+//!
+//! What ProbeRTT's window delivers says nothing of the path. Its samples count as
+//! application-limited (Linux `bbr_update_min_rtt` sets `app_limited`): 200 ms are more than the
+//! ten rounds of the bandwidth filter where the RTT is below 20 ms, and the estimate would be lost.
 
 use super::model::Model;
 use super::phase::Phase;
 use crate::controller::AckEvent;
+use crate::delivery_rate::RateSample;
 use crate::units::{Bytes, Duration, Time};
 
 /// How long a minimum counts (Linux `bbr_min_rtt_win_sec`).
@@ -54,31 +59,43 @@ pub(super) struct ProbeRtt {
     /// Set once the flight is small enough.
     stay_until: Option<Time>,
     round_over: bool,
+    /// Packets sent when this much had been delivered, from and until, met the small window. Kept
+    /// after the probe's end, until their samples have come.
+    limited: Option<(Bytes, Bytes)>,
 }
 
 impl ProbeRtt {
     /// Follows the acknowledgments; true when the probe is done. `floor`: the probe's window.
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &mut Model, floor: Bytes) -> bool {
         debug_assert_eq!(model.phase, Phase::ProbeRtt);
+        let delivered = model.rounds.delivered();
+        let (from, _) = self.limited.unwrap_or((delivered, delivered));
+        self.limited = Some((from, delivered + ack.inflight));
         match self.stay_until {
             None if ack.inflight <= floor => {
                 self.stay_until = Some(ack.now + STAY);
                 self.round_over = false;
-                if let Some(sample) = ack.rate_sample {
-                    model.rounds.restart(sample.total_delivered);
-                }
+                model.rounds.restart();
                 false
             }
             None => false,
             Some(_) => {
                 self.round_over |= model.rounds.starts_now();
-                self.is_done(ack.now)
+                self.round_over && self.has_stayed(ack.now)
             }
         }
     }
 
-    /// Whether both the time and a round have passed.
-    pub(super) fn is_done(&self, now: Time) -> bool {
-        self.round_over && self.stay_until.is_some_and(|until| now > until)
+    /// Whether the time has passed. After idleness that is enough: the pipe was empty for longer
+    /// than a round.
+    pub(super) fn has_stayed(&self, now: Time) -> bool {
+        self.stay_until.is_some_and(|until| now > until)
+    }
+
+    /// Whether the sampled packet was sent into the small window.
+    #[inline]
+    pub(super) fn limited(&self, sample: &RateSample) -> bool {
+        self.limited
+            .is_some_and(|(from, until)| (from..=until).contains(&sample.prior_delivered))
     }
 }

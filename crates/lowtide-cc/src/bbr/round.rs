@@ -1,7 +1,7 @@
 //! Packet-timed round trips: a round ends when a packet is acknowledged that was sent after the
 //! round began (Linux `bbr_update_bw`).
 
-use crate::delivery_rate::RateSample;
+use crate::controller::AckEvent;
 use crate::units::Bytes;
 
 /// Counts rounds.
@@ -9,6 +9,8 @@ use crate::units::Bytes;
 pub struct Rounds {
     count: u64,
     starts_now: bool,
+    /// Total data delivered.
+    delivered: Bytes,
     /// A packet sent when this much had been delivered ends the round.
     ends_at: Bytes,
 }
@@ -26,21 +28,29 @@ impl Rounds {
         self.starts_now
     }
 
+    /// Total data delivered, by the sampler's count.
+    #[must_use]
+    pub fn delivered(&self) -> Bytes {
+        self.delivered
+    }
+
     #[inline]
-    pub(super) fn on_ack(&mut self, sample: Option<&RateSample>) {
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.starts_now = false;
-        if let Some(sample) = sample
-            && sample.prior_delivered >= self.ends_at
-        {
-            self.ends_at = sample.total_delivered;
+        let Some(sample) = &ack.rate_sample else {
+            self.delivered += ack.bytes_acked;
+            return;
+        };
+        self.delivered = sample.total_delivered;
+        if sample.prior_delivered >= self.ends_at {
+            self.ends_at = self.delivered;
             self.count += 1;
             self.starts_now = true;
         }
     }
 
-    /// Begins a round that ends with the first packet sent from now on, when `delivered` has been
-    /// delivered.
-    pub(super) fn restart(&mut self, delivered: Bytes) {
-        self.ends_at = delivered;
+    /// Begins a round that ends with the acknowledgment of a packet sent from now on.
+    pub(super) fn restart(&mut self) {
+        self.ends_at = self.delivered;
     }
 }

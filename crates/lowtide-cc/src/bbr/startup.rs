@@ -20,15 +20,15 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Whether the pipe has just been found full.
+    /// Whether the pipe has just been found full, by the estimator's `bandwidth`.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) -> bool {
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, bandwidth: Rate, model: &Model) -> bool {
         let app_limited = ack.rate_sample.is_none_or(|s| s.app_limited);
         if model.full_pipe || !model.rounds.starts_now() || app_limited {
             return false;
         }
-        if model.bandwidth >= self.bandwidth.mul_f64(FULL_PIPE_GROWTH) {
-            self.bandwidth = model.bandwidth;
+        if bandwidth >= self.bandwidth.mul_f64(FULL_PIPE_GROWTH) {
+            self.bandwidth = bandwidth;
             self.rounds_without_growth = 0;
             return false;
         }

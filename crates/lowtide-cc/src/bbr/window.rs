@@ -82,7 +82,7 @@ impl Window {
     pub(super) fn update(
         &mut self,
         ack: &AckEvent<'_>,
-        model: &Model,
+        model: &mut Model,
         allowance: Bytes,
         floor: Bytes,
         rule: &mut impl WindowRule,
@@ -93,8 +93,7 @@ impl Window {
             if model.full_pipe {
                 self.cwnd = rule.next_window(self.cwnd, target, ack, model);
             } else {
-                let delivered = ack.rate_sample.map_or(Bytes::ZERO, |s| s.total_delivered);
-                if self.cwnd < target || delivered < model.initial_window {
+                if self.cwnd < target || model.rounds.delivered() < model.initial_window {
                     self.cwnd += ack.bytes_acked;
                 }
             }
@@ -106,7 +105,7 @@ impl Window {
     }
 
     /// What a recovery does to the window; true while it conserves packets.
-    fn recover_or_restore(&mut self, ack: &AckEvent<'_>, model: &Model) -> bool {
+    fn recover_or_restore(&mut self, ack: &AckEvent<'_>, model: &mut Model) -> bool {
         // A loss takes its volume out of the window at once.
         if !ack.bytes_lost.is_zero() {
             self.cwnd = (self.cwnd - ack.bytes_lost).max(model.max_datagram);
@@ -115,6 +114,8 @@ impl Window {
         match self.opening.take() {
             Some(RecoveryStart::Conserve) => {
                 self.conserving = true;
+                // A whole round from here, not what is left of the one under way.
+                model.rounds.restart();
                 self.cwnd = conserved.max(model.max_datagram);
             }
             Some(RecoveryStart::SetWindow(cwnd)) => self.cwnd = cwnd.max(model.min_cwnd()),

@@ -39,12 +39,13 @@ struct Epoch {
     w_est: f64,
 }
 
-/// What is needed to undo a timeout.
+/// What a timeout that proves spurious gives back (RFC 9438 §4.9.1).
 #[derive(Clone, Copy, Debug)]
-struct BeforeTimeout {
+struct Saved {
     cwnd: f64,
     ssthresh: f64,
     w_max: f64,
+    cwnd_prior: f64,
 }
 
 /// CUBIC.
@@ -64,7 +65,10 @@ pub struct Cubic {
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     hystart: Option<HyStart>,
-    before_timeout: Option<BeforeTimeout>,
+    /// The state before the last reduction, and when that was: losses that a timeout declares are
+    /// reported just before it, and belong to it.
+    before_reduction: Option<(Time, Saved)>,
+    before_timeout: Option<Saved>,
 }
 
 impl Cubic {
@@ -84,6 +88,7 @@ impl Cubic {
             max_datagram,
             recovery: RecoveryEpoch::default(),
             hystart: hystart.then(HyStart::default),
+            before_reduction: None,
             before_timeout: None,
         }
     }
@@ -92,7 +97,17 @@ impl Cubic {
         self.cwnd < self.ssthresh
     }
 
-    fn reduce(&mut self) {
+    fn save(&self) -> Saved {
+        Saved {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            w_max: self.w_max,
+            cwnd_prior: self.cwnd_prior,
+        }
+    }
+
+    fn reduce(&mut self, now: Time) {
+        self.before_reduction = Some((now, self.save()));
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
         self.w_max = if self.cwnd < self.w_max {
@@ -111,7 +126,8 @@ impl Cubic {
     fn congestion_avoidance(&mut self, ack: &AckEvent<'_>, acked: f64) {
         let cwnd = self.cwnd;
         let epoch = self.epoch.get_or_insert_with(|| {
-            // From slow start without a loss, or after a timeout, the plateau is here.
+            // From slow start without a loss, or after a timeout (which forgets `w_max`), the
+            // plateau is here and K is 0 (RFC 9438 §4.8).
             if self.w_max < cwnd {
                 self.w_max = cwnd;
             }
@@ -163,6 +179,8 @@ impl Controller for Cubic {
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.recovery.on_ack(ack);
+        // The host judges a timeout by the first acknowledgment, before it comes here.
+        self.before_timeout = None;
         if let Some(rtt) = ack.rtt {
             self.srtt = if self.srtt.is_zero() {
                 rtt
@@ -193,18 +211,21 @@ impl Controller for Cubic {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        if self.recovery.on_loss(loss) {
-            self.reduce();
+        // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
+        if self.recovery.on_loss(loss) && self.before_timeout.is_none() {
+            self.reduce(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.before_timeout = Some(BeforeTimeout {
-            cwnd: self.cwnd_prior.max(self.cwnd),
-            ssthresh: self.ssthresh,
-            w_max: self.w_max,
-        });
+        if self.before_timeout.is_none() {
+            self.before_timeout = Some(match self.before_reduction {
+                Some((at, saved)) if at == timeout.now => saved,
+                _ => self.save(),
+            });
+        }
         self.epoch = None;
+        self.w_max = 0.0;
         self.cwnd = match timeout.kind {
             TimeoutKind::Rto => 1.0,
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
@@ -217,14 +238,15 @@ impl Controller for Cubic {
             self.cwnd = before.cwnd;
             self.ssthresh = before.ssthresh;
             self.w_max = before.w_max;
+            self.cwnd_prior = before.cwnd_prior;
             self.epoch = None;
         }
     }
 
-    fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {
+    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         if !self.recovery.is_active() {
             self.recovery.restart();
-            self.reduce();
+            self.reduce(now);
         }
     }
 

@@ -176,3 +176,58 @@ fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
     let steady = phases(&[40, 46, 46, 46, 46, 46, 46, 46]);
     assert_eq!(steady[5..], [conservative, avoidance, avoidance]);
 }
+
+fn time_out(cubic: &mut Cubic, number: u64, now: Time) {
+    lose(cubic, number, now);
+    cubic.on_timeout(&TimeoutEvent {
+        now,
+        kind: TimeoutKind::Rto,
+        inflight: Bytes::ZERO,
+    });
+}
+
+#[test]
+fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
+    let mut cubic = Cubic::new(&config(), false);
+    let rtt = Duration::from_millis(100);
+    let (mut number, mut now) = (0, Time::ZERO);
+    for _ in 0..4 {
+        now += rtt;
+        round(&mut cubic, &mut number, now, rtt);
+    }
+    time_out(&mut cubic, number - 1, now);
+    assert_eq!((cubic.cwnd(), cubic.ssthresh), (MSS, 112.0));
+    while cubic.epoch.is_none() {
+        now += rtt;
+        round(&mut cubic, &mut number, now, rtt);
+    }
+    // RFC 9438 §4.8: K = 0 and W_max = cwnd, not the 160 packets of before the timeout.
+    assert_eq!(cubic.epoch.map(|e| e.k), Some(0.0));
+    assert!((cubic.w_max - 112.0).abs() < 20.0, "{}", cubic.w_max);
+}
+
+#[test]
+fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
+    let mut cubic = Cubic::new(&config(), false);
+    let rtt = Duration::from_millis(100);
+    let mut number = 0;
+    for n in 1..5 {
+        round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+    }
+    let before = (cubic.cwnd(), cubic.ssthresh, cubic.w_max);
+    for n in 5..8 {
+        let now = Time::ZERO + rtt * n;
+        time_out(&mut cubic, number - 1, now);
+        assert_eq!((cubic.cwnd(), cubic.ssthresh), (MSS, 112.0));
+        cubic.on_packet_sent(&PacketSent {
+            now,
+            number,
+            bytes: MSS,
+            inflight: MSS,
+            app_limited: false,
+        });
+        number += 1;
+    }
+    cubic.on_spurious_timeout(Time::ZERO + rtt * 9);
+    assert_eq!((cubic.cwnd(), cubic.ssthresh, cubic.w_max), before);
+}

@@ -123,10 +123,10 @@ impl Source {
         }
     }
 
-    /// When more will be written than is available at `now`; `None`: never.
+    /// When more will be written than was last available; `None`: never.
     #[inline]
     #[must_use]
-    pub fn next_write(&self, _now: Time) -> Option<Time> {
+    pub fn next_write(&self) -> Option<Time> {
         match &self.kind {
             Kind::Bulk | Kind::Sized(_) => None,
             Kind::Writes { next, .. } => next.map(|(at, _)| at),
@@ -135,7 +135,7 @@ impl Source {
 
     /// Whether everything has been written and taken.
     #[must_use]
-    pub fn is_finished(&self, _now: Time) -> bool {
+    pub fn is_finished(&self) -> bool {
         match &self.kind {
             Kind::Bulk => false,
             Kind::Sized(left) => left.is_zero(),
@@ -207,10 +207,10 @@ mod tests {
         assert_eq!(source.available(at(1)), Bytes::new(2_000));
         source.take(Bytes::new(1_500));
         assert_eq!(source.available(at(1)), Bytes::new(500));
-        assert_eq!(source.next_write(at(1)), Some(at(2)));
-        assert!(!source.is_finished(at(1)));
+        assert_eq!(source.next_write(), Some(at(2)));
+        assert!(!source.is_finished());
         let mut sized = Source::new(SourceConfig::Sized(Bytes::new(9)), at(0), Bytes::new(5), 0);
         sized.take(Bytes::new(9));
-        assert!(sized.is_finished(at(0)));
+        assert!(sized.is_finished());
     }
 }

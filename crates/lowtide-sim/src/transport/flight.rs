@@ -98,15 +98,19 @@ impl Flight {
         }
     }
 
-    /// Forgets settled transmissions at the front, but none from `keep_from` on.
+    /// Forgets settled transmissions at the front. One that was lost stays while it is the newest
+    /// of its segment: it may arrive after all before it is repeated.
     #[inline]
-    pub(crate) fn forget_settled(&mut self, keep_from: u64) {
-        while self.base < keep_from
-            && self
-                .transmissions
-                .front()
-                .is_some_and(|t| t.fate != Fate::InFlight)
-        {
+    pub(crate) fn forget_settled(&mut self, segments: &Segments) {
+        while let Some(t) = self.transmissions.front() {
+            let keep = match t.fate {
+                Fate::InFlight => true,
+                Fate::Lost => segments.newest_transmission(t.segment) == Some(self.base),
+                Fate::Acked => false,
+            };
+            if keep {
+                break;
+            }
             self.transmissions.pop_front();
             self.base += 1;
         }

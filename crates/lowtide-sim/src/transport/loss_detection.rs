@@ -41,6 +41,8 @@ pub(crate) struct LossDetection {
     rule: LossRule,
     /// The newest transmission known to be delivered.
     newest_delivered: Option<u64>,
+    /// No transmission below is in flight.
+    search_from: u64,
     /// When the oldest transmission in flight will count as lost, if nothing else happens.
     deadline: Option<Time>,
 }
@@ -50,6 +52,7 @@ impl LossDetection {
         Self {
             rule: LossRule::Quic,
             newest_delivered: None,
+            search_from: 0,
             deadline: None,
         }
     }
@@ -61,6 +64,7 @@ impl LossDetection {
                 ..Rack::default()
             }),
             newest_delivered: None,
+            search_from: 0,
             deadline: None,
         }
     }
@@ -97,6 +101,11 @@ impl LossDetection {
             }
         }
         self.newest_delivered = Some(self.newest_delivered.map_or(number, |n| n.max(number)));
+    }
+
+    /// Transmissions given up before are in flight again.
+    pub(crate) fn search_again(&mut self) {
+        self.search_from = 0;
     }
 
     /// A retransmission turned out to have been needless.
@@ -141,7 +150,8 @@ impl LossDetection {
                 (rack.rtt + window, None)
             }
         };
-        let mut number = flight.base();
+        let mut number = self.search_from.max(flight.base());
+        let mut in_flight_from = None;
         while number < newest {
             let Some(t) = flight.get(number) else {
                 break;
@@ -151,11 +161,13 @@ impl LossDetection {
                 let is_lost = due <= now || distance.is_some_and(|d| number + d <= newest);
                 if !is_lost {
                     self.deadline = Some(due);
+                    in_flight_from = Some(number);
                     break;
                 }
                 lost.push(number);
             }
             number += 1;
         }
+        self.search_from = in_flight_from.unwrap_or(number);
     }
 }

@@ -164,7 +164,7 @@ impl Sender {
             }
         }
         if self.waits_for_data
-            && let Some(write) = self.source.next_write(now)
+            && let Some(write) = self.source.next_write()
         {
             next = next.min(write);
         }
@@ -209,7 +209,7 @@ impl Sender {
             if let Some(deadline) = self.detection.deadline() {
                 if deadline <= now {
                     self.find_losses(now, probe);
-                    self.flight.forget_settled(self.keep_from());
+                    self.forget_settled();
                 }
             } else if !self.holds_slot() && self.timeout_at() <= now {
                 probe.on_timeout(self.flow, now);
@@ -275,7 +275,7 @@ impl Sender {
             });
         }
         self.bytes_lost_since_ack = Bytes::ZERO;
-        self.flight.forget_settled(self.keep_from());
+        self.forget_settled();
         probe.on_ack(&AckSeen {
             flow: self.flow,
             now,
@@ -286,7 +286,7 @@ impl Sender {
                 Driver::Oracle { .. } => None,
             },
         });
-        if !self.complete && self.segments.all_acked() && self.source.is_finished(now) {
+        if !self.complete && self.segments.all_acked() && self.source.is_finished() {
             self.complete = true;
             probe.on_flow_complete(self.flow, now);
         }
@@ -295,9 +295,19 @@ impl Sender {
         }
     }
 
-    /// Books a transmission as delivered. `true` if it had not been before.
+    /// Books a transmission as delivered; its record if it had not been.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, number: u64) -> Option<Transmission> {
+        let t = self.deliver_undated(now, number)?;
+        self.detection
+            .on_delivered(now, number, t.sent_at, t.retransmission, &self.rtt);
+        Some(t)
+    }
+
+    /// As [`deliver`](Self::deliver), but says nothing of when it was: another transmission of the
+    /// same data may have arrived in its place.
+    #[inline]
+    pub(super) fn deliver_undated(&mut self, now: Time, number: u64) -> Option<Transmission> {
         let (t, before) = self.flight.settle(number, Fate::Acked)?;
         if before == Fate::Acked {
             return None;
@@ -310,8 +320,6 @@ impl Sender {
             bytes: t.bytes,
             sent_at: t.sent_at,
         });
-        self.detection
-            .on_delivered(now, number, t.sent_at, t.retransmission, &self.rtt);
         Some(t)
     }
 
@@ -536,11 +544,13 @@ impl Sender {
         timeout * (1_u64 << self.backoff.min(MAX_BACKOFF))
     }
 
-    /// Settled transmissions from this number on are still needed.
-    fn keep_from(&self) -> u64 {
-        match &self.protocol {
-            Protocol::Quic(_) => u64::MAX,
-            Protocol::Tcp(tcp) => tcp.keep_from(),
+    fn forget_settled(&mut self) {
+        let judging = match &self.protocol {
+            Protocol::Quic(_) => false,
+            Protocol::Tcp(tcp) => tcp.judges_timeout(),
+        };
+        if !judging {
+            self.flight.forget_settled(&self.segments);
         }
     }
 }

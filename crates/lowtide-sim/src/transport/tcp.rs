@@ -46,12 +46,9 @@ impl TcpState {
         }
     }
 
-    pub(super) fn keep_from(&self) -> u64 {
-        if self.gave_up_below.is_some() {
-            0
-        } else {
-            u64::MAX
-        }
+    /// Whether transmissions that a timeout gave up must be remembered.
+    pub(super) fn judges_timeout(&self) -> bool {
+        self.gave_up_below.is_some()
     }
 
     fn may_probe_tail(&self) -> bool {
@@ -71,11 +68,23 @@ impl Sender {
                 let Some(newest) = self.segments.newest_transmission(segment) else {
                     continue;
                 };
-                if let Some(t) = trigger.filter(|t| t.segment == segment) {
+                let triggered = trigger.filter(|t| t.segment == segment);
+                if let Some(t) = triggered {
                     sample = Some(now.since(t.sent_at));
-                    needless |= ack.trigger < newest;
                 }
-                self.deliver(now, newest);
+                if ack.trigger >= newest {
+                    self.deliver(now, newest);
+                    continue;
+                }
+                // The receiver answers something sent earlier than the repetition: an original
+                // arrived, and the repetition leaves the flight unseen.
+                needless = true;
+                if triggered.is_some() {
+                    self.flight.settle(newest, Fate::Acked);
+                    self.deliver(now, ack.trigger);
+                } else {
+                    self.deliver_undated(now, newest);
+                }
             }
         }
         if needless {
@@ -149,6 +158,7 @@ impl Sender {
                 self.flight.revive(number);
             }
         }
+        self.detection.search_again();
         if let Driver::Controller(cc) = &mut self.driver {
             cc.on_spurious_timeout(now);
         }

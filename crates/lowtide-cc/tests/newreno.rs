@@ -1,0 +1,41 @@
+//! NewReno over the small host.
+
+mod host;
+
+use host::{Host, MSS};
+use lowtide_cc::units::{Duration, Rate};
+use lowtide_cc::{Config, registry};
+
+#[test]
+fn slow_start_doubles_a_loss_halves_and_avoidance_adds_a_packet_a_round() {
+    let rtt = Duration::from_millis(50);
+    let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
+    // So fast that a round takes one RTT.
+    let mut host = Host::new(newreno, Rate::from_mbps(8_000), rtt);
+    host.run_until(|h| h.cc.cwnd() >= MSS * 80);
+    assert!(host.now.as_secs_f64() < 0.16, "three rounds: {}", host.now);
+    host.lose = vec![host.next_number() - 1];
+    host.run_until(|h| h.cc.snapshot().in_recovery);
+    let halved = host.cc.cwnd();
+    assert_eq!(host.cc.snapshot().ssthresh, Some(halved));
+    host.run_until(|h| h.phase() == "CongestionAvoidance");
+    assert_eq!(host.cc.cwnd(), halved, "no growth in recovery");
+    host.run_for(rtt * 10);
+    let grown = (host.cc.cwnd() - halved).get() / MSS.get();
+    assert!((9..=11).contains(&grown), "{grown}");
+}
+
+#[test]
+fn a_timeout_leaves_one_packet_and_a_repeated_one_holds_ssthresh() {
+    let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
+    let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+    host.run_until(|h| h.cc.cwnd() >= MSS * 80);
+    let half = host.cc.cwnd().mul_f64(0.5);
+    for _ in 0..3 {
+        host.time_out();
+        assert_eq!(host.cc.cwnd(), MSS);
+        assert_eq!(host.cc.snapshot().ssthresh, Some(half));
+        // The retransmission, which is lost in turn.
+        host.step();
+    }
+}
