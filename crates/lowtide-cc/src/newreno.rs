@@ -39,6 +39,9 @@ pub struct NewReno {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
+    /// Window and threshold before the last reduction, and when that was: losses that a timeout
+    /// declares are reported just before it, and belong to it.
+    before_reduction: Option<(Time, (Bytes, Bytes))>,
     /// Window and threshold before a timeout, to undo it, until an acknowledgment has come.
     before_timeout: Option<(Bytes, Bytes)>,
 }
@@ -54,6 +57,7 @@ impl NewReno {
             max_datagram,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::default(),
+            before_reduction: None,
             before_timeout: None,
         }
     }
@@ -62,7 +66,8 @@ impl NewReno {
         self.max_datagram * MIN_WINDOW_PACKETS
     }
 
-    fn reduce(&mut self) {
+    fn reduce(&mut self, now: Time) {
+        self.before_reduction = Some((now, (self.cwnd, self.ssthresh)));
         self.ssthresh = self.cwnd.mul_f64(LOSS_REDUCTION).max(self.min_window());
         self.cwnd = self.ssthresh;
         self.acked = Bytes::ZERO;
@@ -99,14 +104,17 @@ impl Controller for NewReno {
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
         if self.recovery.on_loss(loss) && self.before_timeout.is_none() {
-            self.reduce();
+            self.reduce(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         // Repeated timeouts are undone to before the first.
-        self.before_timeout
-            .get_or_insert((self.cwnd, self.ssthresh));
+        let before = match self.before_reduction {
+            Some((at, before)) if at == timeout.now => before,
+            _ => (self.cwnd, self.ssthresh),
+        };
+        self.before_timeout.get_or_insert(before);
         match timeout.kind {
             // RFC 5681 §3.1: the loss window is one segment.
             TimeoutKind::Rto => self.cwnd = self.max_datagram,
@@ -125,10 +133,10 @@ impl Controller for NewReno {
         }
     }
 
-    fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {
+    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         if !self.recovery.is_active() {
             self.recovery.restart();
-            self.reduce();
+            self.reduce(now);
         }
     }
 

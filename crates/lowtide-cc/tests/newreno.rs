@@ -39,3 +39,20 @@ fn a_timeout_leaves_one_packet_and_a_repeated_one_holds_ssthresh() {
         host.step();
     }
 }
+
+#[test]
+fn a_spurious_timeout_gives_back_window_and_threshold_even_after_several_expiries() {
+    for expiries in [1, 3] {
+        let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
+        let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+        host.run_until(|h| h.cc.cwnd() >= MSS * 80);
+        let before = host.cc.cwnd();
+        for _ in 0..expiries {
+            host.time_out();
+            host.step();
+        }
+        host.cc.on_spurious_timeout(host.now);
+        assert_eq!(host.cc.cwnd(), before, "{expiries} expiries");
+        assert_eq!(host.cc.snapshot().ssthresh, None, "still in slow start");
+    }
+}
