@@ -149,11 +149,7 @@ static ENTRIES: &[Entry] = &[
                 max: 100_000_000,
             },
         }],
-        make: |values, config| {
-            Box::new(ConstantWindow::new(
-                config.max_datagram * values.whole(0, 20),
-            ))
-        },
+        make: |values, config| Box::new(ConstantWindow::new(config, values.whole(0, 20))),
     },
 ];
 
@@ -277,7 +273,10 @@ fn suggest(nearest: &Option<&'static str>) -> String {
 /// When there is no such controller or parameter, or a value does not fit; the error names the
 /// part in question and what fits.
 pub fn parse(spec: &str) -> Result<Spec, Error> {
-    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    let (name, parameters) = match spec.split_once(':') {
+        Some((name, parameters)) => (name, Some(parameters)),
+        None => (spec, None),
+    };
     let entry =
         ENTRIES
             .iter()
@@ -288,7 +287,7 @@ pub fn parse(spec: &str) -> Result<Spec, Error> {
                 known: join(ENTRIES.iter().map(|e| e.name)),
             })?;
     let mut values = Values(alloc::vec![None; entry.parameters.len()]);
-    for part in rest.split(',').filter(|p| !p.is_empty()) {
+    for part in parameters.into_iter().flat_map(|p| p.split(',')) {
         let (key, text) = part.split_once('=').ok_or_else(|| Error::NotKeyValue {
             spec: spec.to_string(),
             part: part.to_string(),
@@ -406,6 +405,7 @@ mod tests {
             ("bbr:agregation=true", &["'agregation'", "'aggregation'"]),
             ("newreno:x=1", &["'x'", "it has none"]),
             ("bbr:aggregation", &["key=value"]),
+            ("bbr:", &["''", "key=value"]),
             ("bbr:policer=true,policer=true", &["twice"]),
             ("window:packets=0", &["'0'", "from 1 to"]),
             ("window:packets=1e9", &["'1e9'", "a whole number"]),

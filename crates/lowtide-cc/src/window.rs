@@ -1,20 +1,24 @@
 //! A constant window: the floor that any controller must beat.
 
-use crate::controller::{AckEvent, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent};
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
+};
 use crate::units::{Bytes, Rate};
 
-/// Keeps the same number of bytes in flight, whatever happens. Does not pace.
+/// Keeps the same number of packets in flight, whatever happens. Does not pace.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantWindow {
-    cwnd: Bytes,
+    packets: u64,
+    max_datagram: Bytes,
 }
 
 impl ConstantWindow {
-    /// A window of `cwnd`, at least one byte.
+    /// A window of so many packets, at least one.
     #[must_use]
-    pub fn new(cwnd: Bytes) -> Self {
+    pub fn new(config: &Config, packets: u64) -> Self {
         Self {
-            cwnd: cwnd.max(Bytes::new(1)),
+            packets: packets.max(1),
+            max_datagram: config.max_datagram.max(Bytes::new(1)),
         }
     }
 }
@@ -24,10 +28,12 @@ impl Controller for ConstantWindow {
     fn on_ack(&mut self, _ack: &AckEvent<'_>) {}
     fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
     fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
-    fn on_mtu_change(&mut self, _max_datagram: Bytes) {}
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.max_datagram = max_datagram.max(Bytes::new(1));
+    }
 
     fn cwnd(&self) -> Bytes {
-        self.cwnd
+        self.max_datagram * self.packets
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -35,7 +41,7 @@ impl Controller for ConstantWindow {
     }
 
     fn send_quantum(&self) -> Bytes {
-        self.cwnd
+        self.cwnd()
     }
 
     fn snapshot(&self) -> Snapshot {
