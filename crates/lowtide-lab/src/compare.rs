@@ -4,7 +4,10 @@
 //! window). Runs are independent and deterministic, so that the number of threads changes nothing
 //! but the time it takes.
 
-use lowtide_cc::registry::{self, Spec};
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
+
+use lowtide_cc::registry;
 use lowtide_sim::engine::ConfigError;
 use lowtide_sim::link::LinkError;
 use lowtide_sim::{SenderKind, Simulation};
@@ -25,12 +28,12 @@ const WINDOWS_BDP: [f64; 11] = [
 pub enum Contender {
     /// The physical limit.
     Oracle,
-    /// A controller; the name is the spec as the user wrote it.
+    /// A controller: one of the registry's, or your own.
     Controller {
-        /// How it is shown.
+        /// How it is shown; the spec as the user wrote it.
         name: String,
-        /// What it is.
-        spec: Spec,
+        /// What makes one for each flow.
+        sender: SenderKind,
     },
 }
 
@@ -48,7 +51,7 @@ impl Contender {
         }
         registry::parse(spec).map(|parsed| Self::Controller {
             name: spec.to_string(),
-            spec: parsed,
+            sender: sender(&parsed),
         })
     }
 
@@ -62,7 +65,7 @@ impl Contender {
     fn sender(&self) -> SenderKind {
         match self {
             Self::Oracle => SenderKind::Oracle,
-            Self::Controller { spec, .. } => sender(spec),
+            Self::Controller { sender, .. } => sender.clone(),
         }
     }
 }
@@ -81,8 +84,8 @@ pub enum Error {
     Threads(String),
 }
 
-/// What part a result plays in its comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What part a result plays in its comparison, in the order of the entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The physical limit.
     Limit,
@@ -113,11 +116,24 @@ pub struct Entry {
     pub rtt: Delays,
 }
 
+/// A run that did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRun {
+    /// Who was running.
+    pub name: String,
+    /// With which seed.
+    pub seed: u64,
+    /// What went wrong.
+    pub reason: String,
+}
+
 /// A finished comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Limit, contenders by falling power, floor.
+    /// Limit, contenders by falling power, floor; without those of whom no run came to its end.
     pub entries: Vec<Entry>,
+    /// Runs that are missing in the entries.
+    pub failed: Vec<FailedRun>,
     /// Constant windows that were tried for the floor: name and metrics, first seed.
     pub windows: Vec<(String, Metrics)>,
     /// Packets that crossed the bottleneck in all runs.
@@ -144,25 +160,45 @@ struct Run {
     rtt: Delays,
 }
 
+/// One run. A controller that panics ends its own run and no other.
 fn run(
     scenario: &Scenario,
     contender: &Contender,
     seed: u64,
     timeline: bool,
-) -> Result<Run, Error> {
+) -> Result<Result<Run, FailedRun>, Error> {
     let config = scenario.config(&contender.sender(), seed)?;
     let mut probe = (
         Meter::new(&config),
         timeline.then(|| Timeline::new(&config)),
     );
-    let outcome = Simulation::new(config)?.run(&mut probe);
+    let simulate = AssertUnwindSafe(|| Simulation::new(config).map(|s| s.run(&mut probe)));
+    let outcome = match panic::catch_unwind(simulate) {
+        Ok(outcome) => outcome?,
+        Err(panic) => {
+            return Ok(Err(FailedRun {
+                name: contender.name().to_string(),
+                seed,
+                reason: reason(&*panic),
+            }));
+        }
+    };
     let (mut meter, timeline) = probe;
-    Ok(Run {
+    Ok(Ok(Run {
         measured: meter.finish(),
         packets: outcome.bottleneck_packets,
         timeline,
         rtt: meter.rtt(),
-    })
+    }))
+}
+
+/// What a panic says.
+fn reason(panic: &(dyn Any + Send)) -> String {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", message.unwrap_or("without a message"))
 }
 
 /// How many runs a comparison takes.
@@ -210,16 +246,20 @@ fn compare_here(
             .cloned(),
     );
     let asked = all.len();
-    let windows = windows(scenario, plan.first_seed)?;
-    all.extend(windows);
+    all.extend(windows(scenario, plan.first_seed)?);
 
-    let seeds = || plan.first_seed..plan.first_seed.saturating_add(plan.seeds.max(1));
+    let seeds: Vec<u64> = (0..plan.seeds.max(1))
+        .map(|n| plan.first_seed.wrapping_add(n))
+        .collect();
     let mut tasks: Vec<(usize, u64)> = (0..asked)
-        .flat_map(|c| seeds().map(move |seed| (c, seed)))
+        .flat_map(|c| seeds.iter().map(move |seed| (c, *seed)))
         .collect();
     tasks.extend((asked..all.len()).map(|c| (c, plan.first_seed)));
-    let execute = |tasks: &[(usize, u64)]| -> Result<Vec<Run>, Error> {
-        tasks
+    let mut failed = Vec::new();
+    let mut simulated_packets = 0;
+    // Runs tasks; what came to its end, with the contender's index, in the order of the tasks.
+    let mut execute = |tasks: &[(usize, u64)]| -> Result<Vec<(usize, Run)>, Error> {
+        let runs: Vec<Result<Run, FailedRun>> = tasks
             .par_iter()
             .map(|&(c, seed)| {
                 let timeline = plan.timelines && c < asked && seed == plan.first_seed;
@@ -227,41 +267,60 @@ fn compare_here(
                 progress();
                 done
             })
-            .collect()
+            .collect::<Result<_, Error>>()?;
+        let mut done = Vec::with_capacity(runs.len());
+        for (&(c, _), run) in tasks.iter().zip(runs) {
+            match run {
+                Ok(run) => {
+                    simulated_packets += run.packets;
+                    done.push((c, run));
+                }
+                Err(failure) => failed.push(failure),
+            }
+        }
+        Ok(done)
     };
-    let mut runs = execute(&tasks)?.into_iter();
-    let mut simulated_packets = 0;
-    let mut entries: Vec<Entry> = Vec::new();
-    for (c, contender) in all[..asked].iter().enumerate() {
-        let of_contender: Vec<Run> = runs.by_ref().take(seeds().count()).collect();
-        simulated_packets += of_contender.iter().map(|r| r.packets).sum::<u64>();
-        let role = if c == 0 { Role::Limit } else { Role::Contender };
-        entries.push(entry(contender.name(), role, of_contender));
+    let mut of_contenders: Vec<Vec<Run>> = all.iter().map(|_| Vec::new()).collect();
+    for (c, run) in execute(&tasks)? {
+        of_contenders[c].push(run);
     }
-    let window_runs: Vec<Run> = runs.collect();
-    simulated_packets += window_runs.iter().map(|r| r.packets).sum::<u64>();
-    let tried: Vec<(String, Metrics)> = all[asked..]
-        .iter()
-        .zip(&window_runs)
-        .map(|(c, run)| (c.name().to_string(), run.measured.total))
+    let tried: Vec<(usize, Metrics)> = (asked..all.len())
+        .filter_map(|c| Some((c, of_contenders[c].first()?.measured.total)))
         .collect();
-    let best = (0..tried.len()).max_by(|a, b| {
-        let power = |n: usize| finite_or_least(tried[n].1.power);
-        power(*a).total_cmp(&power(*b))
-    });
-    entries[1..]
-        .sort_by(|a, b| finite_or_least(b.mean.power).total_cmp(&finite_or_least(a.mean.power)));
+    let best = tried
+        .iter()
+        .max_by(|(_, a), (_, b)| finite_or_least(a.power).total_cmp(&finite_or_least(b.power)))
+        .map(|(c, _)| *c);
     if let Some(best) = best {
-        let more: Vec<(usize, u64)> = seeds().skip(1).map(|seed| (asked + best, seed)).collect();
-        let more = execute(&more)?;
-        simulated_packets += more.iter().map(|r| r.packets).sum::<u64>();
-        let first = window_runs.into_iter().nth(best);
-        let of_best = first.into_iter().chain(more).collect();
-        entries.push(entry(&tried[best].0, Role::Floor, of_best));
+        let more: Vec<(usize, u64)> = seeds[1..].iter().map(|seed| (best, *seed)).collect();
+        for (c, run) in execute(&more)? {
+            of_contenders[c].push(run);
+        }
     }
+    let windows = tried
+        .into_iter()
+        .map(|(c, metrics)| (all[c].name().to_string(), metrics))
+        .collect();
+    let mut entries: Vec<Entry> = Vec::new();
+    for (c, runs) in of_contenders.into_iter().enumerate() {
+        let role = match c {
+            0 => Role::Limit,
+            _ if c < asked => Role::Contender,
+            _ if best == Some(c) => Role::Floor,
+            _ => continue,
+        };
+        if !runs.is_empty() {
+            entries.push(entry(all[c].name(), role, runs));
+        }
+    }
+    entries.sort_by(|a, b| {
+        let power = |e: &Entry| finite_or_least(e.mean.power);
+        a.role.cmp(&b.role).then(power(b).total_cmp(&power(a)))
+    });
     Ok(Comparison {
         entries,
-        windows: tried,
+        failed,
+        windows,
         simulated_packets,
     })
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Plan, compare};
+use lowtide_lab::compare::{Comparison, Contender, Plan, Role, compare};
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
+use lowtide_sim::SenderKind;
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
@@ -219,4 +220,29 @@ fn on_a_real_lte_link_cubic_fills_the_queue_and_bbr_keeps_throughput_at_a_fracti
         oracle.utilisation > 0.99 && oracle.self_inflicted_ms.p95 < 1.0,
         "{oracle:?}"
     );
+}
+
+#[test]
+fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
+    let mut scenario = named("4g");
+    scenario.duration = Duration::from_secs(1);
+    let faulty = Contender::Controller {
+        name: "faulty".to_string(),
+        sender: SenderKind::Controlled(Arc::new(|_| panic!("no such thing"))),
+    };
+    let contenders = [faulty, Contender::parse("bbr").unwrap()];
+    let plan = Plan {
+        seeds: 2,
+        // Seeds wrap around; none is left out.
+        first_seed: u64::MAX,
+        jobs: 0,
+        timelines: false,
+    };
+    let result = compare(&scenario, &contenders, &plan, &|| ()).unwrap();
+    let roles: Vec<Role> = result.entries.iter().map(|e| e.role).collect();
+    assert_eq!(roles, [Role::Limit, Role::Contender, Role::Floor]);
+    assert!(result.entries.iter().all(|e| e.seeds.len() == 2));
+    let failed: Vec<(&str, u64)> = result.failed.iter().map(|f| (&*f.name, f.seed)).collect();
+    assert_eq!(failed, [("faulty", u64::MAX), ("faulty", 0)]);
+    assert!(result.failed[0].reason.contains("no such thing"));
 }

@@ -1,6 +1,7 @@
 //! `lowtide compare`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -82,9 +83,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
-    match &args.report {
-        Some(dir) => write_reports(dir, &done, args.seed),
-        None => Ok(()),
+    if let Some(dir) = &args.report {
+        write_reports(dir, &done, args.seed)?;
+    }
+    let failed: Vec<String> = done
+        .iter()
+        .flat_map(|(scenario, comparison)| {
+            comparison.failed.iter().map(|f| {
+                format!(
+                    "{}: {}, seed {}: {}",
+                    scenario.link_name, f.name, f.seed, f.reason
+                )
+            })
+        })
+        .collect();
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::run(format!(
+            "runs failed and are missing above: {}",
+            failed.join("; ")
+        )))
     }
 }
 
@@ -132,7 +151,8 @@ fn write_reports(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Resu
         };
         report::write(scenario, comparison, seed, &path)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-        eprintln!("report: {}", path.display());
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     }
     Ok(())
 }

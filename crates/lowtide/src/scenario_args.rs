@@ -224,6 +224,15 @@ impl ScenarioArgs {
                 "--duration: the longest is 24 hours (86400s)",
             ));
         }
+        let last_start = s.stagger * (s.flows as u64).saturating_sub(1);
+        if last_start >= s.duration {
+            return Err(Failure::input(format!(
+                "--stagger: the last flow would start at {} s, when the run of {} s is over; \
+                 shorten it or lengthen --duration",
+                last_start.as_secs_f64(),
+                s.duration.as_secs_f64()
+            )));
+        }
         if let Some(share) = self.loss {
             s.loss = LossModel::Random(share);
         }

@@ -167,6 +167,10 @@ fn absurd_flags_are_refused_with_the_remedy() {
         &["--source", "video:2mbit"],
     );
     refused(&["compare", "--burst-loss", "100%:3"], &["--burst-loss"]);
+    refused(
+        &["compare", "--flows", "2", "--stagger", "30s"],
+        &["--stagger", "--duration"],
+    );
     refused(&["trace", "generate", "--duration", "1ms"], &["--duration"]);
 }
 
