@@ -1,0 +1,34 @@
+//! Suggestions for misspelt names.
+
+use alloc::vec::Vec;
+
+/// The name with the smallest edit distance, if it is near enough to be meant.
+pub(super) fn nearest(
+    wanted: &str,
+    names: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    // Long input is no slip of the pen, and the distance costs the product of the lengths.
+    if wanted.len() > 40 {
+        return None;
+    }
+    names
+        .map(|name| (edit_distance(wanted, name), name))
+        .filter(|(distance, name)| *distance <= name.len().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein's distance in bytes.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.bytes().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

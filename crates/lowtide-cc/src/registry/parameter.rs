@@ -1,0 +1,185 @@
+//! Parameters of controllers: what fits, and what was given.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::units::Duration;
+
+/// The values that a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number in this range, both ends included.
+    Whole {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A number in this range, both ends included.
+    Real {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// A span of time in this range, both ends included, with its unit: `500us`, `30ms`, `2s`.
+    Span {
+        /// Shortest.
+        min: Duration,
+        /// Longest.
+        max: Duration,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl Domain {
+    fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Flag => text.parse().ok().map(Value::Flag),
+            Self::Whole { min, max } => text
+                .parse()
+                .ok()
+                .filter(|n| (min..=max).contains(n))
+                .map(Value::Whole),
+            Self::Real { min, max } => text
+                .parse()
+                .ok()
+                .filter(|x| (min..=max).contains(x))
+                .map(Value::Real),
+            Self::Span { min, max } => parse_span(text)
+                .filter(|span| (min..=max).contains(span))
+                .map(Value::Span),
+            Self::Choice(words) => words.iter().find(|w| **w == text).copied().map(Value::Word),
+        }
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => write!(f, "true or false"),
+            Self::Whole { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Span { min, max } => write!(
+                f,
+                "a time with its unit (us, ms, s) from {}ms to {}ms",
+                min.as_millis_f64(),
+                max.as_millis_f64()
+            ),
+            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+fn parse_span(text: &str) -> Option<Duration> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let nanos = match unit {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    Some(Duration::from_nanos(libm::round(number * nanos) as u64))
+}
+
+/// A parameter of a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its key in a spec.
+    pub name: &'static str,
+    /// What it does, with its unit.
+    pub summary: &'static str,
+    /// Its value when not given.
+    pub default: &'static str,
+    /// What fits.
+    pub domain: Domain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    Flag(bool),
+    Whole(u64),
+    Real(f64),
+    Span(Duration),
+    Word(&'static str),
+}
+
+/// The value of each of an entry's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Values {
+    parameters: &'static [Parameter],
+    given: Vec<Option<Value>>,
+}
+
+/// One reader for each type. They panic when the entry has no such parameter, or one of another
+/// type; the registry's test builds every entry.
+#[allow(dead_code)] // removed with the first use of each
+impl Values {
+    /// All at their defaults.
+    pub(super) fn of(parameters: &'static [Parameter]) -> Self {
+        Self {
+            parameters,
+            given: alloc::vec![None; parameters.len()],
+        }
+    }
+
+    pub(super) fn is_given(&self, at: usize) -> bool {
+        self.given[at].is_some()
+    }
+
+    /// Takes a value; `None` when it does not fit.
+    pub(super) fn set(&mut self, at: usize, text: &str) -> Option<()> {
+        self.given[at] = Some(self.parameters[at].domain.parse(text)?);
+        Some(())
+    }
+
+    fn get(&self, name: &str) -> Option<Value> {
+        let at = self.parameters.iter().position(|p| p.name == name)?;
+        self.given[at].or_else(|| {
+            let parameter = &self.parameters[at];
+            parameter.domain.parse(parameter.default)
+        })
+    }
+
+    pub(super) fn flag(&self, name: &str) -> bool {
+        match self.get(name) {
+            Some(Value::Flag(flag)) => flag,
+            other => panic!("parameter {name} is no flag: {other:?}"),
+        }
+    }
+
+    pub(super) fn whole(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Some(Value::Whole(n)) => n,
+            other => panic!("parameter {name} is no whole number: {other:?}"),
+        }
+    }
+
+    pub(super) fn real(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Some(Value::Real(x)) => x,
+            other => panic!("parameter {name} is no number: {other:?}"),
+        }
+    }
+
+    pub(super) fn span(&self, name: &str) -> Duration {
+        match self.get(name) {
+            Some(Value::Span(span)) => span,
+            other => panic!("parameter {name} is no span of time: {other:?}"),
+        }
+    }
+
+    pub(super) fn word(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            Some(Value::Word(word)) => word,
+            other => panic!("parameter {name} is no choice: {other:?}"),
+        }
+    }
+}
