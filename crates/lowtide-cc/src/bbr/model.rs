@@ -18,6 +18,8 @@ pub struct Model {
     pub bandwidth: Rate,
     /// Windowed minimum RTT; [`Duration::MAX`] before the first sample.
     pub min_rtt: Duration,
+    /// Newest RTT sample; [`Duration::MAX`] before the first.
+    pub rtt: Duration,
     /// Packet-timed rounds.
     pub rounds: Rounds,
     /// Startup has filled the pipe.
@@ -28,6 +30,8 @@ pub struct Model {
     pub pacing_gain: f64,
     /// Current cwnd gain.
     pub cwnd_gain: f64,
+    /// Current pacing rate, above zero.
+    pub pacing_rate: Rate,
     /// Packet size.
     pub max_datagram: Bytes,
     /// Window before any feedback.
@@ -45,11 +49,13 @@ impl Model {
             phase: Phase::Startup,
             bandwidth: Rate::ZERO,
             min_rtt: Duration::MAX,
+            rtt: Duration::MAX,
             rounds: Rounds::default(),
             full_pipe: false,
             app_limited: false,
             pacing_gain: super::startup::GAIN,
             cwnd_gain: super::startup::GAIN,
+            pacing_rate: Rate::from_bytes_per_sec(1),
             max_datagram,
             initial_window: config.initial_window.max(max_datagram),
             send_quantum: max_datagram,

@@ -5,8 +5,13 @@ use alloc::boxed::Box;
 use super::Entry;
 use super::parameter::{Domain, Parameter, Values};
 use crate::bbr::{Bbr, Options};
+use crate::bbr_acd::{CongestionDetection, Halving, bbr_acd};
+use crate::bbrx::{CorrectedMax, bbrx};
 use crate::cubic::Cubic;
+use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
 use crate::newreno::NewReno;
+use crate::rtt_gain::rtt_gain;
+use crate::units::Duration;
 use crate::window::ConstantWindow;
 
 const AGGREGATION: Parameter = Parameter {
@@ -57,6 +62,132 @@ pub(super) static ENTRIES: &[Entry] = &[
         source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
         parameters: &[POLICER, BURST],
         make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+    },
+    Entry {
+        name: "rtt-gain",
+        summary: "BBR whose steady pacing gain follows min_rtt/rtt",
+        source: "Xiong 2020 (RTT-gain BBR) §3.2",
+        parameters: &[
+            Parameter {
+                name: "alpha",
+                summary: "factor of the steady gain",
+                default: "1",
+                domain: Domain::Real {
+                    min: 0.01,
+                    max: 1.0,
+                },
+            },
+            AGGREGATION,
+            POLICER,
+            BURST,
+        ],
+        make: |values, config| {
+            let options = options(values, values.flag("aggregation"));
+            Box::new(rtt_gain(config, options, values.real("alpha")))
+        },
+    },
+    Entry {
+        name: "bbr-acd",
+        summary: "BBR that halves its window at losses of congestion and ignores those of the link",
+        source: "Mahmud et al. 2020 (BBR-ACD)",
+        parameters: &[
+            Parameter {
+                name: "alpha",
+                summary: "RTTs that differ by no more are equal",
+                default: "1ms",
+                domain: Domain::Span {
+                    min: Duration::ZERO,
+                    max: Duration::from_secs(10),
+                },
+            },
+            Parameter {
+                name: "halve",
+                summary: "how often a loss of congestion halves the window: at once (the paper's \
+                          text) or at each acknowledgment of a round (its code)",
+                default: "once",
+                domain: Domain::Choice(&["once", "every-ack"]),
+            },
+            AGGREGATION,
+            POLICER,
+            BURST,
+        ],
+        make: |values, config| {
+            let options = options(values, values.flag("aggregation"));
+            let halving = match values.word("halve") {
+                "every-ack" => Halving::EveryAckForOneRound,
+                _ => Halving::OncePerRecovery,
+            };
+            let detection = CongestionDetection::new(values.span("alpha"), halving);
+            Box::new(bbr_acd(config, options, detection))
+        },
+    },
+    Entry {
+        name: "ebcc",
+        summary: "BBR whose window follows loss and queue together",
+        source: "Han et al. 2022 (eBCC)",
+        parameters: &[
+            Parameter {
+                name: "gamma",
+                summary: "packets in the queue from which on it counts as long",
+                default: "30",
+                domain: Domain::Whole {
+                    min: 1,
+                    max: 1_000_000,
+                },
+            },
+            Parameter {
+                name: "last",
+                summary: "the paper's last window: mirrored at the target (Eq. 6) or the one \
+                          before the queue grew (its text)",
+                default: "mirrored",
+                domain: Domain::Choice(&["mirrored", "before-queue"]),
+            },
+            AGGREGATION,
+            POLICER,
+            BURST,
+        ],
+        make: |values, config| {
+            let options = options(values, values.flag("aggregation"));
+            let last = match values.word("last") {
+                "before-queue" => LastWindow::BeforeQueue,
+                _ => LastWindow::Mirrored,
+            };
+            Box::new(ebcc(
+                config,
+                options,
+                LossAndQueue::new(values.whole("gamma"), last),
+            ))
+        },
+    },
+    Entry {
+        name: "bbrx",
+        summary: "BBR whose estimate is corrected by the RTT",
+        source: "Lowtide's law after Chung et al. 2018 (BBRx)",
+        parameters: &[
+            Parameter {
+                name: "beta",
+                summary: "gain of the correction",
+                default: "0.2",
+                domain: Domain::Real { min: 0.0, max: 1.0 },
+            },
+            Parameter {
+                name: "k",
+                summary: "rtt/min_rtt at which nothing is corrected",
+                default: "1.25",
+                domain: Domain::Real {
+                    min: 1.0,
+                    max: 10.0,
+                },
+            },
+            AGGREGATION,
+            POLICER,
+            BURST,
+        ],
+        make: |values, config| {
+            let options = options(values, values.flag("aggregation"));
+            let estimator = CorrectedMax::new(values.real("beta"), values.real("k"));
+            Box::new(bbrx(config, options, estimator))
+        },
     },
     Entry {
         name: "cubic",
