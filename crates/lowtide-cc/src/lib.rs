@@ -28,6 +28,7 @@ extern crate std;
 
 pub mod bbr;
 pub mod bbr_acd;
+pub mod bbr_s;
 pub mod bbrx;
 pub mod controller;
 pub mod cubic;
@@ -35,6 +36,7 @@ pub mod delivery_rate;
 pub mod ebcc;
 pub mod filter;
 pub mod newreno;
+pub mod rbbr;
 pub mod recovery;
 pub mod registry;
 pub mod rtt_gain;

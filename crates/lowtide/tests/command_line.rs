@@ -121,8 +121,10 @@ fn list_names_every_controller_with_its_parameters() {
         [
             "bbr",
             "bbr-noagg",
+            "rbbr",
             "rtt-gain",
             "bbr-acd",
+            "bbr-s",
             "ebcc",
             "bbrx",
             "cubic",

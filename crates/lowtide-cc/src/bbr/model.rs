@@ -43,7 +43,9 @@ pub struct Model {
 }
 
 impl Model {
-    pub(super) fn new(config: &Config) -> Self {
+    /// A path of which nothing is known. Hosts need it not; it is for tests of parts.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
         Self {
             phase: Phase::Startup,
@@ -67,6 +69,13 @@ impl Model {
     #[must_use]
     pub fn min_cwnd(&self) -> Bytes {
         self.max_datagram * MIN_CWND_PACKETS
+    }
+
+    /// The rate of the smallest window, 4 packets a round trip: below it an estimate would only
+    /// spread out what is in flight anyway. Zero before the first RTT sample.
+    #[must_use]
+    pub fn min_rate(&self) -> Rate {
+        Rate::from_volume(self.min_cwnd(), self.rtt)
     }
 
     /// `gain` × bandwidth × min_rtt; the initial window before the first RTT sample.

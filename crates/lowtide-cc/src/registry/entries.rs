@@ -6,10 +6,13 @@ use super::Entry;
 use super::parameter::{Domain, Parameter, Values};
 use crate::bbr::{Bbr, Options};
 use crate::bbr_acd::{CongestionDetection, Halving, bbr_acd};
+use crate::bbr_s::{SkipConfig, bbr_s};
 use crate::bbrx::{CorrectedMax, bbrx};
 use crate::cubic::Cubic;
 use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
+use crate::filter::Adaptation;
 use crate::newreno::NewReno;
+use crate::rbbr::{self, rbbr};
 use crate::rtt_gain::rtt_gain;
 use crate::units::Duration;
 use crate::window::ConstantWindow;
@@ -45,6 +48,135 @@ fn options(values: &Values, aggregation: bool) -> Options {
     }
 }
 
+static RBBR: &[Parameter] = &[
+    Parameter {
+        name: "filter",
+        summary: "the receiver's filter",
+        default: "kalman",
+        domain: Domain::Choice(&["kalman", "ewma", "none"]),
+    },
+    Parameter {
+        name: "alpha",
+        summary: "memory of the Kalman filter's noise estimates; weight of EWMA's newest sample",
+        default: "0.6",
+        domain: Domain::Real { min: 0.0, max: 1.0 },
+    },
+    Parameter {
+        name: "interval",
+        summary: "the receiver's sampling interval",
+        default: "30ms",
+        domain: Domain::Span {
+            min: Duration::from_micros(1),
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "acks",
+        summary: "acknowledgments from feedback to feedback",
+        default: "1",
+        domain: Domain::Whole {
+            min: 1,
+            max: 1_000_000,
+        },
+    },
+    Parameter {
+        name: "period",
+        summary: "time from feedback to feedback; 0s: by acknowledgments",
+        default: "0s",
+        domain: Domain::Span {
+            min: Duration::ZERO,
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "state-noise",
+        summary: "the Kalman filter's initial standard deviation, share of the first sample",
+        default: "0.5",
+        domain: INITIAL_NOISE,
+    },
+    Parameter {
+        name: "process-noise",
+        summary: "its initial process noise, likewise",
+        default: "0.1",
+        domain: INITIAL_NOISE,
+    },
+    Parameter {
+        name: "measurement-noise",
+        summary: "its initial measurement noise, likewise",
+        default: "0.5",
+        domain: INITIAL_NOISE,
+    },
+    POLICER,
+    BURST,
+];
+
+const INITIAL_NOISE: Domain = Domain::Real {
+    min: 0.0,
+    max: 100.0,
+};
+
+fn rbbr_receiver(values: &Values) -> rbbr::ReceiverConfig {
+    let alpha = values.real("alpha");
+    let period = values.span("period");
+    rbbr::ReceiverConfig {
+        interval: values.span("interval"),
+        filter: match values.word("filter") {
+            "none" => rbbr::Filter::Unfiltered,
+            "ewma" => rbbr::Filter::Ewma { alpha },
+            _ => rbbr::Filter::Kalman {
+                alpha,
+                initial: rbbr::Noise {
+                    state: values.real("state-noise"),
+                    process: values.real("process-noise"),
+                    measurement: values.real("measurement-noise"),
+                },
+            },
+        },
+        schedule: if period.is_zero() {
+            // The registry's range fits.
+            rbbr::Schedule::EveryAcks(values.whole("acks") as u32)
+        } else {
+            rbbr::Schedule::Periodic(period)
+        },
+    }
+}
+
+static BBR_S: &[Parameter] = &[
+    Parameter {
+        name: "step",
+        summary: "time from capacity sample to capacity sample",
+        default: "10ms",
+        domain: Domain::Span {
+            min: Duration::from_millis(1),
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "acks",
+        summary: "fewest acknowledgments of a sample; a step lasts until it has them",
+        default: "3",
+        domain: Domain::Whole { min: 2, max: 1000 },
+    },
+    Parameter {
+        name: "gamma",
+        summary: "memory of the noise estimates",
+        default: "0.95",
+        domain: Domain::Real {
+            min: 0.0,
+            max: 0.9999,
+        },
+    },
+    Parameter {
+        name: "window",
+        summary: "innovations that the noise estimates average",
+        default: "10",
+        domain: Domain::Whole { min: 1, max: 64 },
+    },
+    AGGREGATION,
+    POLICER,
+    BURST,
+];
+
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "bbr",
@@ -55,6 +187,7 @@ pub(super) static ENTRIES: &[Entry] = &[
             let options = options(values, values.flag("aggregation"));
             Box::new(Bbr::v1(config, options))
         },
+        receiver: None,
     },
     Entry {
         name: "bbr-noagg",
@@ -62,6 +195,15 @@ pub(super) static ENTRIES: &[Entry] = &[
         source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
         parameters: &[POLICER, BURST],
         make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+        receiver: None,
+    },
+    Entry {
+        name: "rbbr",
+        summary: "BBR that takes its bandwidth from a Kalman filter at the receiver",
+        source: "Haile et al. 2022 (RBBR)",
+        parameters: RBBR,
+        make: |values, config| Box::new(rbbr(config, options(values, false))),
+        receiver: Some(rbbr_receiver),
     },
     Entry {
         name: "rtt-gain",
@@ -85,6 +227,7 @@ pub(super) static ENTRIES: &[Entry] = &[
             let options = options(values, values.flag("aggregation"));
             Box::new(rtt_gain(config, options, values.real("alpha")))
         },
+        receiver: None,
     },
     Entry {
         name: "bbr-acd",
@@ -120,6 +263,27 @@ pub(super) static ENTRIES: &[Entry] = &[
             let detection = CongestionDetection::new(values.span("alpha"), halving);
             Box::new(bbr_acd(config, options, detection))
         },
+        receiver: None,
+    },
+    Entry {
+        name: "bbr-s",
+        summary: "BBR that takes its bandwidth from a Tobit Kalman filter at the sender",
+        source: "Chiariotti et al. 2021 (BBR-S)",
+        parameters: BBR_S,
+        make: |values, config| {
+            let options = options(values, values.flag("aggregation"));
+            let skip = SkipConfig {
+                step: values.span("step"),
+                // The registry's ranges fit.
+                min_acks: values.whole("acks") as u32,
+                adaptation: Adaptation {
+                    forgetting: values.real("gamma"),
+                    window: values.whole("window") as usize,
+                },
+            };
+            Box::new(bbr_s(config, options, &skip))
+        },
+        receiver: None,
     },
     Entry {
         name: "ebcc",
@@ -158,6 +322,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                 LossAndQueue::new(values.whole("gamma"), last),
             ))
         },
+        receiver: None,
     },
     Entry {
         name: "bbrx",
@@ -188,6 +353,7 @@ pub(super) static ENTRIES: &[Entry] = &[
             let estimator = CorrectedMax::new(values.real("beta"), values.real("k"));
             Box::new(bbrx(config, options, estimator))
         },
+        receiver: None,
     },
     Entry {
         name: "cubic",
@@ -200,6 +366,7 @@ pub(super) static ENTRIES: &[Entry] = &[
             domain: Domain::Flag,
         }],
         make: |values, config| Box::new(Cubic::new(config, values.flag("hystart"))),
+        receiver: None,
     },
     Entry {
         name: "newreno",
@@ -207,6 +374,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         source: "RFC 9002 §7, RFC 5681, RFC 6582",
         parameters: &[],
         make: |_, config| Box::new(NewReno::new(config)),
+        receiver: None,
     },
     Entry {
         name: "window",
@@ -222,5 +390,6 @@ pub(super) static ENTRIES: &[Entry] = &[
             },
         }],
         make: |values, config| Box::new(ConstantWindow::new(config, values.whole("packets"))),
+        receiver: None,
     },
 ];
