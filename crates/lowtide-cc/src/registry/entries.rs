@@ -10,7 +10,7 @@ use crate::bbr_s::{SkipConfig, bbr_s};
 use crate::bbrx::{CorrectedMax, bbrx};
 use crate::cubic::Cubic;
 use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
-use crate::filter::Adaptation;
+use crate::filter::{Adaptation, NoiseBounds};
 use crate::newreno::NewReno;
 use crate::rbbr::{self, rbbr};
 use crate::rtt_gain::rtt_gain;
@@ -22,6 +22,12 @@ const AGGREGATION: Parameter = Parameter {
     summary: "compensate aggregated acknowledgments by a larger window",
     default: "true",
     domain: Domain::Flag,
+};
+
+/// Off in the simulator that the papers of these derivatives used.
+const AGGREGATION_OFF: Parameter = Parameter {
+    default: "false",
+    ..AGGREGATION
 };
 
 const POLICER: Parameter = Parameter {
@@ -64,11 +70,17 @@ static RBBR: &[Parameter] = &[
     Parameter {
         name: "interval",
         summary: "the receiver's sampling interval",
-        default: "30ms",
+        default: "10ms",
         domain: Domain::Span {
             min: Duration::from_micros(1),
             max: Duration::from_secs(10),
         },
+    },
+    Parameter {
+        name: "gaps",
+        summary: "an interval without arrivals stretches the sample or counts as zeros",
+        default: "stretch",
+        domain: Domain::Choice(&["stretch", "zeros"]),
     },
     Parameter {
         name: "acks",
@@ -120,6 +132,10 @@ fn rbbr_receiver(values: &Values) -> rbbr::ReceiverConfig {
     let period = values.span("period");
     rbbr::ReceiverConfig {
         interval: values.span("interval"),
+        gaps: match values.word("gaps") {
+            "zeros" => rbbr::Gaps::Zeros,
+            _ => rbbr::Gaps::Stretch,
+        },
         filter: match values.word("filter") {
             "none" => rbbr::Filter::Unfiltered,
             "ewma" => rbbr::Filter::Ewma { alpha },
@@ -141,6 +157,11 @@ fn rbbr_receiver(values: &Values) -> rbbr::ReceiverConfig {
     }
 }
 
+const NOISE_SHARE: Domain = Domain::Real {
+    min: 0.0,
+    max: 10.0,
+};
+
 static BBR_S: &[Parameter] = &[
     Parameter {
         name: "step",
@@ -154,7 +175,7 @@ static BBR_S: &[Parameter] = &[
     Parameter {
         name: "acks",
         summary: "fewest acknowledgments of a sample; a step lasts until it has them",
-        default: "3",
+        default: "8",
         domain: Domain::Whole { min: 2, max: 1000 },
     },
     Parameter {
@@ -172,7 +193,31 @@ static BBR_S: &[Parameter] = &[
         default: "10",
         domain: Domain::Whole { min: 1, max: 64 },
     },
-    AGGREGATION,
+    Parameter {
+        name: "process-min",
+        summary: "least process noise, share of the estimate",
+        default: "0.01",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "process-max",
+        summary: "most process noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-min",
+        summary: "least measurement noise, likewise",
+        default: "0.03",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-max",
+        summary: "most measurement noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    AGGREGATION_OFF,
     POLICER,
     BURST,
 ];
@@ -219,7 +264,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                     max: 1.0,
                 },
             },
-            AGGREGATION,
+            AGGREGATION_OFF,
             POLICER,
             BURST,
         ],
@@ -280,6 +325,13 @@ pub(super) static ENTRIES: &[Entry] = &[
                     forgetting: values.real("gamma"),
                     window: values.whole("window") as usize,
                 },
+                bounds: NoiseBounds {
+                    process: (values.real("process-min"), values.real("process-max")),
+                    measurement: (
+                        values.real("measurement-min"),
+                        values.real("measurement-max"),
+                    ),
+                },
             };
             Box::new(bbr_s(config, options, &skip))
         },
@@ -306,7 +358,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                 default: "mirrored",
                 domain: Domain::Choice(&["mirrored", "before-queue"]),
             },
-            AGGREGATION,
+            AGGREGATION_OFF,
             POLICER,
             BURST,
         ],
