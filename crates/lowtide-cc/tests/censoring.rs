@@ -190,6 +190,15 @@ fn a_prediction_keeps_the_state_and_widens_the_spread() {
 }
 
 #[test]
+fn a_filter_that_learns_is_never_less_sure_than_its_whole_state() {
+    let mut filter = TobitKalman::new(10.0, NOISE, Adaptation::default());
+    for _ in 0..100_000 {
+        filter.predict();
+    }
+    assert_eq!(filter.variance(), 100.0);
+}
+
+#[test]
 fn a_reset_moves_the_state_with_the_certainty_of_one_measurement() {
     let mut filter = TobitKalman::new(10.0, NOISE, Adaptation::default());
     let mut noise = censored_link::Normal::new(3);
