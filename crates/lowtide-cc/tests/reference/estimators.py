@@ -106,7 +106,7 @@ def adaptive_kalman():
 
 
 class Atkf:
-    """BBR-S Eqs. 11-25 and 40-44 with the corrections of the project's notes."""
+    """BBR-S Eqs. 11-25 and 40-44, corrected and bounded as docs/estimators.md says."""
 
     def __init__(self, x, psi, q, r, gamma=None, n=None, bounds=None):
         self.x, self.psi, self.q, self.r = map(mpf, (x, psi, q, r))
@@ -138,7 +138,7 @@ class Atkf:
         self.c_tilde = c - mean
         r_xc = p * prior
         self.r_cc = p**2 * prior + v
-        self.k = r_xc / self.r_cc
+        self.k = min(mpf(1), r_xc / self.r_cc)
         self.x = self.x + self.k * self.c_tilde
         self.psi = (1 - p * self.k) * prior
         if self.gamma is not None:
