@@ -292,7 +292,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                 name: "halve",
                 summary: "how often a loss of congestion halves the window: at once (the paper's \
                           text) or at each acknowledgment of a round (its code)",
-                default: "once",
+                default: "every-ack",
                 domain: Domain::Choice(&["once", "every-ack"]),
             },
             AGGREGATION,
@@ -302,8 +302,8 @@ pub(super) static ENTRIES: &[Entry] = &[
         make: |values, config| {
             let options = options(values, values.flag("aggregation"));
             let halving = match values.word("halve") {
-                "every-ack" => Halving::EveryAckForOneRound,
-                _ => Halving::OncePerRecovery,
+                "once" => Halving::OncePerRecovery,
+                _ => Halving::EveryAckForOneRound,
             };
             let detection = CongestionDetection::new(values.span("alpha"), halving);
             Box::new(bbr_acd(config, options, detection))

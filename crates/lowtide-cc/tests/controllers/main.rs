@@ -3,6 +3,8 @@
 
 mod bbr;
 mod bbr_acd;
+mod bbr_s;
+mod bbrx;
 mod ebcc;
 mod events;
 mod host;
