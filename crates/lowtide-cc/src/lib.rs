@@ -27,7 +27,9 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod delivery_rate;
 pub mod filter;
@@ -35,8 +37,12 @@ pub mod newreno;
 pub mod recovery;
 pub mod registry;
 pub mod units;
+pub mod vegas;
 pub mod window;
 
+mod reno;
 mod rng;
+mod round;
+mod undo;
 
 pub use controller::{Config, Controller};
