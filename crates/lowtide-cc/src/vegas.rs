@@ -114,7 +114,7 @@ impl Vegas {
             return;
         }
         self.doubling = !was_doubling;
-        // (Expected − Actual) × base_rtt (JSAC 1995, §IV-B).
+        // (Expected − Actual) × base_rtt (JSAC 1995).
         let window = self.window.packets();
         let queued = |rtt| window * (1.0 - self.base_rtt.ratio(rtt));
         let packet = self.window.max_datagram();

@@ -1,6 +1,6 @@
 //! How many packets may be queued before the delay window shrinks, fixed or tuned.
 //!
-//! Tuning (draft-sridharan-tcpm-ctcp-02 §4) holds γ at three quarters of what Reno alone kept
+//! Tuning (draft-sridharan-tcpm-ctcp-02) holds γ at three quarters of what Reno alone kept
 //! queued before the last losses, so that the delay window goes before a small buffer overflows.
 
 /// The highest γ of the tuning, and γ without it, packets.
@@ -9,7 +9,7 @@ const HIGHEST: f64 = 30.0;
 const LOWEST: f64 = 5.0;
 /// The share of Reno's queue.
 const SHARE: f64 = 0.75;
-/// The newest sample's weight. The draft leaves it to the implementation; 0.8 is in use.
+/// The newest sample's weight: that of the ns-3 module, for want of another source.
 const WEIGHT: f64 = 0.8;
 
 /// γ, in packets.
@@ -24,7 +24,7 @@ pub struct Gamma {
 }
 
 impl Default for Gamma {
-    /// 30 packets, fixed (INFOCOM 2006 §IV).
+    /// 30 packets, fixed (INFOCOM 2006).
     fn default() -> Self {
         Self::new(HIGHEST as u64, false)
     }

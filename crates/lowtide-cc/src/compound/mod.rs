@@ -15,11 +15,11 @@ use crate::round::Round;
 use crate::undo::Undo;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Without a queue the window grows by `ALPHA · window^K` packets a round (draft §3: α = 1/8,
-/// k = 0.75).
+/// Without a queue the window grows by `ALPHA · window^K` packets a round (α = 1/8 and k = 0.75
+/// of the draft).
 const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;
-/// How many packets the delay window gives back for each that is queued (INFOCOM Eq. 5, ζ).
+/// How many packets the delay window gives back for each that is queued (INFOCOM 2006, ζ).
 const ZETA: f64 = 1.0;
 
 /// What a timeout that proves spurious gives back, beside Reno's part.
@@ -94,7 +94,7 @@ impl Compound {
         let packet = self.window.max_datagram();
         self.gamma
             .observe(self.loss_window().as_f64() / packet.as_f64() * share);
-        // The delay window waits for the end of slow start (draft §3).
+        // The delay window waits for the end of slow start (draft).
         if self.window.in_slow_start() {
             return;
         }
@@ -156,7 +156,7 @@ impl Controller for Compound {
         self.window.on_timeout(timeout);
         self.delay_window = Bytes::ZERO;
         self.gamma.reset();
-        // The path may be another one (draft §3).
+        // The path may be another one (draft).
         self.base_rtt = Duration::MAX;
         self.seen = Seen::default();
         self.round.restart();

@@ -37,7 +37,7 @@ const BURST_PACKETS: u64 = 1;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// δ of the default mode, 1/packets: the price of delay. 1.25 / δ packets are queued on
-    /// average. From 0.004 to 10; what lies outside is taken as the nearer end.
+    /// average. From 0.004, 250 packets, to 10; what lies outside is taken as the nearer end.
     pub delta: f64,
     /// Competes with flows that fill the buffer where it finds some.
     pub mode_switching: bool,
