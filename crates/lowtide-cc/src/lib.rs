@@ -30,7 +30,9 @@ pub mod bbr;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
+pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod delivery_rate;
 pub mod ebcc;
@@ -41,8 +43,12 @@ pub mod recovery;
 pub mod registry;
 pub mod rtt_gain;
 pub mod units;
+pub mod vegas;
 pub mod window;
 
+mod reno;
 mod rng;
+mod round;
+mod undo;
 
 pub use controller::{Config, Controller};

@@ -63,6 +63,11 @@ impl<T: Copy, E: Extremum<T>> Windowed<T, E> {
         self.best.map(|best| best[0].1)
     }
 
+    /// From the next sample on the window is so many ticks long.
+    pub fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.best = None;
