@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
     if let Some(dir) = &args.report {
-        write_reports(dir, &done, args.seed)?;
+        write_report(dir, &done, args.seed)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -141,19 +141,13 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
     output::print(text.as_bytes())
 }
 
-/// Writes a report for each comparison and says where, on standard error, so that it does not mix
-/// with JSON.
-fn write_reports(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
-    for (n, (scenario, comparison)) in done.iter().enumerate() {
-        let path = match done.len() {
-            1 => dir.join("index.html"),
-            _ => dir.join(format!("{}.html", n + 1)),
-        };
-        report::write(scenario, comparison, seed, &path)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
-    }
+/// Writes the report and says where, on standard error, so that it does not mix with JSON.
+fn write_report(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
+    let path = dir.join("index.html");
+    report::write(done, seed, &path)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     Ok(())
 }
 
