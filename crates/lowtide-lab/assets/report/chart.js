@@ -95,7 +95,7 @@ function chart(host, xs, lines, options) {
     series.push({
       label: line.label, stroke, width: line.width ?? 1.5, dash: DASHES[line.dash ?? "solid"],
       fill: line.fill, spanGaps: true, points: { show: false }, paths,
-      value: (u, v) => shown(v),
+      value: (u, v) => shown(v), look: line.dash,
     });
     if (line.lo) {
       values.push(line.lo);
@@ -110,7 +110,10 @@ function chart(host, xs, lines, options) {
   const plot = new uPlot({
     width: Math.max(host.clientWidth, 200), height: options.height ?? 220,
     series, bands, padding: [8, 10, 0, 0],
-    legend: { show: options.legend !== false, live: true },
+    legend: {
+      show: options.legend !== false, live: true,
+      markers: { dash: (u, n) => ({ dashed: "dashed", dotted: "dotted" })[series[n].look] ?? "solid" },
+    },
     cursor: {
       drag: { x: true, y: Boolean(options.zoomsBoth), uni: 30 },
       sync: options.key ? { key: options.key, setSeries: false, scales: ["x", null] } : undefined,

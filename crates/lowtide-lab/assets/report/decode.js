@@ -28,6 +28,7 @@ function decode(series) {
 // A value for people; no more digits than it deserves.
 function shown(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6) return value.toExponential(2);
   return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3);

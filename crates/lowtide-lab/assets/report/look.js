@@ -32,10 +32,11 @@ function withAlpha(hex, alpha) {
 const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
 
 // Eight shapes and six colours: 24 pairs before one returns.
-const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "ring"];
+const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "bar"];
 
 function shape(lane) {
-  return lane.frame ? "star" : SHAPES[lane.index % 8];
+  if (lane.frame) return lane.entry.role === "limit" ? "star" : "ring";
+  return SHAPES[lane.index % SHAPES.length];
 }
 
 // Draws a marker of radius r around a point.
@@ -61,6 +62,7 @@ function mark(ctx, name, x, y, r) {
     case "cross": strokes([-0.9, -0.9, 0.9, 0.9], [-0.9, 0.9, 0.9, -0.9]); break;
     case "plus": strokes([-1.1, 0, 1.1, 0], [0, -1.1, 0, 1.1]); break;
     case "star": strokes([-1, 0, 1, 0], [-0.5, -0.9, 0.5, 0.9], [-0.5, 0.9, 0.5, -0.9]); break;
+    case "bar": strokes([0, -1.2, 0, 1.2]); break;
     case "ring": ctx.arc(x, y, r, 0, 7); ctx.stroke(); break;
     default: ctx.arc(x, y, r, 0, 7); ctx.fill();
   }
