@@ -8,8 +8,8 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use lowtide_cc::registry;
 use lowtide_lab::compare::{self, Comparison, Contender, Plan};
-use lowtide_lab::report;
 use lowtide_lab::scenario::Scenario;
+use lowtide_lab::{figures, report};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
@@ -43,6 +43,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
 
+    /// Write the report's plots as SVG and PNG into this folder (with several traces: 1, 2, … in it)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    figures: Option<PathBuf>,
+
     /// Print one JSON object (an array where there are several traces)
     #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
     json: bool,
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         seeds: args.seeds,
         first_seed: args.seed,
         jobs: args.jobs.unwrap_or(0) as usize,
-        timelines: args.report.is_some(),
+        timelines: args.report.is_some() || args.figures.is_some(),
     };
     let runs = compare::count_runs(&contenders, &plan) * scenarios.len() as u64;
     let bar = progress_bar(runs);
@@ -85,6 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     show(args, &done, &walls)?;
     if let Some(dir) = &args.report {
         write_report(dir, &done, args.seed)?;
+    }
+    if let Some(dir) = &args.figures {
+        write_figures(dir, &done, args.seed)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -148,6 +155,20 @@ fn write_report(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Resul
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
     // A closed standard error is no reason to stop.
     let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+    Ok(())
+}
+
+/// Writes the figures and says where, on standard error.
+fn write_figures(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
+    for (n, (scenario, comparison)) in done.iter().enumerate() {
+        let folder = match done.len() {
+            1 => dir.to_path_buf(),
+            _ => dir.join((n + 1).to_string()),
+        };
+        figures::write(scenario, comparison, seed, &folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
+    }
     Ok(())
 }
 

@@ -311,7 +311,7 @@ fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
     ]);
     let html = fs::read_to_string(reports.join("index.html")).unwrap();
     assert!(html.len() < 5_000_000);
-    for panel in ["id=\"timeline\"", "id=\"plane\"", "id=\"cdf\""] {
+    for panel in ["id=\"panels\"", "id=\"plane\"", "id=\"rtt-cdf\""] {
         assert!(html.contains(panel), "{panel}");
     }
     assert!(!html.contains("<script>alert"));

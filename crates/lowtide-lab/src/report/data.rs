@@ -1,13 +1,14 @@
 //! What the report's page plots, as it reads it.
 
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Bytes, Duration};
 use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
 use super::columns::{Column, columns};
 use super::series::{Band, Series};
 use crate::compare::{Comparison, Entry, Role};
-use crate::metrics::{Delays, Metrics, jain};
+use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
+use crate::metrics::Metrics;
 use crate::scenario::Scenario;
 use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
 
@@ -16,12 +17,6 @@ use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
 const MOST_VALUES: usize = 1_300_000;
 /// Changes of phase of one report, some eight bytes each.
 const MOST_CHANGES: usize = 80_000;
-/// Mean rates over this time, so that single packets do not show as peaks.
-pub(super) const RATE_WINDOW: Duration = Duration::from_millis(100);
-/// Windows of shares and of Jain's index, as in the table's.
-const SHARE_WINDOW: Duration = Duration::from_secs(1);
-/// Points of a distribution; as smooth as a screen shows.
-const CDF_POINTS: usize = 400;
 
 /// All of a report.
 #[derive(Serialize)]
@@ -213,7 +208,7 @@ fn link_data<'a>(
 }
 
 /// A scenario in one line.
-pub(super) fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
+fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
     let seeds = comparison.entries.first().map_or(0, |e| e.seeds.len());
     let plural = |n: usize, what: &str| match n {
         1 => format!("1 {what}"),
@@ -228,51 +223,7 @@ pub(super) fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
     )
 }
 
-/// What the link could carry, Mbit/s: the mean over the window of rates that ends with each bin.
-pub(super) fn capacity(link: &Link, bin: Duration, bins: usize) -> Vec<f64> {
-    let before = bin * (per_window(bin) as u64 - 1);
-    (0..bins as u64)
-        .map(|n| {
-            let start = Time::ZERO + bin * n;
-            let (from, to) = (start - before, start + bin);
-            mbps(link.volume_between(from, to), to.since(from))
-        })
-        .collect()
-}
-
-fn per_window(bin: Duration) -> usize {
-    (RATE_WINDOW.as_nanos() / bin.as_nanos().max(1)).max(1) as usize
-}
-
-fn mbps(volume: Bytes, time: Duration) -> f64 {
-    volume.as_f64() * 8.0 / 1e6 / time.as_secs_f64()
-}
-
-/// Rate in Mbit/s, the mean over the window that ends with each bin.
-pub(super) fn rates(
-    bins: &[FlowBin],
-    bin: Duration,
-    volume: impl Fn(&FlowBin) -> Bytes,
-) -> Vec<f64> {
-    let per_window = per_window(bin);
-    let mut inside = 0_u64;
-    (0..bins.len())
-        .map(|n| {
-            inside += volume(&bins[n]).get();
-            if n >= per_window {
-                inside -= volume(&bins[n - per_window]).get();
-            }
-            mbps(Bytes::new(inside), bin * (n + 1).min(per_window) as u64)
-        })
-        .collect()
-}
-
-/// Four significant digits.
-fn short(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
-}
-
-pub(super) fn role(role: Role) -> &'static str {
+fn role(role: Role) -> &'static str {
     match role {
         Role::Limit => "limit",
         Role::Contender => "contender",
@@ -312,18 +263,6 @@ fn entry_data<'a>(
     }
 }
 
-/// A distribution, thinned out: milliseconds, share up to there.
-pub(super) fn cdf(delays: &Delays) -> Vec<(f64, f64)> {
-    let full = delays.cdf();
-    let stride = full.len().div_ceil(CDF_POINTS).max(1);
-    let last = full.last().copied();
-    full.into_iter()
-        .step_by(stride)
-        .chain(last)
-        .map(|(ms, share)| (short(ms), short(share)))
-        .collect()
-}
-
 fn time_data(timeline: &Timeline, resolution: Duration) -> TimeData {
     let link = timeline.link();
     let bin = timeline.bin();
@@ -353,41 +292,6 @@ fn time_data(timeline: &Timeline, resolution: Duration) -> TimeData {
         share_window: share_window(bin).as_secs_f64(),
         jain: several.then(|| Series::new(fairness(timeline.flows(), &shares, share_window(bin)))),
     }
-}
-
-/// The window of shares in whole bins.
-pub(super) fn share_window(bin: Duration) -> Duration {
-    bin * SHARE_WINDOW.as_nanos().div_ceil(bin.as_nanos().max(1))
-}
-
-/// Mbit/s in each whole window of shares.
-pub(super) fn shares(flow: &FlowTimeline, bin: Duration) -> Vec<f64> {
-    let window = share_window(bin);
-    let per_window = (window.as_nanos() / bin.as_nanos().max(1)).max(1) as usize;
-    flow.bins
-        .chunks_exact(per_window)
-        .map(|bins| mbps(bins.iter().map(|b| b.delivered).sum(), window))
-        .collect()
-}
-
-/// Jain's index of the flows that are under way throughout each window; none where they are fewer
-/// than two.
-pub(super) fn fairness<'t>(
-    flows: &'t [FlowTimeline],
-    shares: &'t [Vec<f64>],
-    window: Duration,
-) -> impl Iterator<Item = Option<f64>> + 't {
-    let windows = shares.first().map_or(0, Vec::len);
-    (0..windows).map(move |n| {
-        let from = Time::ZERO + window * n as u64;
-        let alive: Vec<f64> = flows
-            .iter()
-            .zip(shares)
-            .filter(|(f, _)| f.start <= from && f.end.is_none_or(|end| end >= from + window))
-            .map(|(_, share)| share[n])
-            .collect();
-        (alive.len() >= 2).then(|| jain(alive.iter().copied()))
-    })
 }
 
 /// The bins in which something happened.

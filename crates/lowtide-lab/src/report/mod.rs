@@ -4,7 +4,7 @@
 //! it with uPlot.
 
 mod columns;
-pub(crate) mod data;
+mod data;
 mod series;
 
 use std::fs;
