@@ -55,14 +55,18 @@ impl Contender {
         })
     }
 
-    fn name(&self) -> &str {
+    /// How it is shown.
+    #[must_use]
+    pub fn name(&self) -> &str {
         match self {
             Self::Oracle => ORACLE,
             Self::Controller { name, .. } => name,
         }
     }
 
-    fn sender(&self) -> SenderKind {
+    /// What makes its senders.
+    #[must_use]
+    pub fn sender(&self) -> SenderKind {
         match self {
             Self::Oracle => SenderKind::Oracle,
             Self::Controller { sender, .. } => sender.clone(),

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod curves;
 pub mod figures;
 pub mod metrics;
+pub mod qlog;
 pub mod report;
 pub mod scenario;
 pub mod statistics;

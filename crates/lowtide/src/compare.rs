@@ -1,6 +1,7 @@
 //! `lowtide compare`.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,11 +10,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lowtide_cc::registry;
 use lowtide_lab::compare::{self, Comparison, Contender, Plan};
 use lowtide_lab::scenario::Scenario;
-use lowtide_lab::{figures, report};
+use lowtide_lab::{figures, qlog, report};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
 use crate::scenario_args::ScenarioArgs;
+use crate::sparkline;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -47,6 +49,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 
+    /// Write a qlog of each controller's flow into this folder, first seed; one QUIC flow only
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    qlog: Option<PathBuf>,
+
+    /// Draw rate and RTT over time below the table
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    sparklines: sparkline::When,
+
     /// Print one JSON object (an array where there are several traces)
     #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
     json: bool,
@@ -67,11 +83,17 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(&args.controllers)?;
     let scenarios = args.scenario.scenarios()?;
+    if args.qlog.is_some() {
+        for scenario in &scenarios {
+            qlog::check(scenario).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
+        }
+    }
+    let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
     let plan = Plan {
         seeds: args.seeds,
         first_seed: args.seed,
         jobs: args.jobs.unwrap_or(0) as usize,
-        timelines: args.report.is_some() || args.figures.is_some(),
+        timelines: args.report.is_some() || args.figures.is_some() || draws,
     };
     let runs = compare::count_runs(&contenders, &plan) * scenarios.len() as u64;
     let bar = progress_bar(runs);
@@ -92,6 +114,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(dir) = &args.figures {
         write_figures(dir, &done, args.seed)?;
+    }
+    if let Some(dir) = &args.qlog {
+        write_qlogs(dir, &done, &contenders, args.seed)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -136,6 +161,9 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
         // Writing to a string cannot fail.
         let _ = describe(&mut text, scenario, args);
         text.push_str(&output::table(scenario, comparison, args.markdown));
+        if !args.markdown && args.sparklines.applies() {
+            text.push_str(&sparkline::draw(comparison));
+        }
         if let Some(wall) = wall(n).filter(|_| !args.markdown) {
             let packets = comparison.simulated_packets;
             let _ = writeln!(text, "\n{packets} packets simulated in {wall:.2} s");
@@ -158,13 +186,53 @@ fn write_report(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Resul
     Ok(())
 }
 
+/// The folder of the n-th of several links; of a single one the folder itself.
+fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
+    match links {
+        1 => dir.to_path_buf(),
+        _ => dir.join((n + 1).to_string()),
+    }
+}
+
+/// Writes a qlog for each contender and says where, on standard error.
+fn write_qlogs(
+    dir: &Path,
+    done: &[(Scenario, Comparison)],
+    contenders: &[Contender],
+    seed: u64,
+) -> Result<(), Failure> {
+    for (n, (scenario, _)) in done.iter().enumerate() {
+        let folder = folder_of(dir, n, done.len());
+        let failure = |path: &Path, e: &dyn std::fmt::Display| {
+            Failure::run(format!("cannot write {}: {e}", path.display()))
+        };
+        fs::create_dir_all(&folder).map_err(|e| failure(&folder, &e))?;
+        for contender in contenders {
+            // A spec has characters that not every file system takes.
+            let letters = contender.name().chars();
+            let name: String = letters
+                .map(|c| {
+                    if c.is_ascii_alphanumeric() || "-_.=".contains(c) {
+                        c
+                    } else {
+                        '_'
+                    }
+                })
+                .collect();
+            let path = folder.join(format!("{name}.sqlog"));
+            let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
+            qlog::write(scenario, contender, seed, std::io::BufWriter::new(file))
+                .map_err(|e| failure(&path, &e))?;
+        }
+        let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
+    }
+    Ok(())
+}
+
 /// Writes the figures and says where, on standard error.
 fn write_figures(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
     for (n, (scenario, comparison)) in done.iter().enumerate() {
-        let folder = match done.len() {
-            1 => dir.to_path_buf(),
-            _ => dir.join((n + 1).to_string()),
-        };
+        let folder = folder_of(dir, n, done.len());
         figures::write(scenario, comparison, seed, &folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
