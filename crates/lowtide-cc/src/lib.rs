@@ -38,5 +38,7 @@ pub mod units;
 pub mod window;
 
 mod rng;
+mod rounds;
+mod self_limited;
 
 pub use controller::{Config, Controller};

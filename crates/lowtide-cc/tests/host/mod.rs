@@ -17,6 +17,17 @@ struct InFlight {
     state: PacketRateState,
 }
 
+fn give_up(sampler: &mut DeliveryRateSampler, p: &InFlight) -> LostPacket {
+    LostPacket {
+        number: p.number,
+        bytes: MSS,
+        sent_at: p.sent_at,
+        sent_inflight: p.state.inflight,
+        lost: sampler.on_packet_lost(MSS, &p.state),
+        app_limited: p.state.app_limited,
+    }
+}
+
 /// Sends whenever window and pacing allow, and delivers acknowledgments in order.
 pub(crate) struct Host {
     pub(crate) cc: Box<dyn Controller>,
@@ -132,12 +143,7 @@ impl Host {
             .is_some_and(|p| self.lose.contains(&p.number))
         {
             if let Some(p) = self.flight.pop_front() {
-                self.sampler.on_packet_lost(MSS);
-                lost.push(LostPacket {
-                    number: p.number,
-                    bytes: MSS,
-                    sent_at: p.sent_at,
-                });
+                lost.push(give_up(&mut self.sampler, &p));
             }
         }
         let Some(p) = self.flight.pop_front() else {
@@ -176,11 +182,7 @@ impl Host {
         let packets: Vec<LostPacket> = self
             .flight
             .drain(..)
-            .map(|p| LostPacket {
-                number: p.number,
-                bytes: MSS,
-                sent_at: p.sent_at,
-            })
+            .map(|p| give_up(&mut self.sampler, &p))
             .collect();
         let inflight = Bytes::ZERO;
         let bytes_lost = MSS * packets.len() as u64;
