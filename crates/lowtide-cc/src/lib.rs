@@ -27,6 +27,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod controller;
 pub mod cubic;
 pub mod delivery_rate;

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use super::Entry;
 use super::parameter::{Domain, Parameter, Values};
 use crate::bbr::{Bbr, Options};
+use crate::bbr3::{self, Bbr3};
 use crate::cubic::Cubic;
 use crate::newreno::NewReno;
 use crate::window::ConstantWindow;
@@ -28,6 +29,13 @@ const BURST: Parameter = Parameter {
     summary: "packets of a burst; 0: about a millisecond's worth",
     default: "0",
     domain: Domain::Whole { min: 0, max: 1000 },
+};
+
+const OFFLOAD: Parameter = Parameter {
+    name: "offload",
+    summary: "send quanta that may always be in flight: 3 for TCP with offload, 1 for QUIC",
+    default: "3",
+    domain: Domain::Whole { min: 1, max: 16 },
 };
 
 /// What every BBR of the first version takes beside its own parameters.
@@ -57,6 +65,16 @@ pub(super) static ENTRIES: &[Entry] = &[
         source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
         parameters: &[POLICER, BURST],
         make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+    },
+    Entry {
+        name: "bbr3",
+        summary: "BBRv3: bounds flight and rate by what losses show, probes every 2 to 3 s",
+        source: "draft-ietf-ccwg-bbr-06",
+        parameters: &[OFFLOAD],
+        make: |values, config| {
+            let offload_quanta = values.whole("offload");
+            Box::new(Bbr3::new(config, bbr3::Options { offload_quanta }))
+        },
     },
     Entry {
         name: "cubic",
