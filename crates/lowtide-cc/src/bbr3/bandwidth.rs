@@ -12,6 +12,7 @@ const LATER_CYCLES: u64 = 1;
 pub(super) struct MaxBandwidth {
     filter: Windowed<Rate, Maximum>,
     cycle: u64,
+    advanced_since_probe_rtt: bool,
 }
 
 impl MaxBandwidth {
@@ -19,6 +20,7 @@ impl MaxBandwidth {
         Self {
             filter: Windowed::new(LATER_CYCLES),
             cycle: 0,
+            advanced_since_probe_rtt: false,
         }
     }
 
@@ -41,5 +43,15 @@ impl MaxBandwidth {
     /// `AdvanceMaxBwFilter`: a round after the end of UP, when all its samples have come.
     pub(super) fn advance(&mut self) {
         self.cycle += 1;
+        self.advanced_since_probe_rtt = true;
+    }
+
+    /// Where UP is always followed by ProbeRTT, no cycle ever ends, and the first maximum would
+    /// stay for good.
+    pub(super) fn advance_by_probe_rtt(&mut self) {
+        if !self.advanced_since_probe_rtt {
+            self.advance();
+        }
+        self.advanced_since_probe_rtt = false;
     }
 }

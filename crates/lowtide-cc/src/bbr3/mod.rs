@@ -77,18 +77,25 @@ pub struct Options {
     /// The least that may be in flight, in send quanta (`offload_budget`): 3 for TCP with
     /// segmentation offload (§5.5.8.1), 1 for QUIC (§5.5.8.2). Matters where the BDP is smaller.
     pub offload_quanta: u64,
+    /// A ProbeRTT ends a cycle of the bandwidth filter where none has ended since the last one.
+    /// Not in the draft, in which an estimate that is too high can then stay for good.
+    pub probe_rtt_ends_cycle: bool,
 }
 
 impl Default for Options {
-    /// As for TCP.
+    /// As for TCP, by the draft.
     fn default() -> Self {
-        Self { offload_quanta: 3 }
+        Self {
+            offload_quanta: 3,
+            probe_rtt_ends_cycle: false,
+        }
     }
 }
 
 /// BBRv3.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
+    options: Options,
     model: Model,
     max_bandwidth: MaxBandwidth,
     min_rtt: MinRtt,
@@ -120,6 +127,7 @@ impl Bbr3 {
     pub fn new(config: &Config, options: Options) -> Self {
         let mut model = Model::new(config, options.offload_quanta);
         Self {
+            options,
             pacing: Pacing::new(&mut model),
             model,
             max_bandwidth: MaxBandwidth::new(),

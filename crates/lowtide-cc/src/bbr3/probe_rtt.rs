@@ -112,6 +112,9 @@ impl Bbr3 {
             return;
         }
         self.min_rtt.recent_seen_at = now;
+        if self.options.probe_rtt_ends_cycle {
+            self.max_bandwidth.advance_by_probe_rtt();
+        }
         self.window.restore(&mut self.model);
         self.short_term.reset_bounds();
         if self.model.full_pipe {

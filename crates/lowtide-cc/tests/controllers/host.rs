@@ -34,6 +34,8 @@ pub(crate) struct Host {
     pub(crate) now: Time,
     pub(crate) rate: Rate,
     pub(crate) rtt: Duration,
+    /// Newest RTT sample.
+    pub(crate) last_rtt: Duration,
     /// Packets with these numbers are lost.
     pub(crate) lose: Vec<u64>,
     /// The most packets that the application has to send; `None`: no limit.
@@ -52,6 +54,7 @@ impl Host {
             now: Time::ZERO,
             rate,
             rtt,
+            last_rtt: rtt,
             lose: Vec::new(),
             data: None,
             flight: VecDeque::new(),
@@ -158,6 +161,7 @@ impl Host {
                 inflight: self.inflight(),
             });
         }
+        self.last_rtt = self.now.since(p.sent_at);
         self.sampler
             .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
         let packets = [AckedPacket {
@@ -170,7 +174,7 @@ impl Host {
             packets: &packets,
             bytes_acked: MSS,
             bytes_lost: MSS * lost.len() as u64,
-            rtt: Some(self.now.since(p.sent_at)),
+            rtt: Some(self.last_rtt),
             prior_inflight,
             inflight: self.inflight(),
             rate_sample: self.sampler.sample(self.rtt),

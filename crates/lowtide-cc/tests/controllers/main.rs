@@ -1,0 +1,11 @@
+//! What each controller does, step by step: driven part by part with events made by hand, and whole
+//! over an ideal link.
+
+mod bbr;
+mod bbr_acd;
+mod ebcc;
+mod events;
+mod host;
+mod newreno;
+mod rbbr;
+mod rtt_gain;
