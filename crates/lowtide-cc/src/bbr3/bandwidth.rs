@@ -12,7 +12,6 @@ const LATER_CYCLES: u64 = 1;
 pub(super) struct MaxBandwidth {
     filter: Windowed<Rate, Maximum>,
     cycle: u64,
-    advanced_since_probe_rtt: bool,
 }
 
 impl MaxBandwidth {
@@ -20,7 +19,6 @@ impl MaxBandwidth {
         Self {
             filter: Windowed::new(LATER_CYCLES),
             cycle: 0,
-            advanced_since_probe_rtt: false,
         }
     }
 
@@ -40,18 +38,8 @@ impl MaxBandwidth {
         self.filter.get().unwrap_or(Rate::ZERO)
     }
 
-    /// `AdvanceMaxBwFilter`: a round after the end of UP, when all its samples have come.
+    /// `AdvanceMaxBwFilter`: a cycle is over.
     pub(super) fn advance(&mut self) {
         self.cycle += 1;
-        self.advanced_since_probe_rtt = true;
-    }
-
-    /// Where UP is always followed by ProbeRTT, no cycle ever ends, and the first maximum would
-    /// stay for good.
-    pub(super) fn advance_by_probe_rtt(&mut self) {
-        if !self.advanced_since_probe_rtt {
-            self.advance();
-        }
-        self.advanced_since_probe_rtt = false;
     }
 }

@@ -77,8 +77,8 @@ pub struct Options {
     /// The least that may be in flight, in send quanta (`offload_budget`): 3 for TCP with
     /// segmentation offload (§5.5.8.1), 1 for QUIC (§5.5.8.2). Matters where the BDP is smaller.
     pub offload_quanta: u64,
-    /// A ProbeRTT ends a cycle of the bandwidth filter where none has ended since the last one.
-    /// Not in the draft, in which an estimate that is too high can then stay for good.
+    /// ProbeRTT ends a cycle of the bandwidth filter. Not in the draft: there, where the RTT is so
+    /// long that each UP is cut short by ProbeRTT, no cycle ends, and a maximum stays for good.
     pub probe_rtt_ends_cycle: bool,
 }
 

@@ -113,7 +113,7 @@ impl Bbr3 {
         }
         self.min_rtt.recent_seen_at = now;
         if self.options.probe_rtt_ends_cycle {
-            self.max_bandwidth.advance_by_probe_rtt();
+            self.max_bandwidth.advance();
         }
         self.window.restore(&mut self.model);
         self.short_term.reset_bounds();

@@ -41,8 +41,7 @@ const BURST: Parameter = Parameter {
 
 const PROBE_RTT_ENDS_CYCLE: Parameter = Parameter {
     name: "probe-rtt-ends-cycle",
-    summary: "ProbeRTT makes the bandwidth filter forget where no cycle ends before it; not in \
-              the draft",
+    summary: "ProbeRTT too ages the bandwidth filter; not in the draft",
     default: "false",
     domain: Domain::Flag,
 };

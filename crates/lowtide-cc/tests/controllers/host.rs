@@ -38,9 +38,14 @@ pub(crate) struct Host {
     pub(crate) last_rtt: Duration,
     /// Packets with these numbers are lost.
     pub(crate) lose: Vec<u64>,
+    /// The most that waits before the link; what does not fit is lost. `None`: no limit.
+    pub(crate) buffer: Option<Bytes>,
+    /// Packets declared lost so far.
+    pub(crate) losses: u64,
     /// The most packets that the application has to send; `None`: no limit.
     pub(crate) data: Option<u64>,
     flight: VecDeque<InFlight>,
+    given_up: Vec<InFlight>,
     sampler: DeliveryRateSampler,
     next_number: u64,
     link_free_at: Time,
@@ -56,8 +61,11 @@ impl Host {
             rtt,
             last_rtt: rtt,
             lose: Vec::new(),
+            buffer: None,
+            losses: 0,
             data: None,
             flight: VecDeque::new(),
+            given_up: Vec::new(),
             sampler: DeliveryRateSampler::new(),
             next_number: 0,
             link_free_at: Time::ZERO,
@@ -80,8 +88,13 @@ impl Host {
     /// Sends one packet at once.
     fn send(&mut self) {
         let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight());
-        self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
         let number = self.next_number;
+        let queue = self.rate.volume_in(self.link_free_at.since(self.now));
+        if self.buffer.is_some_and(|buffer| queue + MSS > buffer) {
+            self.lose.push(number);
+        } else {
+            self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
+        }
         self.next_number += 1;
         let arrives_at = self.link_free_at + self.rtt;
         self.flight.push_back(InFlight {
@@ -147,8 +160,10 @@ impl Host {
         {
             if let Some(p) = self.flight.pop_front() {
                 lost.push(give_up(&mut self.sampler, &p));
+                self.given_up.push(p);
             }
         }
+        self.losses += lost.len() as u64;
         let Some(p) = self.flight.pop_front() else {
             return;
         };
@@ -179,6 +194,33 @@ impl Host {
             inflight: self.inflight(),
             rate_sample: self.sampler.sample(self.rtt),
         });
+    }
+
+    /// One of the packets taken for lost is lost for good.
+    pub(crate) fn forget_one_given_up(&mut self) {
+        self.given_up.pop();
+    }
+
+    /// What was taken for lost since the last call arrives after all.
+    pub(crate) fn deliver_given_up(&mut self) {
+        for p in core::mem::take(&mut self.given_up) {
+            self.sampler
+                .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
+            self.cc.on_ack(&AckEvent {
+                now: self.now,
+                packets: &[AckedPacket {
+                    number: p.number,
+                    bytes: MSS,
+                    sent_at: p.sent_at,
+                }],
+                bytes_acked: MSS,
+                bytes_lost: Bytes::ZERO,
+                rtt: None,
+                prior_inflight: self.inflight(),
+                inflight: self.inflight(),
+                rate_sample: self.sampler.sample(self.rtt),
+            });
+        }
     }
 
     /// The retransmission timer fires: all is lost.
