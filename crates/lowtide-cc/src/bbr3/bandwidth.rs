@@ -43,3 +43,45 @@ impl MaxBandwidth {
         self.cycle += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Bytes, Duration, Time};
+
+    fn sample(rate: u64, app_limited: bool) -> RateSample {
+        RateSample {
+            delivery_rate: Rate::from_bytes_per_sec(rate),
+            delivered: Bytes::ZERO,
+            interval: Duration::ZERO,
+            prior_delivered: Bytes::ZERO,
+            total_delivered: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            total_lost: Bytes::ZERO,
+            sent_inflight: Bytes::ZERO,
+            sent_at: Time::ZERO,
+            app_limited,
+        }
+    }
+
+    #[test]
+    fn a_sample_counts_in_its_cycle_and_the_next_and_if_app_limited_only_when_it_is_higher() {
+        let mut filter = MaxBandwidth::new();
+        let mut take = |rate, app_limited, advance: bool| {
+            if advance {
+                filter.advance();
+            }
+            let max = filter.on_sample(&sample(rate, app_limited));
+            max.as_bytes_per_sec()
+        };
+        assert_eq!(take(100, false, false), 100);
+        assert_eq!(take(60, false, true), 100, "the next cycle");
+        assert_eq!(
+            take(10, true, true),
+            100,
+            "nothing has shown that it is less"
+        );
+        assert_eq!(take(50, false, false), 60, "of the previous cycle");
+        assert_eq!(take(70, true, false), 70);
+    }
+}

@@ -4,7 +4,7 @@
 use super::Bbr3;
 use super::model::Model;
 use super::phase::Phase;
-use crate::controller::{AckEvent, LostPacket};
+use crate::controller::LostPacket;
 use crate::delivery_rate::RateSample;
 use crate::units::{Bytes, Time};
 
@@ -93,7 +93,7 @@ impl LongTerm {
     /// UP where the window met the bound (the second half of `AdaptLongTermModel`).
     pub(super) fn raise(
         &mut self,
-        ack: &AckEvent<'_>,
+        acked: Bytes,
         sample: &RateSample,
         cwnd_limited: bool,
         model: &Model,
@@ -103,7 +103,7 @@ impl LongTerm {
         }
         self.inflight = self.inflight.max(sample.sent_inflight);
         if model.phase == Phase::Up && cwnd_limited && model.cwnd >= self.inflight {
-            self.grow(ack.bytes_acked, model);
+            self.grow(acked, model);
         }
     }
 
@@ -145,6 +145,7 @@ impl Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Duration, Rate};
 
     fn lost_packet(sent_inflight: u64, lost: u64) -> LostPacket {
         LostPacket {
@@ -198,8 +199,25 @@ mod tests {
             grown.push((bound.inflight() - before).get() / 1000);
         }
         assert_eq!(grown, [1, 2, 4, 8]);
+        let mut sample = RateSample {
+            delivery_rate: Rate::ZERO,
+            delivered: Bytes::ZERO,
+            interval: Duration::ZERO,
+            prior_delivered: Bytes::ZERO,
+            total_delivered: Bytes::ZERO,
+            lost: Bytes::new(3000),
+            total_lost: Bytes::ZERO,
+            sent_inflight: Bytes::new(100_000),
+            sent_at: Time::ZERO,
+            app_limited: false,
+        };
+        // More in flight raises it only where not too much of it was lost.
+        bound.raise(Bytes::ZERO, &sample, false, &model);
+        assert!(bound.inflight() < sample.sent_inflight);
+        sample.lost = Bytes::new(1000);
+        bound.raise(Bytes::ZERO, &sample, false, &model);
+        assert_eq!(bound.inflight(), sample.sent_inflight);
         // Cruising leaves 15 % of it to others.
-        bound.set(Bytes::new(100_000));
         assert_eq!(bound.with_headroom(&model), Bytes::new(85_000));
     }
 }

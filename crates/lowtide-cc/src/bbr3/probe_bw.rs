@@ -142,7 +142,8 @@ impl Bbr3 {
         }
         if let Some(sample) = sample {
             let is_used_up = self.window_use.is_limited();
-            self.long_term.raise(ack, sample, is_used_up, &self.model);
+            self.long_term
+                .raise(ack.bytes_acked, sample, is_used_up, &self.model);
         }
         false
     }
