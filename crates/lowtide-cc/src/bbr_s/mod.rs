@@ -6,24 +6,22 @@
 //! is five times the path, and ProbeRTT keeps half a BDP in flight.
 
 mod capacity;
+mod silence;
 mod skip;
 
 pub use self::capacity::{CapacitySample, CapacitySampler};
+use self::silence::Silence;
 pub use self::skip::{MIN_CAPACITY, Mode, Skip};
 use crate::bbr::{
     BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, PartSet, Phase, ProbeRttDepth, Standard,
     StartupExit,
 };
 use crate::controller::{AckEvent, Config, FilterSnapshot, PacketSent};
-use crate::filter::Adaptation;
+use crate::filter::{Adaptation, NoiseBounds};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// rtt/min_rtt at which Startup ends (§III).
 const STARTUP_ENDS_AT: u64 = 6;
-/// Packets whose delivery at the estimate explains a silence: two acknowledgments of a receiver
-/// that acknowledges every second packet, twice over.
-const SILENT_PACKETS: u64 = 8;
-
 /// Settings of the estimator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkipConfig {
@@ -33,6 +31,8 @@ pub struct SkipConfig {
     pub min_acks: u32,
     /// How the filter learns its noise.
     pub adaptation: Adaptation,
+    /// Between what it keeps its noise.
+    pub bounds: NoiseBounds,
 }
 
 /// SKIP in the place of the maximum filter, which Startup still paces by.
@@ -41,11 +41,9 @@ pub struct SkipEstimator {
     max: MaxBandwidth,
     sampler: CapacitySampler,
     skip: Skip,
-    step: Duration,
+    silence: Silence,
     in_startup: bool,
     floor: Rate,
-    /// When the next silent step is over.
-    silent_at: Option<Time>,
 }
 
 impl SkipEstimator {
@@ -56,30 +54,20 @@ impl SkipEstimator {
         Self {
             max: MaxBandwidth::default(),
             sampler: CapacitySampler::new(step, config.min_acks),
-            skip: Skip::new(config.adaptation),
-            step,
+            skip: Skip::new(config.adaptation, config.bounds),
+            silence: Silence::new(step),
             in_startup: true,
             floor: Rate::ZERO,
-            silent_at: None,
         }
-    }
-
-    /// How long nothing may arrive: a step, or longer where the estimate explains it.
-    fn patience(&self, model: &Model) -> Duration {
-        let explained = self
-            .bandwidth()
-            .time_for(model.max_datagram * SILENT_PACKETS);
-        self.step.max(explained)
     }
 }
 
 impl BandwidthEstimator for SkipEstimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
         if sent.inflight <= sent.bytes {
-            // After idleness the first acknowledgment is a round away.
             self.sampler.restart();
-            let rtt = Some(model.rtt).filter(|rtt| *rtt != Duration::MAX);
-            self.silent_at = rtt.map(|rtt| sent.now + rtt + self.patience(model));
+            self.silence
+                .expect(sent.now, sent.now, self.bandwidth(), model.max_datagram);
         }
     }
 
@@ -89,9 +77,16 @@ impl BandwidthEstimator for SkipEstimator {
         if let Some(sample) = self.sampler.on_ack(ack) {
             self.skip.on_sample(&sample);
         }
-        // ProbeRTT's window lets the path fall silent.
-        let expects_more = !ack.inflight.is_zero() && model.phase != Phase::ProbeRtt;
-        self.silent_at = expects_more.then(|| ack.now + self.patience(model));
+        self.silence.on_ack(ack, model.rounds.count());
+        match ack.packets.last() {
+            // ProbeRTT's window lets the path fall silent.
+            Some(newest) if !ack.inflight.is_zero() && model.phase != Phase::ProbeRtt => {
+                let estimate = self.bandwidth();
+                self.silence
+                    .expect(ack.now, newest.sent_at, estimate, model.max_datagram);
+            }
+            _ => self.silence.expect_nothing(),
+        }
     }
 
     fn on_phase(&mut self, phase: Phase) {
@@ -99,23 +94,30 @@ impl BandwidthEstimator for SkipEstimator {
     }
 
     fn on_wakeup(&mut self, now: Time, _model: &Model) {
-        if self.silent_at.is_some_and(|at| at <= now) {
-            self.sampler.restart();
+        if self.silence.due().is_none_or(|due| due > now) {
+            return;
+        }
+        self.sampler.restart();
+        if self.skip.on_silence() {
             // After an outage there is nothing more to learn before something arrives.
-            let is_outage = self.skip.on_silence();
-            self.silent_at = (!is_outage).then(|| now + self.step);
+            self.silence.expect_nothing();
+        } else {
+            self.silence.next_step(now);
         }
     }
 
     fn next_wakeup(&self) -> Option<Time> {
-        self.silent_at
+        self.silence.due()
     }
 
     fn bandwidth(&self) -> Rate {
         if self.in_startup {
             self.max.bandwidth()
         } else {
-            self.skip.capacity().max(self.floor)
+            self.skip
+                .capacity()
+                .max(self.floor)
+                .min(self.max.bandwidth())
         }
     }
 

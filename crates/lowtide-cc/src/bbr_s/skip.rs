@@ -3,7 +3,7 @@
 
 use super::capacity::CapacitySample;
 use crate::controller::FilterSnapshot;
-use crate::filter::{Adaptation, Noise, TobitKalman};
+use crate::filter::{Adaptation, Noise, NoiseBounds, TobitKalman};
 use crate::units::Rate;
 
 /// Steps in a row after which a sudden change is believed (t_thr).
@@ -78,7 +78,7 @@ pub struct Skip {
 impl Skip {
     /// A filter that believes in [`MIN_CAPACITY`], and hardly in that.
     #[must_use]
-    pub fn new(adaptation: Adaptation) -> Self {
+    pub fn new(adaptation: Adaptation, bounds: NoiseBounds) -> Self {
         let start = MIN_CAPACITY.as_f64();
         // As uncertain as it is large: the paper prints no initial values, and the first three
         // samples replace them (step mode).
@@ -88,7 +88,7 @@ impl Skip {
             measurement: start * start,
         };
         Self {
-            filter: TobitKalman::new(start, noise, adaptation),
+            filter: TobitKalman::with_bounds(start, noise, adaptation, bounds),
             outage: Streak::default(),
             drop: Streak::default(),
             step: Streak::default(),

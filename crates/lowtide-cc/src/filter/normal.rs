@@ -30,7 +30,7 @@ pub fn cdf(eta: f64) -> f64 {
 }
 
 /// Inverse Mills ratio φ(η)/Φ(η), positive: minus the mean of a standard normal variable that is
-/// known to be below `eta`. About −η for η ≪ 0; zero for η → +∞. NaN gives NaN.
+/// known to be below `eta`. About −η for η ≪ 0; zero for η → +∞; finite even at −∞. NaN gives NaN.
 #[must_use]
 pub fn inverse_mills(eta: f64) -> f64 {
     if eta < TAIL {
@@ -43,7 +43,7 @@ pub fn inverse_mills(eta: f64) -> f64 {
 
 /// Unit loss L(η) = E\[max(0, Z − η)\] = φ(η) − η·Φ(−η) of a standard normal Z: by how much a value
 /// exceeds a ceiling `eta` on average, counting zero where it does not. About −η for η ≪ 0; zero
-/// for η → +∞. NaN gives NaN.
+/// for η → +∞; finite even at −∞. NaN gives NaN.
 #[must_use]
 pub fn loss(eta: f64) -> f64 {
     if eta > -TAIL {
@@ -51,7 +51,7 @@ pub fn loss(eta: f64) -> f64 {
         let c = mills_tail(z).0;
         pdf(z) * c / (z + c)
     } else {
-        pdf(eta) - eta * cdf(-eta)
+        pdf(eta) - eta.max(f64::MIN) * cdf(-eta)
     }
 }
 

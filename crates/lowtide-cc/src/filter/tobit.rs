@@ -70,7 +70,7 @@ const SMALLEST_SCALE: f64 = 1e-9;
 /// ```text
 /// Ψ⁻ = Ψ + Q     η = (S − x)/√R     P = Φ(η)     λ = −φ(η)/Φ(η)     ð = λ(λ − η)
 /// E[C] = P(x + √R·λ) + (1 − P)S                  V = R(1 − ð)
-/// C̃ = C − E[C]   K = P·Ψ⁻/(P²Ψ⁻ + V)
+/// C̃ = C − E[C]   K = min(1, P·Ψ⁻/(P²Ψ⁻ + V))
 /// x ← x + K·C̃    Ψ = (1 − P·K)Ψ⁻
 /// ```
 ///
@@ -85,10 +85,14 @@ const SMALLEST_SCALE: f64 = 1e-9;
 /// serve only the first gain. Corrections to the printed equations: the sign of λ in Eq. 14, R
 /// for √R in Eq. 15, the brackets of Eq. 25, and Eq. 43 in the form of Eq. 37.
 ///
+/// The bounds are ours, and so is the limit of the gain. Without it K reaches √(Ψ⁻/V)/2 where P is
+/// small: after a long time at the ceiling a single measurement below throws the state far beyond
+/// that measurement, even below zero. With it, no update takes the state below both its old value
+/// and the measurement, so that positive measurements keep it positive.
+///
 /// The unit of the state is the caller's. Everything stays finite and every variance positive,
 /// whatever is fed: a measurement that is not finite is ignored, and so is one with a ceiling of
-/// NaN or −∞; magnitudes beyond 1e100 count as 1e100. The state may become negative if
-/// measurements far below it arrive.
+/// NaN or −∞; magnitudes beyond 1e100 count as 1e100.
 ///
 /// ```
 /// use lowtide_cc::filter::{Adaptation, Noise, TobitKalman};
@@ -231,12 +235,19 @@ impl TobitKalman {
         let censored = (self.measurement * terms.variance_factor).max(f64::MIN_POSITIVE); // Eq. 15
         let covariance = p * predicted; // Eq. 19
         let innovation_variance = p * covariance + censored; // Eq. 20
-        let gain = covariance / innovation_variance; // Eq. 21
+        let optimal = covariance / innovation_variance; // Eq. 21
+        let gain = optimal.min(1.0);
         let before = self.variance;
 
         self.state = bounded_state(self.state + gain * innovation); // Eq. 24
-        // Eq. 25: 1 − P·K = V/R_CC, which is positive.
-        self.variance = predicted * (censored / innovation_variance);
+        // Eq. 25. With the optimal gain 1 − P·K = V/R_CC, which is positive even where P·K rounds
+        // to 1; with the cut gain it is 1 − P, and then P < 1.
+        let rest = if optimal > 1.0 {
+            1.0 - p
+        } else {
+            censored / innovation_variance
+        };
+        self.variance = predicted * rest;
         self.gain = gain;
         self.innovation = innovation;
         self.innovation_variance = innovation_variance;
@@ -312,8 +323,7 @@ impl TobitKalman {
         libm::sqrt(self.variance + 2.0 * self.process + self.measurement)
     }
 
-    /// The gain K of the last update: at least 0, and below 1/P, so that it exceeds 1 only where
-    /// measurements are censored; 0 before the first.
+    /// The gain K of the last update, `0..=1`; 0 before the first.
     #[must_use]
     pub const fn gain(&self) -> f64 {
         self.gain

@@ -9,7 +9,7 @@
 mod receiver;
 mod sender;
 
-pub use self::receiver::{Filter, Noise, Receiver, ReceiverConfig, Schedule};
+pub use self::receiver::{Filter, Gaps, Noise, Receiver, ReceiverConfig, Schedule};
 pub use self::sender::FeedbackEstimator;
 use crate::bbr::{Bbr, Options, PartSet};
 use crate::controller::Config;

@@ -44,11 +44,26 @@ pub enum Schedule {
     Periodic(Duration),
 }
 
+/// What becomes of intervals in which nothing arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// The sample lasts until something arrives (Alg. 1: a sample is taken when the elapsed time
+    /// exceeds Δt; Eq. 11: over the time that really passed).
+    Stretch,
+    /// Each whole interval without arrivals is a sample of zero, as if a timer sampled.
+    Zeros,
+}
+
+/// The most samples of zero for one gap: by then any filter is there.
+const MOST_ZEROS: u64 = 100;
+
 /// A receiver's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReceiverConfig {
     /// Sampling interval (Δt).
     pub interval: Duration,
+    /// What becomes of intervals in which nothing arrives.
+    pub gaps: Gaps,
     /// What becomes of the samples.
     pub filter: Filter,
     /// When to report.
@@ -114,11 +129,13 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver {
     interval: Duration,
+    gaps: Gaps,
     schedule: Schedule,
     state: State,
     /// A sender starts in Startup: nothing is sampled before its first regular signal.
     suspended: bool,
     received: Bytes,
+    last_arrival: Time,
     /// When the sample under way began, and what had been received then.
     sample_from: Option<(Time, Bytes)>,
     acks_since_feedback: u32,
@@ -132,6 +149,7 @@ impl Receiver {
         Self {
             // A sample needs a duration.
             interval: config.interval.max(Duration::from_nanos(1)),
+            gaps: config.gaps,
             schedule: config.schedule,
             state: match config.filter {
                 Filter::Unfiltered => State::Unfiltered(None),
@@ -144,6 +162,7 @@ impl Receiver {
             },
             suspended: true,
             received: Bytes::ZERO,
+            last_arrival: Time::ZERO,
             sample_from: None,
             acks_since_feedback: 0,
             last_feedback_at: None,
@@ -164,6 +183,8 @@ impl Receiver {
     /// passed (Eqs. 10, 11).
     #[inline]
     pub fn on_packet(&mut self, now: Time, bytes: Bytes) {
+        let silent = now.since(self.last_arrival);
+        self.last_arrival = now;
         self.received += bytes;
         if self.suspended {
             return;
@@ -173,11 +194,20 @@ impl Receiver {
             return;
         };
         let elapsed = now.since(since);
-        if elapsed >= self.interval {
-            let rate = Rate::from_volume(self.received - volume, elapsed);
-            self.state.update(rate.as_f64());
-            self.sample_from = Some((now, self.received));
+        if elapsed < self.interval {
+            return;
         }
+        let mut lasted = elapsed;
+        if self.gaps == Gaps::Zeros {
+            let zeros = (silent.as_nanos() / self.interval.as_nanos()).min(MOST_ZEROS);
+            lasted = (elapsed - self.interval * zeros).max(self.interval);
+            for _ in 0..zeros {
+                self.state.update(0.0);
+            }
+        }
+        let rate = Rate::from_volume(self.received - volume, lasted);
+        self.state.update(rate.as_f64());
+        self.sample_from = Some((now, self.received));
     }
 
     /// An acknowledgment is about to leave: the estimate that it should carry, above zero, or

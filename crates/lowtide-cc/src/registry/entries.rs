@@ -11,7 +11,7 @@ use crate::bbr3::{self, Bbr3};
 use crate::bbrx::{CorrectedMax, bbrx};
 use crate::cubic::Cubic;
 use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
-use crate::filter::Adaptation;
+use crate::filter::{Adaptation, NoiseBounds};
 use crate::newreno::NewReno;
 use crate::rbbr::{self, rbbr};
 use crate::rtt_gain::rtt_gain;
@@ -23,6 +23,12 @@ const AGGREGATION: Parameter = Parameter {
     summary: "compensate aggregated acknowledgments by a larger window",
     default: "true",
     domain: Domain::Flag,
+};
+
+/// Off in the simulator that the papers of these derivatives used.
+const AGGREGATION_OFF: Parameter = Parameter {
+    default: "false",
+    ..AGGREGATION
 };
 
 const POLICER: Parameter = Parameter {
@@ -79,11 +85,17 @@ static RBBR: &[Parameter] = &[
     Parameter {
         name: "interval",
         summary: "the receiver's sampling interval",
-        default: "30ms",
+        default: "10ms",
         domain: Domain::Span {
             min: Duration::from_micros(1),
             max: Duration::from_secs(10),
         },
+    },
+    Parameter {
+        name: "gaps",
+        summary: "an interval without arrivals stretches the sample or counts as zeros",
+        default: "stretch",
+        domain: Domain::Choice(&["stretch", "zeros"]),
     },
     Parameter {
         name: "acks",
@@ -135,6 +147,10 @@ fn rbbr_receiver(values: &Values) -> rbbr::ReceiverConfig {
     let period = values.span("period");
     rbbr::ReceiverConfig {
         interval: values.span("interval"),
+        gaps: match values.word("gaps") {
+            "zeros" => rbbr::Gaps::Zeros,
+            _ => rbbr::Gaps::Stretch,
+        },
         filter: match values.word("filter") {
             "none" => rbbr::Filter::Unfiltered,
             "ewma" => rbbr::Filter::Ewma { alpha },
@@ -156,6 +172,11 @@ fn rbbr_receiver(values: &Values) -> rbbr::ReceiverConfig {
     }
 }
 
+const NOISE_SHARE: Domain = Domain::Real {
+    min: 0.0,
+    max: 10.0,
+};
+
 static BBR_S: &[Parameter] = &[
     Parameter {
         name: "step",
@@ -169,7 +190,7 @@ static BBR_S: &[Parameter] = &[
     Parameter {
         name: "acks",
         summary: "fewest acknowledgments of a sample; a step lasts until it has them",
-        default: "3",
+        default: "8",
         domain: Domain::Whole { min: 2, max: 1000 },
     },
     Parameter {
@@ -187,7 +208,31 @@ static BBR_S: &[Parameter] = &[
         default: "10",
         domain: Domain::Whole { min: 1, max: 64 },
     },
-    AGGREGATION,
+    Parameter {
+        name: "process-min",
+        summary: "least process noise, share of the estimate",
+        default: "0.01",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "process-max",
+        summary: "most process noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-min",
+        summary: "least measurement noise, likewise",
+        default: "0.03",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-max",
+        summary: "most measurement noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    AGGREGATION_OFF,
     POLICER,
     BURST,
 ];
@@ -234,7 +279,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                     max: 1.0,
                 },
             },
-            AGGREGATION,
+            AGGREGATION_OFF,
             POLICER,
             BURST,
         ],
@@ -262,7 +307,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                 name: "halve",
                 summary: "how often a loss of congestion halves the window: at once (the paper's \
                           text) or at each acknowledgment of a round (its code)",
-                default: "once",
+                default: "every-ack",
                 domain: Domain::Choice(&["once", "every-ack"]),
             },
             AGGREGATION,
@@ -272,8 +317,8 @@ pub(super) static ENTRIES: &[Entry] = &[
         make: |values, config| {
             let options = options(values, values.flag("aggregation"));
             let halving = match values.word("halve") {
-                "every-ack" => Halving::EveryAckForOneRound,
-                _ => Halving::OncePerRecovery,
+                "once" => Halving::OncePerRecovery,
+                _ => Halving::EveryAckForOneRound,
             };
             let detection = CongestionDetection::new(values.span("alpha"), halving);
             Box::new(bbr_acd(config, options, detection))
@@ -294,6 +339,13 @@ pub(super) static ENTRIES: &[Entry] = &[
                 adaptation: Adaptation {
                     forgetting: values.real("gamma"),
                     window: values.whole("window") as usize,
+                },
+                bounds: NoiseBounds {
+                    process: (values.real("process-min"), values.real("process-max")),
+                    measurement: (
+                        values.real("measurement-min"),
+                        values.real("measurement-max"),
+                    ),
                 },
             };
             Box::new(bbr_s(config, options, &skip))
@@ -321,7 +373,7 @@ pub(super) static ENTRIES: &[Entry] = &[
                 default: "mirrored",
                 domain: Domain::Choice(&["mirrored", "before-queue"]),
             },
-            AGGREGATION,
+            AGGREGATION_OFF,
             POLICER,
             BURST,
         ],

@@ -131,6 +131,14 @@ impl Host {
             self.sampler.on_app_limited(self.inflight());
         }
         let arrival = self.flight.front().map(|p| p.arrives_at);
+        if let Some(wakeup) = self.cc.next_wakeup()
+            && wakeup < arrival.unwrap_or(Time::MAX)
+            && (wakeup < self.paced_until || !self.may_send())
+        {
+            self.now = self.now.max(wakeup);
+            self.cc.on_wakeup(self.now);
+            return true;
+        }
         let departure = self.may_send().then(|| self.paced_until.max(self.now));
         match (arrival, departure) {
             (None, None) => return false,
@@ -220,6 +228,14 @@ impl Host {
                 inflight: self.inflight(),
                 rate_sample: self.sampler.sample(self.rtt),
             });
+        }
+    }
+
+    /// The link stands still for a while: what is in flight arrives later.
+    pub(crate) fn stall(&mut self, span: Duration) {
+        self.link_free_at = self.link_free_at.max(self.now) + span;
+        for packet in &mut self.flight {
+            packet.arrives_at += span;
         }
     }
 

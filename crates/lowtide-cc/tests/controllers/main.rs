@@ -4,6 +4,8 @@
 mod bbr;
 mod bbr3;
 mod bbr_acd;
+mod bbr_s;
+mod bbrx;
 mod ebcc;
 mod events;
 mod host;

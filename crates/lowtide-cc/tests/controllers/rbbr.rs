@@ -3,13 +3,14 @@
 use super::events::{at, ms};
 use super::host::{Host, MSS};
 use lowtide_cc::controller::{Feedback, PeerSignal};
-use lowtide_cc::rbbr::{Filter, Receiver, ReceiverConfig, Schedule};
+use lowtide_cc::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
 use lowtide_cc::units::{Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 
 fn receiver(schedule: Schedule) -> Receiver {
     let mut receiver = Receiver::new(&ReceiverConfig {
         interval: ms(10),
+        gaps: Gaps::Stretch,
         filter: Filter::Unfiltered,
         schedule,
     });
@@ -60,6 +61,7 @@ fn no_sample_spans_a_time_in_which_the_sender_was_the_limit() {
     // A sender starts in Startup: a receiver that has heard nothing does not sample.
     let mut silent = Receiver::new(&ReceiverConfig {
         interval: ms(10),
+        gaps: Gaps::Stretch,
         filter: Filter::Unfiltered,
         schedule: Schedule::EveryAcks(1),
     });
