@@ -31,7 +31,7 @@ fn measure<const N: usize>(scenario: &Scenario, names: [&str; N]) -> [Metrics; N
     let done = compare(scenario, &contenders, &plan, &|| ()).unwrap();
     names.map(|name| {
         let entry = done.entries.iter().find(|e| e.name == name).unwrap();
-        entry.mean.clone()
+        entry.mean
     })
 }
 
