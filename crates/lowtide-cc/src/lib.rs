@@ -31,7 +31,9 @@ pub mod bbr3;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
+pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod delivery_rate;
 pub mod ebcc;
@@ -42,10 +44,14 @@ pub mod recovery;
 pub mod registry;
 pub mod rtt_gain;
 pub mod units;
+pub mod vegas;
 pub mod window;
 
+mod delivery_rounds;
+mod reno;
 mod rng;
-mod rounds;
+mod round;
 mod self_limited;
+mod undo;
 
 pub use controller::{Config, Controller};

@@ -128,10 +128,13 @@ fn list_names_every_controller_with_its_parameters() {
             "ebcc",
             "bbrx",
             "bbr3",
+            "copa",
             "cubic",
             "newreno",
+            "vegas",
+            "compound",
             "window",
-            "oracle"
+            "oracle",
         ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");

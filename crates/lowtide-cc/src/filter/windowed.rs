@@ -63,8 +63,7 @@ impl<T: Copy, E: Extremum<T>> Windowed<T, E> {
         self.best.map(|best| best[0].1)
     }
 
-    /// Changes the length of the window, from the next sample on.
-    #[inline]
+    /// From the next sample on the window is so many ticks long.
     pub fn set_window(&mut self, window: u64) {
         self.window = window;
     }

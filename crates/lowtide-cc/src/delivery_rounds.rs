@@ -1,5 +1,6 @@
-//! Packet-timed round trips: a round ends when a packet is acknowledged that was sent after the
-//! round began (Linux `bbr_update_bw`).
+//! Packet-timed round trips, told by what had been delivered when the newest acknowledged packet
+//! was sent: a round ends when a packet is acknowledged that was sent after the round began (Linux
+//! `bbr_update_bw`, draft-ietf-ccwg-bbr `UpdateRound`).
 
 use crate::controller::AckEvent;
 use crate::units::Bytes;
