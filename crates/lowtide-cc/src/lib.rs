@@ -47,10 +47,9 @@ pub mod units;
 pub mod vegas;
 pub mod window;
 
-mod delivery_rounds;
 mod reno;
 mod rng;
-mod round;
+mod rounds;
 mod self_limited;
 mod undo;
 

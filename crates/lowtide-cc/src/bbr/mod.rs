@@ -56,9 +56,9 @@ use crate::controller::{
     TimeoutEvent,
 };
 use crate::delivery_rate::RateSample;
-pub use crate::delivery_rounds::Rounds;
 use crate::recovery::RecoveryEpoch;
 use crate::rng::SeededRng;
+pub use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Which of BBR's mechanisms are on.

@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use crate::controller::Config;
-use crate::delivery_rounds::Rounds;
+use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate};
 
 /// cwnd never below: enough for delayed acknowledgments of a round trip (Linux

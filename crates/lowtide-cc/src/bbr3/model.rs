@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use crate::controller::Config;
-use crate::delivery_rounds::Rounds;
+use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate};
 
 /// `MinPipeCwnd`, in packets: enough for a peer that acknowledges every other packet.

@@ -68,8 +68,8 @@ fn lose(cc: &mut Compound, number: u64) {
         number,
         bytes: MSS,
         sent_at: Time::ZERO,
-        sent_inflight: MSS,
-        lost: MSS,
+        sent_inflight: Bytes::ZERO,
+        lost: Bytes::ZERO,
         app_limited: false,
     };
     cc.on_loss(&LossEvent {

@@ -72,8 +72,8 @@ impl Flow {
             number: self.number.saturating_sub(1),
             bytes: MSS,
             sent_at: self.now,
-            sent_inflight: MSS,
-            lost: MSS,
+            sent_inflight: Bytes::ZERO,
+            lost: Bytes::ZERO,
             app_limited: false,
         };
         self.cc.on_loss(&LossEvent {

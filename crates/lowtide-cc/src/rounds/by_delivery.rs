@@ -1,6 +1,5 @@
-//! Packet-timed round trips, told by what had been delivered when the newest acknowledged packet
-//! was sent: a round ends when a packet is acknowledged that was sent after the round began (Linux
-//! `bbr_update_bw`, draft-ietf-ccwg-bbr `UpdateRound`).
+//! Packet-timed round trips: a round ends when a packet is acknowledged that was sent after the
+//! round began (Linux `bbr_update_bw`).
 
 use crate::controller::AckEvent;
 use crate::units::Bytes;
