@@ -64,6 +64,7 @@ impl SkipEstimator {
 
 impl BandwidthEstimator for SkipEstimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
+        self.silence.on_packet_sent(sent);
         if sent.inflight <= sent.bytes {
             self.sampler.restart();
             self.silence

@@ -141,6 +141,23 @@ fn an_outage_slows_the_sender_down_and_its_end_brings_it_back() {
 }
 
 #[test]
+fn pauses_of_the_application_are_no_outages() {
+    let mut host = host();
+    host.run_for(Duration::from_secs(2));
+    host.pause(ms(100));
+    // A frame of four packets each 30 ms: when the last one is acknowledged the next has long left,
+    // but is not due yet.
+    for _ in 0..100 {
+        host.data = Some(4);
+        host.run_until(|h| h.data == Some(0));
+        host.pause(ms(30));
+        let snapshot = host.cc.snapshot();
+        assert_ne!(snapshot.filter.unwrap().mode, "outage", "at {}", host.now);
+        assert!(snapshot.bandwidth.unwrap().as_mbps() > 5.0);
+    }
+}
+
+#[test]
 fn probe_rtt_keeps_half_a_bdp_in_flight() {
     let mut host = host();
     host.run_until(|h| h.phase() == "ProbeRTT");
