@@ -178,9 +178,20 @@ fn startup_ends_when_the_rtt_is_six_times_its_minimum() {
     let mut model = Model::new(&Config::default());
     let acked = [packet(1, at(0))];
     model.min_rtt = ms(40);
+    model.bandwidth = Rate::from_mbps(1);
     for (rtt, ends) in [(239, false), (240, true)] {
         model.rtt = ms(rtt);
         let ack = ack(at(500), model.rtt, &acked);
         assert_eq!(LongQueue.ends_startup(&ack, &model), ends);
     }
+}
+
+#[test]
+fn a_long_rtt_before_the_first_rate_sample_does_not_stop_the_flow() {
+    let mut cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
+    for (now, rtt) in [(40, 40), (340, 340)] {
+        cc.on_ack(&ack(at(now), ms(rtt), &[packet(now, at(0))]));
+    }
+    let rate = cc.pacing_rate().unwrap();
+    assert!(rate > Rate::from_bytes_per_sec(100_000), "paces at {rate}");
 }
