@@ -159,14 +159,16 @@ impl<P: Parts> Bbr<P> {
         self.enter(Phase::ProbeBw);
     }
 
-    fn enter_probe_rtt(&mut self) {
+    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
         self.window.save(self.recovery.is_active());
-        self.probe_rtt = ProbeRtt::default();
+        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
         self.enter(Phase::ProbeRtt);
     }
 
     fn leave_probe_rtt(&mut self, now: Time) {
-        self.min_rtt.confirm(now);
+        if self.probe_rtt.renews_min_rtt() {
+            self.min_rtt.confirm(now);
+        }
         self.window.restore();
         if self.model.full_pipe {
             self.enter_probe_bw(now);
@@ -246,7 +248,7 @@ impl<P: Parts> Bbr<P> {
                     .window
                     .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
         if wanted && phase != Phase::ProbeRtt {
-            self.enter_probe_rtt();
+            self.enter_probe_rtt(expired);
         }
         if self.model.phase == Phase::ProbeRtt {
             let floor = self.probe_rtt_window();

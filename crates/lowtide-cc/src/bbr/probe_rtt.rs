@@ -47,7 +47,7 @@ impl MinRtt {
         expired
     }
 
-    /// A ProbeRTT has shown that the minimum still holds.
+    /// A ProbeRTT that came because the minimum had expired is over: it holds what was found there.
     pub(super) fn confirm(&mut self, now: Time) {
         self.seen_at = now;
     }
@@ -56,6 +56,7 @@ impl MinRtt {
 /// A ProbeRTT under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
+    renews_min_rtt: bool,
     /// Set once the flight is small enough.
     stay_until: Option<Time>,
     round_over: bool,
@@ -64,6 +65,20 @@ pub(super) struct ProbeRtt {
 }
 
 impl ProbeRtt {
+    /// One that begins now. `renews_min_rtt`: it comes because the minimum has expired, and not
+    /// because of a loss (eBCC), which replaces no minimum that the path may have outgrown.
+    pub(super) fn new(renews_min_rtt: bool) -> Self {
+        Self {
+            renews_min_rtt,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the minimum counts anew from its end.
+    pub(super) fn renews_min_rtt(&self) -> bool {
+        self.renews_min_rtt
+    }
+
     /// Follows the acknowledgments; true when the probe is done. `floor`: the probe's window.
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &mut Model, floor: Bytes) -> bool {
         debug_assert_eq!(model.phase, Phase::ProbeRtt);

@@ -266,6 +266,20 @@ impl Host {
         while self.now < until && self.step() {}
     }
 
+    /// The application has nothing to send for a while.
+    pub(crate) fn pause(&mut self, span: Duration) {
+        let until = self.now + span;
+        self.data = Some(0);
+        loop {
+            let arrival = self.flight.front().map(|p| p.arrives_at);
+            let next = arrival.into_iter().chain(self.cc.next_wakeup()).min();
+            if next.is_none_or(|next| next > until) || !self.step() {
+                break;
+            }
+        }
+        self.now = until;
+    }
+
     /// Steps until `condition` holds; panics when it does not within a minute.
     pub(crate) fn run_until(&mut self, condition: impl Fn(&Self) -> bool) {
         let until = self.now + Duration::from_secs(60);
