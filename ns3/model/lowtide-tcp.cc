@@ -1,0 +1,334 @@
+// Lowtide under ns-3. Apache-2.0 OR MIT.
+#include "lowtide-tcp.h"
+
+#include "ns3/config.h"
+#include "ns3/log.h"
+#include "ns3/pointer.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-tx-buffer.h"
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("LowtideTcp");
+NS_OBJECT_ENSURE_REGISTERED(LowtideTcp);
+
+namespace
+{
+
+uint64_t
+Clock()
+{
+    return static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+}
+
+uint64_t
+Nanoseconds(Time t)
+{
+    return static_cast<uint64_t>(t.GetNanoSeconds());
+}
+
+} // namespace
+
+TypeId
+LowtideTcp::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::LowtideTcp")
+            .SetParent<TcpCongestionOps>()
+            .SetGroupName("Internet")
+            .AddConstructor<LowtideTcp>()
+            .AddAttribute("Controller",
+                          "One of Lowtide's controllers, as `lowtide list` shows them",
+                          StringValue("bbr"),
+                          MakeStringAccessor(&LowtideTcp::m_spec),
+                          MakeStringChecker())
+            .AddAttribute("Seed",
+                          "Seeds the controller's own randomness",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&LowtideTcp::m_seed),
+                          MakeUintegerChecker<uint64_t>());
+    return tid;
+}
+
+LowtideTcp::LowtideTcp() = default;
+
+LowtideTcp::LowtideTcp(const LowtideTcp& other)
+    : TcpCongestionOps(other),
+      m_spec(other.m_spec),
+      m_seed(other.m_seed)
+{
+    // A copy serves another socket and starts anew.
+}
+
+LowtideTcp::~LowtideTcp()
+{
+    m_wakeup.Cancel();
+}
+
+std::string
+LowtideTcp::GetName() const
+{
+    return "LowtideTcp";
+}
+
+void
+LowtideTcp::Init(Ptr<TcpSocketState> tcb)
+{
+    // A wrong spec shows here, before anything is sent.
+    try
+    {
+        lowtide::Controller(m_spec, lowtide::config(1448));
+    }
+    catch (const lowtide::Error& e)
+    {
+        NS_FATAL_ERROR("ns3::LowtideTcp::Controller: " << e.what());
+    }
+    tcb->m_pacing = true;
+    // The controller decides from the first packet on, when the initial window leaves at once.
+    tcb->m_paceInitialWindow = true;
+}
+
+Ptr<TcpCongestionOps>
+LowtideTcp::Fork()
+{
+    return CopyObject<LowtideTcp>(this);
+}
+
+void
+LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
+{
+    if (m_controller)
+    {
+        return;
+    }
+    // The interface names no socket; ours is the one whose algorithm we are.
+    Config::MatchContainer sockets =
+        Config::LookupMatches("/NodeList/*/$ns3::TcpL4Protocol/SocketList/*");
+    Ptr<TcpSocketBase> socket;
+    for (auto it = sockets.Begin(); it != sockets.End(); ++it)
+    {
+        auto candidate = DynamicCast<TcpSocketBase>(*it);
+        PointerValue algorithm;
+        if (candidate && candidate->GetAttributeFailSafe("CongestionOps", algorithm) &&
+            algorithm.Get<TcpCongestionOps>() == Ptr<TcpCongestionOps>(this))
+        {
+            socket = candidate;
+            break;
+        }
+    }
+    NS_ABORT_MSG_UNLESS(socket, "LowtideTcp: the socket is not in its node's list");
+    m_tcb = tcb;
+    m_buffer = socket->GetTxBuffer();
+    LowtideConfig config = lowtide::config(tcb->m_segmentSize);
+    config.now = Clock();
+    config.seed = m_seed;
+    m_controller = std::make_unique<lowtide::Controller>(m_spec, config);
+    m_sampler = std::make_unique<lowtide::Sampler>();
+    socket->TraceConnectWithoutContext("Tx", MakeCallback(&LowtideTcp::OnSend, this));
+    socket->TraceConnectWithoutContext("Rx", MakeCallback(&LowtideTcp::OnReceive, this));
+    Apply();
+}
+
+void
+LowtideTcp::OnSend(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
+{
+    const uint32_t bytes = packet->GetSize();
+    if (bytes == 0)
+    {
+        return;
+    }
+    const uint64_t others = m_tracker.InFlight();
+    auto& sent = m_tracker.OnSent(Simulator::Now(), header.GetSequenceNumber(), bytes);
+    const bool appLimited = m_sampler->is_app_limited();
+    // What the tracker gave up for this transmission is no longer in flight.
+    const uint64_t inFlight = m_tracker.InFlight();
+    ReportLosses();
+    sent.rate = m_sampler->on_packet_sent(Clock(), bytes, std::min(others, inFlight - bytes));
+    m_controller->on_packet_sent(Clock(), sent.number, bytes, inFlight, appLimited);
+}
+
+void
+LowtideTcp::ReportLosses()
+{
+    const auto& lost = m_tracker.Lost();
+    if (lost.empty())
+    {
+        return;
+    }
+    m_packets.clear();
+    for (const auto& t : lost)
+    {
+        m_sampler->on_packet_lost(t.bytes);
+        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt)});
+    }
+    m_controller->on_loss(Clock(), m_packets, m_tracker.InFlight());
+}
+
+void
+LowtideTcp::OnReceive(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>)
+{
+    if (!(header.GetFlags() & TcpHeader::ACK))
+    {
+        return;
+    }
+    const uint64_t before = m_tracker.InFlight();
+    m_tracker.OnAck(Simulator::Now(), header);
+    ReportLosses();
+    const auto& delivered = m_tracker.Delivered();
+    if (delivered.empty())
+    {
+        return;
+    }
+    m_packets.clear();
+    for (const auto& t : delivered)
+    {
+        m_sampler->on_packet_acked(Clock(), t.bytes, Nanoseconds(t.sentAt), t.rate);
+        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt)});
+    }
+    const Time minRtt = m_tracker.MinRtt();
+    LowtideRateSample sample;
+    const bool sampled =
+        m_sampler->sample(minRtt == Time::Max() ? LOWTIDE_NONE : Nanoseconds(minRtt), sample);
+    const Time rtt = m_tracker.Rtt();
+    LowtideAck ack;
+    ack.now = Clock();
+    ack.packets = m_packets.data();
+    ack.packet_count = m_packets.size();
+    ack.rtt = rtt.IsZero() ? LOWTIDE_NONE : Nanoseconds(rtt);
+    ack.prior_inflight = before;
+    ack.inflight = m_tracker.InFlight();
+    ack.rate_sample = sampled ? &sample : nullptr;
+    m_controller->on_ack(ack);
+}
+
+void
+LowtideTcp::Apply()
+{
+    const LowtideControl control = m_controller->control();
+    // ns-3 counts a retransmission as in flight until the cumulative acknowledgment passes it, even
+    // when it was SACKed or lost again. The window that it enforces is moved by what it miscounts.
+    const int64_t miscounted = static_cast<int64_t>(m_buffer->BytesInFlight()) -
+                               static_cast<int64_t>(m_tracker.InFlight());
+    const int64_t most = std::numeric_limits<uint32_t>::max() / 2;
+    const int64_t window = static_cast<int64_t>(std::min<uint64_t>(control.cwnd, most));
+    const int64_t least = m_tcb->m_segmentSize;
+    m_tcb->m_cWnd = static_cast<uint32_t>(
+        std::min(std::max(window + miscounted, least), most));
+    m_tcb->m_pacing = control.pacing_rate != LOWTIDE_NONE;
+    if (m_tcb->m_pacing)
+    {
+        const double bits = static_cast<double>(control.pacing_rate) * 8.0;
+        const double cap = static_cast<double>(m_tcb->m_maxPacingRate.GetBitRate());
+        m_tcb->m_pacingRate =
+            DataRate(static_cast<uint64_t>(std::max(1.0, std::min(bits, cap))));
+    }
+    m_wakeup.Cancel();
+    if (control.next_wakeup != LOWTIDE_NONE)
+    {
+        const uint64_t wait = control.next_wakeup > Clock() ? control.next_wakeup - Clock() : 0;
+        // Beyond this no simulation runs, and ns-3's clock does not reach.
+        if (wait < uint64_t{1} << 62)
+        {
+            m_wakeup = Simulator::Schedule(NanoSeconds(wait), &LowtideTcp::OnWakeup, this);
+        }
+    }
+}
+
+void
+LowtideTcp::OnWakeup()
+{
+    m_controller->on_wakeup(Clock());
+    Apply();
+}
+
+void
+LowtideTcp::NoteApplicationLimit()
+{
+    const bool nothingToSend =
+        m_buffer->TailSequence() - m_buffer->HeadSequence() <=
+        static_cast<int64_t>(m_tcb->m_highTxMark.Get() - m_buffer->HeadSequence());
+    if (nothingToSend && m_tracker.InFlight() + m_tcb->m_segmentSize <= m_controller->control().cwnd)
+    {
+        m_sampler->on_app_limited(m_tracker.InFlight());
+    }
+}
+
+void
+LowtideTcp::CongControl(Ptr<TcpSocketState>,
+                        const TcpRateOps::TcpRateConnection&,
+                        const TcpRateOps::TcpRateSample&)
+{
+    if (!m_controller)
+    {
+        // A receiver's socket, which sends no data.
+        return;
+    }
+    if (m_tracker.HeadRetransmissionLost() && m_buffer->IsHeadRetransmitted())
+    {
+        // ns-3 never sends a segment a third time before the timer fires, and waits with the whole
+        // connection for it. This makes it eligible again.
+        m_buffer->DeleteRetransmittedFlagFromHead();
+    }
+    Apply();
+    if (m_buffer->TailSequence() - m_tcb->m_highTxMark.Get() <
+        static_cast<int64_t>(m_tcb->m_segmentSize))
+    {
+        // The application may still refill the buffer in this event.
+        Simulator::ScheduleNow(&LowtideTcp::NoteApplicationLimit, this);
+    }
+}
+
+void
+LowtideTcp::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event)
+{
+    if (event == TcpSocketState::CA_EVENT_TX_START)
+    {
+        Attach(tcb);
+    }
+    else if (event == TcpSocketState::CA_EVENT_LOSS && m_controller)
+    {
+        m_tracker.OnTimeout();
+        ReportLosses();
+        m_controller->on_timeout(Clock(), LOWTIDE_TIMEOUT_KIND_RTO, m_tracker.InFlight());
+        // ns-3 sets the window to one segment itself; the next acknowledgment brings the
+        // controller's own.
+    }
+}
+
+void
+LowtideTcp::CongestionStateSet(Ptr<TcpSocketState>,
+                               const TcpSocketState::TcpCongState_t newState)
+{
+    if (newState == TcpSocketState::CA_OPEN && m_controller)
+    {
+        Apply();
+    }
+}
+
+uint32_t
+LowtideTcp::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t)
+{
+    // ns-3 takes it for the window when a recovery ends.
+    return tcb->m_cWnd;
+}
+
+void
+LowtideTcp::IncreaseWindow(Ptr<TcpSocketState>, uint32_t)
+{
+}
+
+void
+LowtideTcp::PktsAcked(Ptr<TcpSocketState>, uint32_t, const Time&)
+{
+}
+
+bool
+LowtideTcp::HasCongControl() const
+{
+    return true;
+}
+
+} // namespace ns3

@@ -1,0 +1,75 @@
+// Lowtide under ns-3. Apache-2.0 OR MIT.
+#ifndef LOWTIDE_TCP_H
+#define LOWTIDE_TCP_H
+
+#include "segment-tracker.h"
+
+#include "ns3/event-id.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-socket-base.h"
+
+#include <lowtide.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * Any of Lowtide's controllers under ns-3's TCP: the attribute Controller takes what `lowtide list`
+ * shows, as "bbr" or "cubic:hystart=true".
+ *
+ * The controller is not fed from ns-3's rate samples and RTTs (ns3/README.md says why), but from the
+ * packets that the socket sends and receives, through its trace sources Tx and Rx.
+ */
+class LowtideTcp : public TcpCongestionOps
+{
+  public:
+    static TypeId GetTypeId();
+
+    LowtideTcp();
+    LowtideTcp(const LowtideTcp& other);
+    ~LowtideTcp() override;
+
+    std::string GetName() const override;
+    void Init(Ptr<TcpSocketState> tcb) override;
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
+    void IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked) override;
+    void PktsAcked(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked, const Time& rtt) override;
+    void CongestionStateSet(Ptr<TcpSocketState> tcb,
+                            const TcpSocketState::TcpCongState_t newState) override;
+    void CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event) override;
+    bool HasCongControl() const override;
+    void CongControl(Ptr<TcpSocketState> tcb,
+                     const TcpRateOps::TcpRateConnection& rc,
+                     const TcpRateOps::TcpRateSample& rs) override;
+    Ptr<TcpCongestionOps> Fork() override;
+
+  private:
+    void Attach(Ptr<TcpSocketState> tcb);
+    void OnSend(Ptr<const Packet> packet,
+                const TcpHeader& header,
+                Ptr<const TcpSocketBase> socket);
+    void OnReceive(Ptr<const Packet> packet,
+                   const TcpHeader& header,
+                   Ptr<const TcpSocketBase> socket);
+    void OnWakeup();
+    void NoteApplicationLimit();
+    void ReportLosses();
+    void Apply();
+
+    std::string m_spec;
+    uint64_t m_seed;
+    Ptr<TcpSocketState> m_tcb;
+    Ptr<TcpTxBuffer> m_buffer; //!< the socket's, once attached
+    std::unique_ptr<lowtide::Controller> m_controller;
+    std::unique_ptr<lowtide::Sampler> m_sampler;
+    SegmentTracker m_tracker;
+    std::vector<LowtidePacket> m_packets; //!< reused
+    EventId m_wakeup;
+};
+
+} // namespace ns3
+
+#endif
