@@ -1,6 +1,7 @@
 // Lowtide under ns-3. Apache-2.0 OR MIT.
 #include "lowtide-tcp.h"
 
+#include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/log.h"
 #include "ns3/pointer.h"
@@ -30,6 +31,21 @@ Nanoseconds(Time t)
     return static_cast<uint64_t>(t.GetNanoSeconds());
 }
 
+/// The socket's retransmission timer, which only derived classes may name.
+struct RetransmissionTimer : TcpSocketBase
+{
+    static void Restart(TcpSocketBase* socket)
+    {
+        EventId& event = socket->*(&RetransmissionTimer::m_retxEvent);
+        if (event.IsRunning())
+        {
+            event.Cancel();
+            const Time timeout = (socket->*(&RetransmissionTimer::m_rto)).Get();
+            event = Simulator::Schedule(timeout, &RetransmissionTimer::ReTxTimeout, socket);
+        }
+    }
+};
+
 } // namespace
 
 TypeId
@@ -49,7 +65,13 @@ LowtideTcp::GetTypeId()
                           "Seeds the controller's own randomness",
                           UintegerValue(1),
                           MakeUintegerAccessor(&LowtideTcp::m_seed),
-                          MakeUintegerChecker<uint64_t>());
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Repair",
+                          "Restart the retransmission timer with all progress, send retransmissions "
+                          "again that were lost, and count bytes in flight exactly",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&LowtideTcp::m_repair),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -58,7 +80,8 @@ LowtideTcp::LowtideTcp() = default;
 LowtideTcp::LowtideTcp(const LowtideTcp& other)
     : TcpCongestionOps(other),
       m_spec(other.m_spec),
-      m_seed(other.m_seed)
+      m_seed(other.m_seed),
+      m_repair(other.m_repair)
 {
     // A copy serves another socket and starts anew.
 }
@@ -121,6 +144,7 @@ LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
     }
     NS_ABORT_MSG_UNLESS(socket, "LowtideTcp: the socket is not in its node's list");
     m_tcb = tcb;
+    m_socket = PeekPointer(socket);
     m_buffer = socket->GetTxBuffer();
     LowtideConfig config = lowtide::config(tcb->m_segmentSize);
     config.now = Clock();
@@ -210,8 +234,10 @@ LowtideTcp::Apply()
     const LowtideControl control = m_controller->control();
     // ns-3 counts a retransmission as in flight until the cumulative acknowledgment passes it, even
     // when it was SACKed or lost again. The window that it enforces is moved by what it miscounts.
-    const int64_t miscounted = static_cast<int64_t>(m_buffer->BytesInFlight()) -
-                               static_cast<int64_t>(m_tracker.InFlight());
+    const int64_t miscounted =
+        m_repair ? static_cast<int64_t>(m_buffer->BytesInFlight()) -
+                       static_cast<int64_t>(m_tracker.InFlight())
+                 : 0;
     const int64_t most = std::numeric_limits<uint32_t>::max() / 2;
     const int64_t window = static_cast<int64_t>(std::min<uint64_t>(control.cwnd, most));
     const int64_t least = m_tcb->m_segmentSize;
@@ -266,11 +292,9 @@ LowtideTcp::CongControl(Ptr<TcpSocketState>,
         // A receiver's socket, which sends no data.
         return;
     }
-    if (m_tracker.HeadRetransmissionLost() && m_buffer->IsHeadRetransmitted())
+    if (m_repair)
     {
-        // ns-3 never sends a segment a third time before the timer fires, and waits with the whole
-        // connection for it. This makes it eligible again.
-        m_buffer->DeleteRetransmittedFlagFromHead();
+        Repair();
     }
     Apply();
     if (m_buffer->TailSequence() - m_tcb->m_highTxMark.Get() <
@@ -278,6 +302,23 @@ LowtideTcp::CongControl(Ptr<TcpSocketState>,
     {
         // The application may still refill the buffer in this event.
         Simulator::ScheduleNow(&LowtideTcp::NoteApplicationLimit, this);
+    }
+}
+
+void
+LowtideTcp::Repair()
+{
+    if (m_tracker.HeadRetransmissionLost() && m_buffer->IsHeadRetransmitted())
+    {
+        // ns-3 never sends a segment a third time before the timer fires, and waits with the whole
+        // connection for it. This makes it eligible again.
+        m_buffer->DeleteRetransmittedFlagFromHead();
+    }
+    if (!m_tracker.Delivered().empty())
+    {
+        // ns-3 restarts it at the first of a recovery's partial acknowledgments only, so that it
+        // fires in the middle of a recovery that takes longer than it, though data arrives.
+        RetransmissionTimer::Restart(m_socket);
     }
 }
 

@@ -21,7 +21,8 @@ namespace ns3
  * shows, as "bbr" or "cubic:hystart=true".
  *
  * The controller is not fed from ns-3's rate samples and RTTs (ns3/README.md says why), but from the
- * packets that the socket sends and receives, through its trace sources Tx and Rx.
+ * packets that the socket sends and receives, through its trace sources Tx and Rx. With the attribute
+ * Repair it also mends what in ns-3's recovery keeps a connection waiting for its timer.
  */
 class LowtideTcp : public TcpCongestionOps
 {
@@ -57,12 +58,15 @@ class LowtideTcp : public TcpCongestionOps
     void OnWakeup();
     void NoteApplicationLimit();
     void ReportLosses();
+    void Repair();
     void Apply();
 
     std::string m_spec;
     uint64_t m_seed;
+    bool m_repair;
     Ptr<TcpSocketState> m_tcb;
-    Ptr<TcpTxBuffer> m_buffer; //!< the socket's, once attached
+    TcpSocketBase* m_socket{nullptr}; //!< ours, once attached; it owns this object
+    Ptr<TcpTxBuffer> m_buffer;        //!< the socket's
     std::unique_ptr<lowtide::Controller> m_controller;
     std::unique_ptr<lowtide::Sampler> m_sampler;
     SegmentTracker m_tracker;

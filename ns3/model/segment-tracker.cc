@@ -2,6 +2,7 @@
 #include "segment-tracker.h"
 
 #include "ns3/tcp-option-sack.h"
+#include "ns3/tcp-option-ts.h"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ SegmentTracker::OnSent(Time now, SequenceNumber32 sequence, uint32_t bytes)
     sent.retransmission = true;
     sent.offset = at->newest.offset;
     *at = {sent, State::IN_FLIGHT};
-    m_repeated.push_back(sent.offset);
+    m_repeated.push_back(sent);
     return at->newest;
 }
 
@@ -77,6 +78,7 @@ SegmentTracker::Deliver(Time now, Segment& segment)
         m_inFlight -= t.bytes;
     }
     segment.state = State::DELIVERED;
+    m_highestDelivered = std::max(m_highestDelivered, t.offset);
     m_delivered.push_back(t);
     // Too quick an answer to a repetition is one to the original (RFC 8985 6.2, step 2).
     if (!t.retransmission || (m_minRtt != Time::Max() && now - t.sentAt >= m_minRtt))
@@ -144,7 +146,7 @@ SegmentTracker::OnAck(Time now, const TcpHeader& header)
     std::sort(m_delivered.begin(), m_delivered.end(), ByNumber);
     for (const auto& t : m_delivered)
     {
-        if (!t.retransmission)
+        if (!t.retransmission || AnswersRetransmission(now, header, t))
         {
             m_rtt = now - t.sentAt;
         }
@@ -159,14 +161,38 @@ SegmentTracker::OnAck(Time now, const TcpHeader& header)
     }
 }
 
+bool
+SegmentTracker::AnswersRetransmission(Time now,
+                                      const TcpHeader& header,
+                                      const Transmission& t) const
+{
+    if (m_minRtt == Time::Max() || now - t.sentAt < m_minRtt)
+    {
+        return false;
+    }
+    if (t.offset + t.bytes > m_headOffset || !header.HasOption(TcpOption::TS))
+    {
+        return true;
+    }
+    // Of the two transmissions, the echoed timestamp tells which one moved the acknowledgment on.
+    auto option = DynamicCast<const TcpOptionTS>(header.GetOption(TcpOption::TS));
+    return option->GetEcho() >= static_cast<uint64_t>(t.sentAt.GetMilliSeconds());
+}
+
 void
 SegmentTracker::FindLosses()
 {
     // Originals: three segments above them were SACKed, as ns-3's own scoreboard counts.
     uint64_t above = 0;
     uint64_t judged = m_judgedBelow;
-    for (auto at = m_segments.rbegin(); at != m_segments.rend(); ++at)
+    auto at = Find(m_highestDelivered);
+    if (at != m_segments.end())
     {
+        ++at;
+    }
+    while (at != m_segments.begin())
+    {
+        --at;
         if (at->newest.offset < m_judgedBelow)
         {
             break;
@@ -187,22 +213,21 @@ SegmentTracker::FindLosses()
     }
     m_judgedBelow = judged;
     // Retransmissions: three transmissions later than them arrived. The path keeps the order.
-    auto settled = [this](uint64_t offset) {
-        auto at = Find(offset);
-        if (at == m_segments.end() || at->newest.offset != offset ||
-            at->state != State::IN_FLIGHT)
+    while (!m_repeated.empty())
+    {
+        const Transmission& oldest = m_repeated.front();
+        auto segment = Find(oldest.offset);
+        if (segment != m_segments.end() && segment->newest.number == oldest.number &&
+            segment->state == State::IN_FLIGHT)
         {
-            return true;
+            if (oldest.number + DUP_THRESHOLD >= m_newestDelivered)
+            {
+                break;
+            }
+            Lose(*segment);
         }
-        if (at->newest.number + DUP_THRESHOLD < m_newestDelivered)
-        {
-            Lose(*at);
-            return true;
-        }
-        return false;
-    };
-    m_repeated.erase(std::remove_if(m_repeated.begin(), m_repeated.end(), settled),
-                     m_repeated.end());
+        m_repeated.pop_front();
+    }
     std::sort(m_lost.begin(), m_lost.end(), ByNumber);
 }
 

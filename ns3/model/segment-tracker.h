@@ -51,7 +51,8 @@ class SegmentTracker
     /// its last transmission counts as in flight has lost that one, too (OnSent).
     const std::vector<Transmission>& Lost() const { return m_lost; }
 
-    /// RTT of the newest delivered segment that was sent once only (Karn); zero when there is none.
+    /// RTT of the newest delivered transmission of which it is known that it, not an earlier one of
+    /// the same data, was delivered; zero when there is none.
     Time Rtt() const { return m_rtt; }
 
     /// The smallest RTT so far; Time::Max () before the first.
@@ -81,6 +82,7 @@ class SegmentTracker
     uint64_t Offset(SequenceNumber32 sequence) const;
     void Deliver(Time now, Segment& segment);
     void Lose(Segment& segment);
+    bool AnswersRetransmission(Time now, const TcpHeader& header, const Transmission& t) const;
     void FindLosses();
 
     std::deque<Segment> m_segments;     //!< by offset, from the oldest unacknowledged one
@@ -89,7 +91,8 @@ class SegmentTracker
     uint64_t m_nextNumber{0};
     uint64_t m_inFlight{0};
     uint64_t m_judgedBelow{0};          //!< originals below were judged by DUP_THRESHOLD
-    std::vector<uint64_t> m_repeated;   //!< offsets of retransmissions in flight
+    uint64_t m_highestDelivered{0};     //!< first byte of the highest segment delivered
+    std::deque<Transmission> m_repeated; //!< retransmissions, oldest first; may be settled
     uint64_t m_newestDelivered{0};      //!< number, plus 1
     std::vector<Transmission> m_delivered;
     std::vector<Transmission> m_lost;

@@ -59,6 +59,7 @@ ConfigureTcp(const Scenario& s, const std::string& controller)
         Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(LowtideTcp::GetTypeId()));
         Config::SetDefault("ns3::LowtideTcp::Controller", StringValue(controller));
         Config::SetDefault("ns3::LowtideTcp::Seed", UintegerValue(s.seed));
+        Config::SetDefault("ns3::LowtideTcp::Repair", BooleanValue(s.repair));
     }
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(s.packetSize - HEADERS));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(SOCKET_BUFFER));

@@ -72,11 +72,11 @@ Scenario::Help()
            "  [--buffer 2bdp|100p|64kB|50ms|inf] [--loss 0.1%] [--flows N] [--stagger 1s]\n"
            "  [--packet-size 1500B] [--opportunity 1504B] [--duration 30s] [--seed N]\n"
            "  [--transport tcp] [--json]\n"
-           "  [--min-rto 200ms] [--log FILE]\n"
+           "  [--min-rto 200ms] [--no-repair] [--log FILE]\n"
            "\n"
            "As 'lowtide compare --transport tcp --json', in ns-3. NAME is one of Lowtide's\n"
-           "controllers, or an algorithm of ns-3 as ns3:TcpBbr. --log writes a line for each\n"
-           "packet event.\n";
+           "controllers, or an algorithm of ns-3 as ns3:TcpBbr. --no-repair leaves\n"
+           "ns-3's TCP as it is; --log writes a line for each packet event.\n";
 }
 
 Scenario
@@ -89,6 +89,11 @@ Scenario::Parse(int argc, char** argv)
         const std::string flag = argv[n];
         if (flag == "--json")
         {
+            continue;
+        }
+        if (flag == "--no-repair")
+        {
+            s.repair = false;
             continue;
         }
         if (n + 1 >= argc)

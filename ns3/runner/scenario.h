@@ -22,6 +22,7 @@ struct Scenario
     int64_t duration = 0;       //!< ns; 0: the default
     uint64_t seed = 1;
     int64_t minRto = 200000000; //!< ns; ns-3 only
+    bool repair = true;         //!< LowtideTcp's attribute Repair; ns-3 only
     std::string log;            //!< file for one line a packet event; empty: none
 
     /// Reads the command line. Throws std::runtime_error, whose text names flag and remedy.
