@@ -19,6 +19,9 @@ NS_OBJECT_ENSURE_REGISTERED(LowtideTcp);
 namespace
 {
 
+/// No packet waits longer for its turn.
+constexpr double MOST_SECONDS = 3600.0;
+
 uint64_t
 Clock()
 {
@@ -31,18 +34,25 @@ Nanoseconds(Time t)
     return static_cast<uint64_t>(t.GetNanoSeconds());
 }
 
-/// The socket's retransmission timer, which only derived classes may name.
-struct RetransmissionTimer : TcpSocketBase
+/// The socket's timers, which only derived classes may name.
+struct SocketTimers : TcpSocketBase
 {
-    static void Restart(TcpSocketBase* socket)
+    static void RestartRetransmission(TcpSocketBase* socket)
     {
-        EventId& event = socket->*(&RetransmissionTimer::m_retxEvent);
+        EventId& event = socket->*(&SocketTimers::m_retxEvent);
         if (event.IsRunning())
         {
             event.Cancel();
-            const Time timeout = (socket->*(&RetransmissionTimer::m_rto)).Get();
-            event = Simulator::Schedule(timeout, &RetransmissionTimer::ReTxTimeout, socket);
+            const Time timeout = (socket->*(&SocketTimers::m_rto)).Get();
+            event = Simulator::Schedule(timeout, &SocketTimers::ReTxTimeout, socket);
         }
+    }
+
+    static void SetPacing(TcpSocketBase* socket, Time wait)
+    {
+        Timer& timer = socket->*(&SocketTimers::m_pacingTimer);
+        timer.Cancel();
+        timer.Schedule(wait);
     }
 };
 
@@ -172,6 +182,32 @@ LowtideTcp::OnSend(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const 
     ReportLosses();
     sent.rate = m_sampler->on_packet_sent(Clock(), bytes, std::min(others, inFlight - bytes));
     m_controller->on_packet_sent(Clock(), sent.number, bytes, inFlight, appLimited);
+    if (m_tcb->m_pacing)
+    {
+        Pace(bytes);
+    }
+}
+
+void
+LowtideTcp::Pace(uint32_t bytes)
+{
+    const LowtideControl control = m_controller->control();
+    if (control.pacing_rate == LOWTIDE_NONE)
+    {
+        return;
+    }
+    const Time now = Simulator::Now();
+    if (now >= m_releaseAt)
+    {
+        // Idle time earns no credit: a flow that was idle begins a burst.
+        m_releaseAt = now;
+        m_burstLeft = control.send_quantum;
+    }
+    m_burstLeft -= std::min<uint64_t>(m_burstLeft, bytes);
+    const double seconds = static_cast<double>(bytes) / static_cast<double>(control.pacing_rate);
+    m_releaseAt += Seconds(std::min(seconds, MOST_SECONDS));
+    const bool burstGoesOn = m_tcb->m_segmentSize <= m_burstLeft;
+    SocketTimers::SetPacing(m_socket, burstGoesOn ? NanoSeconds(1) : m_releaseAt - now);
 }
 
 void
@@ -318,7 +354,7 @@ LowtideTcp::Repair()
     {
         // ns-3 restarts it at the first of a recovery's partial acknowledgments only, so that it
         // fires in the middle of a recovery that takes longer than it, though data arrives.
-        RetransmissionTimer::Restart(m_socket);
+        SocketTimers::RestartRetransmission(m_socket);
     }
 }
 

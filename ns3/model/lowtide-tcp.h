@@ -59,6 +59,9 @@ class LowtideTcp : public TcpCongestionOps
     void NoteApplicationLimit();
     void ReportLosses();
     void Repair();
+    /// Sets the socket's pacing timer, so that bursts of the controller's quantum leave at its rate;
+    /// ns-3's own pacer knows single packets only.
+    void Pace(uint32_t bytes);
     void Apply();
 
     std::string m_spec;
@@ -72,6 +75,8 @@ class LowtideTcp : public TcpCongestionOps
     SegmentTracker m_tracker;
     std::vector<LowtidePacket> m_packets; //!< reused
     EventId m_wakeup;
+    Time m_releaseAt{0};      //!< when the next burst may begin
+    uint64_t m_burstLeft{0};  //!< bytes that the current one may still send
 };
 
 } // namespace ns3
