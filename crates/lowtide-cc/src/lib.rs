@@ -27,13 +27,19 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod bbr_acd;
+pub mod bbr_s;
+pub mod bbrx;
 pub mod controller;
 pub mod cubic;
 pub mod delivery_rate;
+pub mod ebcc;
 pub mod filter;
 pub mod newreno;
+pub mod rbbr;
 pub mod recovery;
 pub mod registry;
+pub mod rtt_gain;
 pub mod units;
 pub mod window;
 

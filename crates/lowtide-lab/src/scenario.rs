@@ -145,11 +145,14 @@ impl Scenario {
     }
 }
 
-/// A controller spec as a sender.
+/// A controller spec as a sender, with the estimator that it needs at the receiver.
 #[must_use]
 pub fn sender(spec: &Spec) -> SenderKind {
     let spec = spec.clone();
-    SenderKind::Controlled(Arc::new(move |config| spec.build(config)))
+    SenderKind::Controlled {
+        estimator: spec.receiver(),
+        controller: Arc::new(move |config| spec.build(config)),
+    }
 }
 
 /// A scenario that needs no input.

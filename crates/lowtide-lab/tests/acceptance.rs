@@ -228,7 +228,10 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
     scenario.duration = Duration::from_secs(1);
     let faulty = Contender::Controller {
         name: "faulty".to_string(),
-        sender: SenderKind::Controlled(Arc::new(|_| panic!("no such thing"))),
+        sender: SenderKind::Controlled {
+            controller: Arc::new(|_| panic!("no such thing")),
+            estimator: None,
+        },
     };
     let contenders = [faulty, Contender::parse("bbr").unwrap()];
     let plan = Plan {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lowtide_cc::rbbr::ReceiverConfig;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller};
 
@@ -90,7 +91,13 @@ impl PipeConfig {
 #[derive(Clone)]
 pub enum SenderKind {
     /// A congestion controller.
-    Controlled(ControllerFactory),
+    Controlled {
+        /// Makes it.
+        controller: ControllerFactory,
+        /// The estimator that the receiver runs for it and whose estimates travel with the
+        /// acknowledgments (RBBR).
+        estimator: Option<ReceiverConfig>,
+    },
     /// Knows the bottleneck's future: each packet reaches the link just when it can be served.
     Oracle,
 }
@@ -98,7 +105,7 @@ pub enum SenderKind {
 impl std::fmt::Debug for SenderKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Controlled(_) => "Controlled",
+            Self::Controlled { .. } => "Controlled",
             Self::Oracle => "Oracle",
         })
     }

@@ -118,7 +118,20 @@ fn list_names_every_controller_with_its_parameters() {
         .collect();
     assert_eq!(
         names,
-        ["bbr", "bbr-noagg", "cubic", "newreno", "window", "oracle"]
+        [
+            "bbr",
+            "bbr-noagg",
+            "rbbr",
+            "rtt-gain",
+            "bbr-acd",
+            "bbr-s",
+            "ebcc",
+            "bbrx",
+            "cubic",
+            "newreno",
+            "window",
+            "oracle"
+        ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");
     assert!(stdout(&["list"]).contains("hystart=false"));

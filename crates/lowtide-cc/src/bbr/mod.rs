@@ -43,8 +43,8 @@ pub use self::bandwidth::MaxBandwidth;
 pub use self::model::Model;
 use self::pacing::Pacing;
 pub use self::parts::{
-    BandwidthEstimator, GainPolicy, LossResponse, Parts, ProbeRttDepth, RecoveryStart, Standard,
-    StartupExit, WindowRule,
+    BandwidthEstimator, GainPolicy, LossResponse, PartSet, Parts, ProbeRttDepth, RecoveryStart,
+    Standard, StartupExit, WindowRule,
 };
 pub use self::phase::Phase;
 use self::policer::Policer;
@@ -85,36 +85,6 @@ impl Default for Options {
     }
 }
 
-/// The parts of BBR v1.
-#[derive(Clone, Copy, Debug)]
-pub struct V1;
-
-impl Parts for V1 {
-    type Estimator = MaxBandwidth;
-    type Gain = Standard;
-    type Loss = Standard;
-    type Window = Standard;
-    type Startup = Standard;
-    type Depth = Standard;
-}
-
-/// The instances of a derivative's parts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PartSet<E, G = Standard, L = Standard, W = Standard, S = Standard, D = Standard> {
-    /// Where the bandwidth estimate comes from.
-    pub estimator: E,
-    /// How ProbeBW chooses its pacing gain.
-    pub gain: G,
-    /// What a loss does to the window.
-    pub loss: L,
-    /// How the window follows its target.
-    pub window: W,
-    /// What ends Startup beside a full pipe.
-    pub startup: S,
-    /// How deep ProbeRTT cuts.
-    pub depth: D,
-}
-
 type PartsOf<P> = PartSet<
     <P as Parts>::Estimator,
     <P as Parts>::Gain,
@@ -123,6 +93,9 @@ type PartsOf<P> = PartSet<
     <P as Parts>::Startup,
     <P as Parts>::Depth,
 >;
+
+/// The parts of BBR v1.
+pub type V1 = PartSet<MaxBandwidth>;
 
 /// BBR with the parts `P`; [`V1`] is the original.
 #[derive(Debug)]
@@ -148,7 +121,7 @@ impl Bbr<V1> {
     /// BBR v1.
     #[must_use]
     pub fn v1(config: &Config, options: Options) -> Self {
-        Self::with_parts(config, options, PartSet::default())
+        Self::with_parts(config, options, PartSet::new(MaxBandwidth::default()))
     }
 }
 
@@ -221,10 +194,20 @@ impl<P: Parts> Bbr<P> {
             }
         }
         self.parts.estimator.on_ack(ack, &self.model);
+        self.use_estimate();
+    }
+
+    fn use_estimate(&mut self) {
         self.model.bandwidth = self
             .policer
             .rate()
             .unwrap_or_else(|| self.parts.estimator.bandwidth());
+    }
+
+    /// The estimate changed without an acknowledgment.
+    fn follow_estimate(&mut self) {
+        self.use_estimate();
+        self.pacing.follow(self.model.pacing_gain, &mut self.model);
     }
 
     /// Startup → Drain → ProbeBW, and the gain cycle. They go by what the path has shown, even while
@@ -267,7 +250,7 @@ impl<P: Parts> Bbr<P> {
             self.enter_probe_rtt();
         }
         if self.model.phase == Phase::ProbeRtt {
-            let floor = self.parts.depth.window(&self.model);
+            let floor = self.probe_rtt_window();
             if self.probe_rtt.on_ack(ack, &mut self.model, floor) {
                 self.leave_probe_rtt(ack.now);
             }
@@ -275,7 +258,14 @@ impl<P: Parts> Bbr<P> {
         self.idle_restart = false;
     }
 
-    fn update_gains(&mut self, ack: &AckEvent<'_>) {
+    fn probe_rtt_window(&self) -> Bytes {
+        self.parts
+            .depth
+            .window(&self.model)
+            .max(self.model.min_cwnd())
+    }
+
+    fn update_gains(&mut self) {
         let (pacing, cwnd) = match self.model.phase {
             Phase::Startup => (startup::GAIN, startup::GAIN),
             Phase::Drain => (drain::GAIN, startup::GAIN),
@@ -283,7 +273,7 @@ impl<P: Parts> Bbr<P> {
                 // A policer's rate is known; probing above it only loses packets.
                 let gain = match self.policer.rate() {
                     Some(_) => 1.0,
-                    None => self.cycle.pacing_gain(ack, &self.model, &self.parts.gain),
+                    None => self.cycle.pacing_gain(&self.model, &self.parts.gain),
                 };
                 (gain, probe_bw::CWND_GAIN)
             }
@@ -331,6 +321,10 @@ impl<P: Parts> Controller for Bbr<P> {
         if self.recovery.on_ack(ack) {
             self.window.on_recovery_end();
         }
+        if let Some(rtt) = ack.rtt {
+            // A zero would make gains and windows endless.
+            self.model.rtt = rtt.max(Duration::from_nanos(1));
+        }
         self.update_bandwidth(ack);
         self.parts.loss.on_ack(ack, &self.model);
         if self.options.aggregation {
@@ -338,15 +332,16 @@ impl<P: Parts> Controller for Bbr<P> {
         }
         self.update_phase(ack);
         self.update_min_rtt(ack);
-        self.update_gains(ack);
+        self.update_gains();
         self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
-        let floor = self.parts.depth.window(&self.model);
+        let floor = self.probe_rtt_window();
         self.window.update(
             ack,
             &mut self.model,
             allowance,
             floor,
+            &mut self.parts.loss,
             &mut self.parts.window,
         );
     }
@@ -356,11 +351,7 @@ impl<P: Parts> Controller for Bbr<P> {
         if self.recovery.on_loss(loss) {
             self.window
                 .save(was_active || self.model.phase == Phase::ProbeRtt);
-            let start = self
-                .parts
-                .loss
-                .on_recovery_start(self.window.get(), &self.model);
-            self.window.on_recovery_start(start);
+            self.window.on_recovery_start();
         }
     }
 
@@ -389,6 +380,16 @@ impl<P: Parts> Controller for Bbr<P> {
 
     fn on_feedback(&mut self, feedback: &Feedback) {
         self.parts.estimator.on_feedback(feedback, &self.model);
+        self.follow_estimate();
+    }
+
+    fn on_wakeup(&mut self, now: Time) {
+        self.parts.estimator.on_wakeup(now, &self.model);
+        self.follow_estimate();
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.parts.estimator.next_wakeup()
     }
 
     fn cwnd(&self) -> Bytes {
@@ -396,7 +397,7 @@ impl<P: Parts> Controller for Bbr<P> {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        Some(self.pacing.rate())
+        Some(self.model.pacing_rate)
     }
 
     fn send_quantum(&self) -> Bytes {
@@ -415,7 +416,7 @@ impl<P: Parts> Controller for Bbr<P> {
             pacing_gain: Some(self.model.pacing_gain),
             cwnd_gain: Some(self.model.cwnd_gain),
             ssthresh: None,
-            in_recovery: self.recovery.is_active() || self.window.is_conserving(),
+            in_recovery: self.recovery.is_active() || self.window.is_held(),
             filter: self.parts.estimator.filter(),
         }
     }

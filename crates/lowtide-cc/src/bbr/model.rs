@@ -18,6 +18,8 @@ pub struct Model {
     pub bandwidth: Rate,
     /// Windowed minimum RTT; [`Duration::MAX`] before the first sample.
     pub min_rtt: Duration,
+    /// Newest RTT sample; [`Duration::MAX`] before the first.
+    pub rtt: Duration,
     /// Packet-timed rounds.
     pub rounds: Rounds,
     /// Startup has filled the pipe.
@@ -28,6 +30,8 @@ pub struct Model {
     pub pacing_gain: f64,
     /// Current cwnd gain.
     pub cwnd_gain: f64,
+    /// Current pacing rate, above zero.
+    pub pacing_rate: Rate,
     /// Packet size.
     pub max_datagram: Bytes,
     /// Window before any feedback.
@@ -39,17 +43,21 @@ pub struct Model {
 }
 
 impl Model {
-    pub(super) fn new(config: &Config) -> Self {
+    /// A path of which nothing is known. Hosts need it not; it is for tests of parts.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
         Self {
             phase: Phase::Startup,
             bandwidth: Rate::ZERO,
             min_rtt: Duration::MAX,
+            rtt: Duration::MAX,
             rounds: Rounds::default(),
             full_pipe: false,
             app_limited: false,
             pacing_gain: super::startup::GAIN,
             cwnd_gain: super::startup::GAIN,
+            pacing_rate: Rate::from_bytes_per_sec(1),
             max_datagram,
             initial_window: config.initial_window.max(max_datagram),
             send_quantum: max_datagram,
@@ -61,6 +69,13 @@ impl Model {
     #[must_use]
     pub fn min_cwnd(&self) -> Bytes {
         self.max_datagram * MIN_CWND_PACKETS
+    }
+
+    /// The rate of the smallest window, 4 packets a round trip: below it an estimate would only
+    /// spread out what is in flight anyway. Zero before the first RTT sample.
+    #[must_use]
+    pub fn min_rate(&self) -> Rate {
+        Rate::from_volume(self.min_cwnd(), self.rtt)
     }
 
     /// `gain` × bandwidth × min_rtt; the initial window before the first RTT sample.

@@ -19,7 +19,6 @@ const MAX_BURST: u64 = 65_535;
 /// Pacing rate and send quantum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacing {
-    rate: Rate,
     seen_rtt: bool,
     /// Packets of a burst, where that does not follow the rate.
     burst_packets: Option<u64>,
@@ -27,8 +26,7 @@ pub(super) struct Pacing {
 
 impl Pacing {
     pub(super) fn new(model: &mut Model, burst_packets: Option<u64>) -> Self {
-        let mut pacing = Self {
-            rate: Rate::ZERO,
+        let pacing = Self {
             seen_rtt: false,
             burst_packets,
         };
@@ -36,27 +34,23 @@ impl Pacing {
         pacing
     }
 
-    pub(super) fn rate(&self) -> Rate {
-        self.rate
-    }
-
     /// Startup's gain × window / RTT.
-    fn start_from_window(&mut self, cwnd: Bytes, rtt: Duration, model: &mut Model) {
+    fn start_from_window(&self, cwnd: Bytes, rtt: Duration, model: &mut Model) {
         let rate = Rate::from_volume(cwnd, rtt.max(Duration::from_nanos(1)));
         self.set(rate.mul_f64(super::startup::GAIN * MARGIN), model);
     }
 
-    fn set(&mut self, rate: Rate, model: &mut Model) {
-        self.rate = rate.max(Rate::from_bytes_per_sec(1));
+    fn set(&self, rate: Rate, model: &mut Model) {
+        model.pacing_rate = rate.max(Rate::from_bytes_per_sec(1));
         model.send_quantum = match self.burst_packets {
             Some(packets) => model.max_datagram * packets.max(1),
-            None => quantum(self.rate, model.max_datagram),
+            None => quantum(model.pacing_rate, model.max_datagram),
         };
     }
 
     /// Packets have another size: so have bursts.
-    pub(super) fn on_mtu_change(&mut self, model: &mut Model) {
-        self.set(self.rate, model);
+    pub(super) fn on_mtu_change(&self, model: &mut Model) {
+        self.set(model.pacing_rate, model);
     }
 
     /// Follows the model. Before the pipe is full the rate only grows: early samples are low.
@@ -72,9 +66,9 @@ impl Pacing {
     }
 
     /// Paces at `gain` × bandwidth.
-    pub(super) fn follow(&mut self, gain: f64, model: &mut Model) {
+    pub(super) fn follow(&self, gain: f64, model: &mut Model) {
         let rate = model.bandwidth.mul_f64(gain * MARGIN);
-        if model.full_pipe || rate > self.rate {
+        if model.full_pipe || rate > model.pacing_rate {
             self.set(rate, model);
         }
     }

@@ -86,7 +86,7 @@ impl Cycle {
             PROBE => {
                 let reached =
                     ack.bytes_lost > Bytes::ZERO || ack.prior_inflight >= inflight_at(PROBE_GAIN);
-                (full_length && reached) || gain.ends_probe(ack, model)
+                (full_length && reached) || gain.ends_probe(model)
             }
             // The queue is gone, or that of others would be drained.
             DRAIN => full_length || ack.prior_inflight <= inflight_at(1.0),
@@ -95,16 +95,11 @@ impl Cycle {
     }
 
     #[inline]
-    pub(super) fn pacing_gain(
-        &self,
-        ack: &AckEvent<'_>,
-        model: &Model,
-        policy: &impl GainPolicy,
-    ) -> f64 {
+    pub(super) fn pacing_gain(&self, model: &Model, policy: &impl GainPolicy) -> f64 {
         match self.index {
             PROBE => PROBE_GAIN,
             DRAIN => DRAIN_GAIN,
-            _ => policy.steady_gain(ack, model),
+            _ => policy.steady_gain(model),
         }
     }
 }

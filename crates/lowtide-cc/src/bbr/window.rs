@@ -2,10 +2,19 @@
 //! `bbr_set_cwnd_to_recover_or_restore`).
 
 use super::model::Model;
-use super::parts::{RecoveryStart, WindowRule};
+use super::parts::{LossResponse, RecoveryStart, WindowRule};
 use super::phase::Phase;
 use crate::controller::AckEvent;
 use crate::units::Bytes;
+
+/// The first round of a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstRound {
+    /// What is acknowledged may be sent, no more.
+    Conserve,
+    /// The loss response shrinks the window.
+    Shrink,
+}
 
 /// The window and its memory of the time before a recovery or a ProbeRTT.
 #[derive(Clone, Copy, Debug)]
@@ -13,10 +22,10 @@ pub(super) struct Window {
     cwnd: Bytes,
     /// The window to come back to.
     prior: Bytes,
-    /// First round of a recovery: what is acknowledged may be sent, no more.
-    conserving: bool,
-    /// A recovery opened since the last acknowledgment, and what to do about it.
-    opening: Option<RecoveryStart>,
+    /// What the first round of a recovery does; `None` outside of it.
+    first_round: Option<FirstRound>,
+    /// A recovery opened since the last acknowledgment.
+    opening: bool,
     /// A recovery ended with the acknowledgment at hand.
     restoring: bool,
 }
@@ -26,8 +35,8 @@ impl Window {
         Self {
             cwnd: model.initial_window,
             prior: Bytes::ZERO,
-            conserving: false,
-            opening: None,
+            first_round: None,
+            opening: false,
             restoring: false,
         }
     }
@@ -36,8 +45,9 @@ impl Window {
         self.cwnd
     }
 
-    pub(super) fn is_conserving(&self) -> bool {
-        self.conserving
+    /// Whether a recovery's first round holds the window.
+    pub(super) fn is_held(&self) -> bool {
+        self.first_round.is_some()
     }
 
     /// Remembers the window. While it is already reduced, the larger memory stays.
@@ -53,26 +63,26 @@ impl Window {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
-    pub(super) fn on_recovery_start(&mut self, start: RecoveryStart) {
-        self.opening = Some(start);
+    pub(super) fn on_recovery_start(&mut self) {
+        self.opening = true;
         self.restoring = false;
     }
 
     pub(super) fn on_recovery_end(&mut self) {
-        self.conserving = false;
-        self.opening = None;
+        self.first_round = None;
+        self.opening = false;
         self.restoring = true;
     }
 
     pub(super) fn on_round_start(&mut self) {
-        self.conserving = false;
+        self.first_round = None;
     }
 
     /// Everything in flight is lost: start with one packet.
     pub(super) fn on_timeout(&mut self, max_datagram: Bytes) {
         self.cwnd = max_datagram;
-        self.conserving = false;
-        self.opening = None;
+        self.first_round = None;
+        self.opening = false;
         self.restoring = false;
     }
 
@@ -85,9 +95,10 @@ impl Window {
         model: &mut Model,
         allowance: Bytes,
         floor: Bytes,
+        loss: &mut impl LossResponse,
         rule: &mut impl WindowRule,
     ) {
-        if !self.recover_or_restore(ack, model) {
+        if !self.recover_or_restore(ack, model, loss) {
             let target = model
                 .with_quantization_budget(model.bdp(model.bandwidth, model.cwnd_gain) + allowance);
             if model.full_pipe {
@@ -104,29 +115,46 @@ impl Window {
         }
     }
 
-    /// What a recovery does to the window; true while it conserves packets.
-    fn recover_or_restore(&mut self, ack: &AckEvent<'_>, model: &mut Model) -> bool {
+    /// What a recovery does to the window; true while its first round holds it.
+    fn recover_or_restore(
+        &mut self,
+        ack: &AckEvent<'_>,
+        model: &mut Model,
+        loss: &mut impl LossResponse,
+    ) -> bool {
         // A loss takes its volume out of the window at once.
         if !ack.bytes_lost.is_zero() {
             self.cwnd = (self.cwnd - ack.bytes_lost).max(model.max_datagram);
         }
         let conserved = ack.inflight + ack.bytes_acked;
-        match self.opening.take() {
-            Some(RecoveryStart::Conserve) => {
-                self.conserving = true;
+        if core::mem::take(&mut self.opening) {
+            self.first_round = match loss.on_recovery_start(self.cwnd, model) {
+                RecoveryStart::Conserve => {
+                    self.cwnd = conserved.max(model.max_datagram);
+                    Some(FirstRound::Conserve)
+                }
+                RecoveryStart::SetWindow(cwnd) => {
+                    self.cwnd = cwnd.max(model.min_cwnd());
+                    None
+                }
+                RecoveryStart::Shrink => Some(FirstRound::Shrink),
+                RecoveryStart::OnlyLost => None,
+            };
+            if self.is_held() {
                 // A whole round from here, not what is left of the one under way.
                 model.rounds.restart();
-                self.cwnd = conserved.max(model.max_datagram);
             }
-            Some(RecoveryStart::SetWindow(cwnd)) => self.cwnd = cwnd.max(model.min_cwnd()),
-            Some(RecoveryStart::OnlyLost) | None => {}
         }
         if core::mem::take(&mut self.restoring) {
             self.restore();
         }
-        if self.conserving {
-            self.cwnd = self.cwnd.max(conserved);
+        match self.first_round {
+            Some(FirstRound::Conserve) => self.cwnd = self.cwnd.max(conserved),
+            Some(FirstRound::Shrink) => {
+                self.cwnd = loss.shrink(self.cwnd, model).max(model.min_cwnd());
+            }
+            None => {}
         }
-        self.conserving
+        self.is_held()
     }
 }

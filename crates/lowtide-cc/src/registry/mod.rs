@@ -11,6 +11,7 @@ use self::entries::ENTRIES;
 use self::parameter::Values;
 pub use self::parameter::{Domain, Parameter};
 use crate::controller::{Config, Controller};
+use crate::rbbr::ReceiverConfig;
 
 mod entries;
 mod nearest;
@@ -28,6 +29,8 @@ pub struct Entry {
     /// What can be set.
     pub parameters: &'static [Parameter],
     make: fn(&Values, &Config) -> Box<dyn Controller>,
+    /// The estimator at the receiver, where the controller needs one.
+    receiver: Option<fn(&Values) -> ReceiverConfig>,
 }
 
 /// All controllers, in the order in which they should be shown.
@@ -54,6 +57,12 @@ impl Spec {
     #[must_use]
     pub fn build(&self, config: &Config) -> Box<dyn Controller> {
         (self.entry.make)(&self.values, config)
+    }
+
+    /// The estimator that the receiver must run, where the controller works by feedback (RBBR).
+    #[must_use]
+    pub fn receiver(&self) -> Option<ReceiverConfig> {
+        self.entry.receiver.map(|make| make(&self.values))
     }
 }
 

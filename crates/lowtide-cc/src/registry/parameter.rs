@@ -120,7 +120,6 @@ pub(super) struct Values {
 
 /// One reader for each type. They panic when the entry has no such parameter, or one of another
 /// type; the registry's test builds every entry.
-#[allow(dead_code)] // removed with the first use of each
 impl Values {
     /// All at their defaults.
     pub(super) fn of(parameters: &'static [Parameter]) -> Self {

@@ -2,10 +2,12 @@
 //! the fuzz target.
 
 use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Controller, Feedback, LossEvent, LostPacket, PacketSent, TimeoutEvent,
-    TimeoutKind,
+    AckEvent, AckedPacket, Controller, Feedback, FilterSnapshot, LossEvent, LostPacket, PacketSent,
+    PeerSignal, TimeoutEvent, TimeoutKind,
 };
 use lowtide_cc::delivery_rate::RateSample;
+use lowtide_cc::rbbr::Receiver;
+use lowtide_cc::registry::Domain;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 
@@ -67,9 +69,29 @@ impl Input<'_> {
     }
 }
 
-/// Plays the bytes as events to every controller and checks what each must keep.
-pub(crate) fn play(data: &[u8]) {
+/// Every controller, and once with each other choice that its parameters leave.
+fn specs() -> Vec<String> {
+    let mut specs = Vec::new();
     for entry in registry::all() {
+        specs.push(entry.name.to_string());
+        for parameter in entry.parameters {
+            let choices: &[&str] = match parameter.domain {
+                Domain::Flag => &["true", "false"],
+                Domain::Choice(words) => words,
+                _ => &[],
+            };
+            let others = choices.iter().filter(|c| **c != parameter.default);
+            specs.extend(others.map(|c| format!("{}:{}={c}", entry.name, parameter.name)));
+        }
+    }
+    specs
+}
+
+/// Plays the bytes as events to every controller, and to the estimator at its receiver, and checks
+/// what each must keep.
+pub(crate) fn play(data: &[u8]) {
+    for name in specs() {
+        let spec = registry::parse(&name).expect("all are in the registry");
         let mut input = Input(data);
         let config = Config {
             max_datagram: Bytes::new(u64::from(input.byte()) * 40),
@@ -77,11 +99,32 @@ pub(crate) fn play(data: &[u8]) {
             now: input.time(),
             seed: 1,
         };
-        let mut cc = registry::build(entry.name, &config).expect("all entries have defaults");
-        check(&*cc, entry.name);
+        let mut cc = spec.build(&config);
+        check(&*cc, &name);
         while !input.0.is_empty() {
             event(&mut *cc, &mut input);
-            check(&*cc, entry.name);
+            check(&*cc, &name);
+        }
+        if let Some(config) = spec.receiver() {
+            play_receiver(&mut Receiver::new(&config), Input(data), &name);
+        }
+    }
+}
+
+fn play_receiver(receiver: &mut Receiver, mut input: Input<'_>, name: &str) {
+    while !input.0.is_empty() {
+        let now = input.time();
+        match input.byte() % 4 {
+            0 => receiver.on_signal(PeerSignal::Suspend),
+            1 => receiver.on_signal(PeerSignal::Regular),
+            2 => {
+                let feedback = receiver.feedback_for_ack(now);
+                assert_ne!(feedback, Some(Rate::ZERO), "{name}");
+            }
+            _ => receiver.on_packet(now, input.bytes()),
+        }
+        if let Some(filter) = receiver.filter() {
+            check_filter(&filter, name);
         }
     }
 }
@@ -173,9 +216,13 @@ fn check(cc: &dyn Controller, name: &str) {
     for gain in [s.pacing_gain, s.cwnd_gain].into_iter().flatten() {
         assert!(gain.is_finite() && gain > 0.0, "{name}: gain {gain}");
     }
-    if let Some(f) = s.filter {
-        for value in [f.gain, f.process_noise, f.measurement_noise, f.innovation] {
-            assert!(value.is_finite(), "{name}: filter {f:?}");
-        }
+    if let Some(filter) = s.filter {
+        check_filter(&filter, name);
+    }
+}
+
+fn check_filter(f: &FilterSnapshot, name: &str) {
+    for value in [f.gain, f.process_noise, f.measurement_noise, f.innovation] {
+        assert!(value.is_finite(), "{name}: filter {f:?}");
     }
 }

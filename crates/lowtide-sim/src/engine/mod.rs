@@ -18,6 +18,7 @@ mod pipe;
 mod schedule;
 
 use lowtide_cc::Config;
+use lowtide_cc::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use self::lane::Lane;
@@ -363,6 +364,7 @@ impl Simulation {
                 segment: out.segment,
                 bytes: out.bytes,
                 sent_at: now,
+                signal: out.signal,
             };
             let f = &mut self.flows[flow as usize];
             let arrival = f.sender_access.pass(now, out.bytes);
@@ -437,6 +439,7 @@ impl Simulation {
         };
         let flow = packet.flow;
         let f = &mut self.flows[flow as usize];
+        f.receiver.estimate(now, packet.bytes, packet.signal);
         let arrival = f.receiver.on_packet(now, packet.number, packet.segment);
         probe.on_deliver(&Delivery {
             flow: flow as usize,
@@ -513,13 +516,17 @@ impl Flow {
         (delivery_line, ack_line): (u32, u32),
     ) -> Self {
         let seed = derive_seed(config.seed, 16 + index as u64);
-        let driver = match &flow.sender {
-            SenderKind::Oracle => Driver::Oracle { next: None },
-            SenderKind::Controlled(factory) => {
+        let (driver, estimator) = match &flow.sender {
+            SenderKind::Oracle => (Driver::Oracle { next: None }, None),
+            SenderKind::Controlled {
+                controller,
+                estimator,
+            } => {
                 let mut cc_config = Config::for_datagram(config.packet_size);
                 cc_config.now = flow.start;
                 cc_config.seed = seed;
-                Driver::Controller(factory(&cc_config))
+                let estimator = estimator.as_ref().map(rbbr::Receiver::new);
+                (Driver::Controller(controller(&cc_config)), estimator)
             }
         };
         let AccessConfig {
@@ -538,7 +545,7 @@ impl Flow {
                 start: flow.start,
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
-            receiver: Receiver::new(&flow.transport),
+            receiver: Receiver::new(&flow.transport, estimator),
             sender_access: AccessLink {
                 rate: sender_rate,
                 delay: sender_delay,

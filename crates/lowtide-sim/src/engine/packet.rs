@@ -1,5 +1,6 @@
 //! What travels.
 
+use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::units::{Bytes, Time};
 
 /// A data packet on its way to the receiver.
@@ -10,6 +11,7 @@ pub(super) struct DataPacket {
     pub(super) segment: u64,
     pub(super) bytes: Bytes,
     pub(super) sent_at: Time,
+    pub(super) signal: Option<PeerSignal>,
 }
 
 /// An acknowledgment on its way to the sender; its body is in the pool.

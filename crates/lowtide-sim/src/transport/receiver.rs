@@ -1,6 +1,8 @@
 //! The receiving end: what it has got, and when it says so.
 
-use lowtide_cc::units::{Duration, Time};
+use lowtide_cc::controller::PeerSignal;
+use lowtide_cc::rbbr;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use super::TransportConfig;
 use super::ranges::{Range, RangeSet};
@@ -20,6 +22,10 @@ pub(crate) struct Ack {
     pub(crate) delay: Duration,
     /// The transmission that made the receiver send this (TCP: its echoed timestamp).
     pub(crate) trigger: u64,
+    /// The receiver's number for it: the acknowledgment's place in the order of sending.
+    pub(crate) number: u64,
+    /// The estimate of the receiver's bandwidth estimator.
+    pub(crate) feedback: Option<Rate>,
 }
 
 /// What a packet brought.
@@ -47,10 +53,12 @@ pub(crate) struct Receiver {
     newest: u64,
     newest_segment: u64,
     newest_at: Time,
+    estimator: Option<rbbr::Receiver>,
+    acks_sent: u64,
 }
 
 impl Receiver {
-    pub(crate) fn new(config: &TransportConfig) -> Self {
+    pub(crate) fn new(config: &TransportConfig, estimator: Option<rbbr::Receiver>) -> Self {
         let (quic, ack_every, max_delay) = match *config {
             TransportConfig::Quic {
                 ack_every,
@@ -71,6 +79,8 @@ impl Receiver {
             newest: 0,
             newest_segment: 0,
             newest_at: Time::ZERO,
+            estimator,
+            acks_sent: 0,
         }
     }
 
@@ -78,6 +88,17 @@ impl Receiver {
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.deadline
+    }
+
+    /// What a packet brings to the bandwidth estimator; before [`on_packet`](Self::on_packet).
+    #[inline]
+    pub(crate) fn estimate(&mut self, now: Time, bytes: Bytes, signal: Option<PeerSignal>) {
+        if let Some(estimator) = &mut self.estimator {
+            if let Some(signal) = signal {
+                estimator.on_signal(signal);
+            }
+            estimator.on_packet(now, bytes);
+        }
     }
 
     /// A packet arrived.
@@ -122,6 +143,12 @@ impl Receiver {
         self.deadline = None;
         ack.delay = now.since(self.newest_at);
         ack.trigger = self.newest;
+        ack.number = self.acks_sent;
+        self.acks_sent += 1;
+        ack.feedback = self
+            .estimator
+            .as_mut()
+            .and_then(|e| e.feedback_for_ack(now));
         ack.ranges.clear();
         if self.quic {
             ack.ranges.extend(self.packets.as_slice().iter().rev());
@@ -162,7 +189,7 @@ mod tests {
 
     #[test]
     fn quic_acknowledges_every_second_packet_or_at_once_after_a_gap_or_after_the_delay() {
-        let mut r = Receiver::new(&TransportConfig::quic());
+        let mut r = Receiver::new(&TransportConfig::quic(), None);
         let t = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let mut ack = Ack::default();
         assert_eq!(
@@ -197,7 +224,7 @@ mod tests {
 
     #[test]
     fn tcp_reports_the_newest_block_the_highest_blocks_and_the_cumulative_part() {
-        let mut r = Receiver::new(&TransportConfig::tcp());
+        let mut r = Receiver::new(&TransportConfig::tcp(), None);
         let mut ack = Ack::default();
         for (n, segment) in [0, 1, 3, 5, 7, 9].into_iter().enumerate() {
             r.on_packet(Time::ZERO, n as u64, segment);

@@ -5,7 +5,8 @@
 //! in `quic.rs` and `tcp.rs`.
 
 use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+    AckEvent, AckedPacket, Controller, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal,
+    TimeoutEvent, TimeoutKind,
 };
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
@@ -33,6 +34,8 @@ pub(crate) struct Outgoing {
     pub(crate) segment: u64,
     pub(crate) bytes: Bytes,
     pub(crate) retransmission: bool,
+    /// What the controller tells the receiver's estimator with it.
+    pub(crate) signal: Option<PeerSignal>,
 }
 
 /// Who decides when to send.
@@ -231,6 +234,10 @@ impl Sender {
         out: &mut Vec<Outgoing>,
         probe: &mut P,
     ) {
+        if let (Some(rate), Driver::Controller(cc)) = (ack.feedback, &mut self.driver) {
+            let carrier = ack.number;
+            cc.on_feedback(&Feedback { now, carrier, rate });
+        }
         let prior_inflight = self.flight.inflight();
         let oldest_known = match &self.protocol {
             Protocol::Quic(_) => self.flight.base(),
@@ -521,6 +528,7 @@ impl Sender {
             self.last_progress_at = now;
         }
         self.last_sent_at = now;
+        let mut signal = None;
         if let Driver::Controller(cc) = &mut self.driver {
             let inflight = self.flight.inflight();
             cc.on_packet_sent(&PacketSent {
@@ -530,12 +538,14 @@ impl Sender {
                 inflight,
                 app_limited,
             });
+            signal = cc.peer_signal();
         }
         out.push(Outgoing {
             number,
             segment,
             bytes,
             retransmission,
+            signal,
         });
     }
 

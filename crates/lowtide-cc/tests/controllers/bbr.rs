@@ -1,8 +1,6 @@
 //! BBR's transitions, provoked and observed.
 
-mod host;
-
-use host::{Host, MSS};
+use super::host::{Host, MSS};
 use lowtide_cc::Config;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate};

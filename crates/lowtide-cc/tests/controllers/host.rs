@@ -23,6 +23,8 @@ pub(crate) struct Host {
     pub(crate) now: Time,
     pub(crate) rate: Rate,
     pub(crate) rtt: Duration,
+    /// Newest RTT sample.
+    pub(crate) last_rtt: Duration,
     /// Packets with these numbers are lost.
     pub(crate) lose: Vec<u64>,
     /// The most packets that the application has to send; `None`: no limit.
@@ -41,6 +43,7 @@ impl Host {
             now: Time::ZERO,
             rate,
             rtt,
+            last_rtt: rtt,
             lose: Vec::new(),
             data: None,
             flight: VecDeque::new(),
@@ -104,6 +107,14 @@ impl Host {
             self.sampler.on_app_limited(self.inflight());
         }
         let arrival = self.flight.front().map(|p| p.arrives_at);
+        if let Some(wakeup) = self.cc.next_wakeup()
+            && wakeup < arrival.unwrap_or(Time::MAX)
+            && (wakeup < self.paced_until || !self.may_send())
+        {
+            self.now = self.now.max(wakeup);
+            self.cc.on_wakeup(self.now);
+            return true;
+        }
         let departure = self.may_send().then(|| self.paced_until.max(self.now));
         match (arrival, departure) {
             (None, None) => return false,
@@ -152,6 +163,7 @@ impl Host {
                 inflight: self.inflight(),
             });
         }
+        self.last_rtt = self.now.since(p.sent_at);
         self.sampler
             .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
         let packets = [AckedPacket {
@@ -164,11 +176,19 @@ impl Host {
             packets: &packets,
             bytes_acked: MSS,
             bytes_lost: MSS * lost.len() as u64,
-            rtt: Some(self.now.since(p.sent_at)),
+            rtt: Some(self.last_rtt),
             prior_inflight,
             inflight: self.inflight(),
             rate_sample: self.sampler.sample(self.rtt),
         });
+    }
+
+    /// The link stands still for a while: what is in flight arrives later.
+    pub(crate) fn stall(&mut self, span: Duration) {
+        self.link_free_at = self.link_free_at.max(self.now) + span;
+        for packet in &mut self.flight {
+            packet.arrives_at += span;
+        }
     }
 
     /// The retransmission timer fires: all is lost.

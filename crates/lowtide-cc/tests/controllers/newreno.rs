@@ -1,8 +1,6 @@
 //! NewReno over the small host.
 
-mod host;
-
-use host::{Host, MSS};
+use super::host::{Host, MSS};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
 

@@ -1,0 +1,169 @@
+//! BBR-S: capacity samples, SKIP's modes, and what differs in Startup and ProbeRTT.
+
+use lowtide_cc::bbr::{Model, StartupExit};
+use lowtide_cc::bbr_s::{CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip};
+use lowtide_cc::filter::{Adaptation, NoiseBounds};
+use lowtide_cc::units::{Duration, Rate};
+use lowtide_cc::{Config, registry};
+
+use super::events::{ack, at, ms, packet};
+use super::host::{Host, MSS};
+
+/// Samples of packets that leave each `gap` µs and arrive each `arrival_gap` µs.
+fn samples(gap: u64, arrival_gap: u64, packets: u64) -> Vec<CapacitySample> {
+    let mut sampler = CapacitySampler::new(ms(10), 3);
+    let sample = |n| {
+        let sent_at = at(1_000) + Duration::from_micros(gap * n);
+        let now = at(1_040) + Duration::from_micros(arrival_gap * n);
+        let acked = [packet(n, sent_at)];
+        sampler.on_ack(&ack(now, now.since(sent_at), &acked))
+    };
+    (0..packets).filter_map(sample).collect()
+}
+
+#[test]
+fn a_capacity_sample_is_the_sending_rate_over_one_plus_the_slope_of_the_rtt() {
+    // 1000 bytes a millisecond; they arrive 1.25 ms apart, so that the slope is 0.25.
+    for sample in samples(1_000, 1_250, 50) {
+        assert_eq!(sample.sending_rate, Rate::from_bytes_per_sec(1_000_000));
+        assert_eq!(sample.capacity, Rate::from_bytes_per_sec(800_000));
+    }
+    assert_eq!(samples(1_000, 1_250, 50).len(), 6, "one each 10 ms");
+    // Without a queue the capacity does not show: what was sent does.
+    for sample in samples(1_000, 1_000, 50) {
+        assert_eq!(sample.capacity, sample.sending_rate);
+    }
+    // A queue that drains shows more than was sent.
+    assert_eq!(
+        samples(1_000, 500, 50)[0].capacity,
+        Rate::from_bytes_per_sec(2_000_000)
+    );
+    // At a low rate a step lasts until it holds three acknowledgments.
+    assert_eq!(samples(20_000, 20_000, 11).len(), 5);
+    // Packets that left at once have no slope.
+    assert!(samples(0, 1_000, 50).is_empty());
+}
+
+fn sample(capacity: u64, sending_rate: u64) -> CapacitySample {
+    CapacitySample {
+        capacity: Rate::from_bytes_per_sec(capacity),
+        sending_rate: Rate::from_bytes_per_sec(sending_rate),
+    }
+}
+
+/// SKIP that has settled near 1 MB/s.
+fn settled() -> Skip {
+    let mut skip = Skip::new(Adaptation::default(), NoiseBounds::default());
+    for n in 0..400 {
+        // ±2 %, so that the filter does not take any deviation for sudden.
+        let capacity = if n % 2 == 0 { 980_000 } else { 1_020_000 };
+        skip.on_sample(&sample(capacity, 2_000_000));
+    }
+    let settled = skip.capacity().as_f64();
+    assert!((settled - 1e6).abs() < 3e4, "{settled}");
+    skip
+}
+
+#[test]
+fn three_steps_far_below_reset_the_estimate_to_their_mean_and_fewer_do_not() {
+    let mut skip = settled();
+    let before = skip.capacity();
+    for capacity in [300_000, 200_000] {
+        skip.on_sample(&sample(capacity, 900_000));
+        assert_eq!((skip.mode(), skip.capacity()), (Mode::Drop, before));
+    }
+    skip.on_sample(&sample(400_000, 900_000));
+    assert_eq!(skip.capacity(), Rate::from_bytes_per_sec(300_000));
+
+    // A censored step between says that the link can do what was sent.
+    let mut skip = settled();
+    for capacity in [300_000, 300_000, 900_000, 300_000, 300_000] {
+        skip.on_sample(&sample(capacity, 900_000));
+    }
+    assert!(skip.capacity() > Rate::from_bytes_per_sec(800_000));
+}
+
+#[test]
+fn three_steps_far_above_reset_the_estimate_to_their_mean() {
+    let mut skip = settled();
+    for capacity in [2_900_000, 3_000_000] {
+        skip.on_sample(&sample(capacity, 9_000_000));
+        assert_eq!(skip.mode(), Mode::Step);
+        assert!(skip.capacity() < Rate::from_bytes_per_sec(2_950_000));
+    }
+    skip.on_sample(&sample(3_100_000, 9_000_000));
+    assert_eq!(skip.capacity(), Rate::from_bytes_per_sec(3_000_000));
+}
+
+#[test]
+fn three_silent_steps_reset_the_estimate_to_its_minimum() {
+    let mut skip = settled();
+    let before = skip.capacity();
+    assert!(!skip.on_silence() && !skip.on_silence());
+    assert_eq!((skip.mode(), skip.capacity()), (Mode::Outage, before));
+    // Something arrives: the count starts anew.
+    skip.on_sample(&sample(900_000, 900_000));
+    assert_eq!(skip.mode(), Mode::Censored);
+    assert!(!skip.on_silence() && !skip.on_silence());
+    assert!(skip.on_silence());
+    assert_eq!(skip.capacity(), MIN_CAPACITY);
+}
+
+fn host() -> Host {
+    let cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
+    let mut host = Host::new(cc, Rate::from_mbps(20), ms(40));
+    host.run_until(|h| h.phase() == "ProbeBW");
+    host
+}
+
+#[test]
+fn an_outage_slows_the_sender_down_and_its_end_brings_it_back() {
+    let mut host = host();
+    host.run_for(Duration::from_secs(2));
+    let estimate = |h: &Host| h.cc.snapshot().bandwidth.unwrap().as_mbps();
+    assert!((15.0..25.0).contains(&estimate(&host)));
+    host.stall(Duration::from_secs(1));
+    let stalled_at = host.now;
+    host.run_until(|h| estimate(h) < 1.0);
+    let took = host.now.since(stalled_at);
+    assert!(took < ms(100), "noticed after {took}");
+    assert_eq!(
+        host.cc.next_wakeup(),
+        None,
+        "there is nothing more to learn"
+    );
+    host.run_for(Duration::from_secs(5));
+    assert!(
+        estimate(&host) > 15.0,
+        "{} Mbit/s after it",
+        estimate(&host)
+    );
+}
+
+#[test]
+fn probe_rtt_keeps_half_a_bdp_in_flight() {
+    let mut host = host();
+    host.run_until(|h| h.phase() == "ProbeRTT");
+    host.run_for(ms(100));
+    let snapshot = host.cc.snapshot();
+    assert_eq!(snapshot.phase, "ProbeRTT");
+    let half = snapshot
+        .bandwidth
+        .unwrap()
+        .volume_in(snapshot.min_rtt.unwrap())
+        .mul_f64(0.5);
+    assert_eq!(host.cc.cwnd(), half);
+    assert!(half > MSS * 40);
+}
+
+#[test]
+fn startup_ends_when_the_rtt_is_six_times_its_minimum() {
+    let mut model = Model::new(&Config::default());
+    let acked = [packet(1, at(0))];
+    model.min_rtt = ms(40);
+    for (rtt, ends) in [(239, false), (240, true)] {
+        model.rtt = ms(rtt);
+        let ack = ack(at(500), model.rtt, &acked);
+        assert_eq!(LongQueue.ends_startup(&ack, &model), ends);
+    }
+}

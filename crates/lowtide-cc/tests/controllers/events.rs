@@ -1,0 +1,36 @@
+//! Events by hand, to drive a part of a controller.
+
+use lowtide_cc::controller::{AckEvent, AckedPacket};
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use super::host::MSS;
+
+pub(crate) fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+pub(crate) fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// An acknowledgment at `now` of one packet, with its RTT and without losses.
+pub(crate) fn ack(now: Time, rtt: Duration, packets: &[AckedPacket]) -> AckEvent<'_> {
+    AckEvent {
+        now,
+        packets,
+        bytes_acked: MSS * packets.len() as u64,
+        bytes_lost: Bytes::ZERO,
+        rtt: Some(rtt),
+        prior_inflight: MSS * 10,
+        inflight: MSS * 9,
+        rate_sample: None,
+    }
+}
+
+pub(crate) fn packet(number: u64, sent_at: Time) -> AckedPacket {
+    AckedPacket {
+        number,
+        bytes: MSS,
+        sent_at,
+    }
+}

@@ -1,0 +1,13 @@
+//! What each controller does, step by step: driven part by part with events made by hand, and whole
+//! over an ideal link.
+
+mod bbr;
+mod bbr_acd;
+mod bbr_s;
+mod bbrx;
+mod ebcc;
+mod events;
+mod host;
+mod newreno;
+mod rbbr;
+mod rtt_gain;

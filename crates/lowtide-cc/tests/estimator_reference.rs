@@ -1,0 +1,192 @@
+//! The estimators against values computed independently, in 60 digits or exact fractions, by
+//! `reference/estimators.py`.
+
+use lowtide_cc::filter::normal::{self, TobitTerms};
+use lowtide_cc::filter::{Adaptation, AdaptiveKalman, Noise, NoiseBounds, SlopeFit, TobitKalman};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+
+const TOLERANCE: f64 = 1e-9;
+
+/// Rows of a reference file: the first column and the rest as numbers.
+fn rows(file: &'static str) -> impl Iterator<Item = (&'static str, Vec<f64>)> {
+    file.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let mut columns = line.split('\t');
+            let name = columns.next().expect("a column");
+            let rest = columns.map(|c| c.parse().expect("a number")).collect();
+            (name, rest)
+        })
+}
+
+/// Asserts that `got` is `expected` up to 1e-9 of it or of `scale`.
+fn close(got: f64, expected: f64, scale: f64, what: &str) {
+    let error = (got - expected).abs();
+    assert!(
+        error <= TOLERANCE * expected.abs().max(scale),
+        "{what}: {got:e}, expected {expected:e}"
+    );
+}
+
+#[test]
+fn normal_and_tobit_terms_are_right_from_the_centre_to_the_tails() {
+    // Beyond |η| = 37.5 densities and tail probabilities lose digits on their way to zero.
+    const SUBNORMAL: f64 = 1e-300;
+    let mut checked = 0;
+    for (eta, expected) in rows(include_str!("reference/normal.tsv")) {
+        let eta: f64 = eta.parse().unwrap();
+        let [pdf, cdf, mills, loss, eth, factor] = expected[..] else {
+            panic!("six columns")
+        };
+        let terms = TobitTerms::at(eta);
+        let tiny = SUBNORMAL / TOLERANCE;
+        close(normal::pdf(eta), pdf, tiny, &format!("φ({eta})"));
+        close(normal::cdf(eta), cdf, tiny, &format!("Φ({eta})"));
+        close(terms.uncensored, cdf, tiny, &format!("P({eta})"));
+        close(
+            normal::inverse_mills(eta),
+            mills,
+            tiny,
+            &format!("φ/Φ({eta})"),
+        );
+        close(terms.lambda, -mills, tiny, &format!("λ({eta})"));
+        close(normal::loss(eta), loss, tiny, &format!("L({eta})"));
+        close(terms.eth, eth, tiny, &format!("ð({eta})"));
+        close(terms.variance_factor, factor, 0.0, &format!("1 − ð({eta})"));
+        checked += 1;
+    }
+    assert!(checked > 500);
+}
+
+#[test]
+fn beyond_the_tails_the_terms_are_their_limits() {
+    for eta in [-41.0, -1e3, -1e100, -1e200, f64::MIN, f64::NEG_INFINITY] {
+        let terms = TobitTerms::at(eta);
+        let depth = -eta.max(f64::MIN);
+        assert_eq!(terms.uncensored, 0.0);
+        close(-terms.lambda, depth, depth * 1e6, "λ ≈ η");
+        close(normal::inverse_mills(eta), -terms.lambda, 0.0, "φ/Φ");
+        assert!((0.99..=1.0).contains(&terms.eth));
+        let factor = terms.variance_factor;
+        assert!(factor > 0.0 && factor <= 1.0 / depth / depth + f64::MIN_POSITIVE);
+    }
+    for eta in [41.0, 1e3, 1e200, f64::MAX, f64::INFINITY] {
+        let terms = TobitTerms::at(eta);
+        assert_eq!((terms.uncensored, terms.variance_factor), (1.0, 1.0));
+        assert_eq!((terms.lambda.abs(), terms.eth.abs()), (0.0, 0.0));
+        assert_eq!(normal::loss(eta), 0.0);
+    }
+}
+
+#[test]
+fn the_adaptive_kalman_filter_follows_its_equations() {
+    let mut filter: Option<AdaptiveKalman> = None;
+    for (name, v) in rows(include_str!("reference/kalman.tsv")) {
+        if name == "new" {
+            let noise = Noise {
+                state_variance: v[1],
+                process: v[2],
+                measurement: v[3],
+            };
+            filter = Some(AdaptiveKalman::new(v[0], noise, v[4]));
+            continue;
+        }
+        let filter = filter.as_mut().unwrap();
+        let state = filter.update(v[0]);
+        assert_eq!(state, filter.state());
+        // A difference of two large numbers is as exact as these.
+        let scale = v[1].abs();
+        close(state, v[1], 0.0, "state");
+        close(filter.gain(), v[2], 0.0, "gain");
+        close(filter.innovation(), v[3], scale * 1e-3, "innovation");
+        close(filter.variance(), v[4], 0.0, "variance");
+        close(filter.process_noise(), v[5], 0.0, "Q");
+        close(filter.measurement_noise(), v[6], 0.0, "R");
+    }
+}
+
+#[test]
+fn the_tobit_kalman_filter_follows_its_equations_at_every_depth_of_censoring() {
+    let mut filter: Option<TobitKalman> = None;
+    let mut line = 1;
+    for (name, v) in rows(include_str!("reference/tobit.tsv")) {
+        line += 1;
+        let noise = || Noise {
+            state_variance: v[1],
+            process: v[2],
+            measurement: v[3],
+        };
+        if name == "known" {
+            filter = Some(TobitKalman::with_known_noise(v[0], noise()));
+            continue;
+        }
+        if name == "learn" {
+            let adaptation = Adaptation {
+                forgetting: v[4],
+                window: v[5] as usize,
+            };
+            let bounds = NoiseBounds {
+                process: (v[6], v[7]),
+                measurement: (v[8], v[9]),
+            };
+            filter = Some(TobitKalman::with_bounds(v[0], noise(), adaptation, bounds));
+            continue;
+        }
+        let filter = filter.as_mut().unwrap();
+        match name {
+            "update" => assert_eq!(filter.update(v[0], v[1]), filter.state()),
+            "predict" => filter.predict(),
+            "reset" => filter.reset(v[0]),
+            _ => panic!("{name}"),
+        }
+        let check = |got: f64, expected: f64, scale: f64, what: &str| {
+            close(got, expected, scale, &format!("line {line}, {what}"));
+        };
+        let deviation = v[8].sqrt();
+        check(filter.state(), v[2], 0.0, "state");
+        check(filter.variance(), v[3], 0.0, "Ψ");
+        check(filter.process_noise(), v[4], 0.0, "Q");
+        check(filter.measurement_noise(), v[5], 0.0, "R");
+        check(filter.gain(), v[6], 1e-290, "gain");
+        check(filter.innovation(), v[7], deviation * 1e-3, "innovation");
+        check(filter.innovation_variance(), v[8], 0.0, "R_CC");
+        check(filter.spread(), v[9], 0.0, "spread");
+    }
+    assert!(line > 1000);
+}
+
+#[test]
+fn the_slope_is_exact_for_clocks_far_from_zero() {
+    let mut fit = SlopeFit::new();
+    let mut checked = 0;
+    // Nanoseconds do not fit into floats here.
+    for line in include_str!("reference/slope.tsv").lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let integer = |n: usize| columns[n].parse::<u64>().unwrap();
+        match columns[0] {
+            "new" => fit.clear(),
+            "push" => fit.push(
+                Time::from_nanos(integer(1)),
+                Duration::from_nanos(integer(2)),
+                Bytes::new(integer(3)),
+            ),
+            "fit" => {
+                close(
+                    fit.slope().unwrap(),
+                    columns[1].parse().unwrap(),
+                    0.0,
+                    "slope",
+                );
+                let mean = fit.mean_time().unwrap().as_nanos();
+                assert!(mean.abs_diff(integer(2)) <= 1, "{mean}");
+                let mean = fit.mean_delay().unwrap().as_nanos();
+                assert!(mean.abs_diff(integer(3)) <= 1, "{mean}");
+                let rate = Rate::from_bytes_per_sec(integer(4));
+                assert_eq!(fit.sending_rate(), Some(rate));
+                checked += 1;
+            }
+            _ => assert!(line.starts_with('#')),
+        }
+    }
+    assert_eq!(checked, 5);
+}
