@@ -116,6 +116,11 @@ typedef enum LowtideTimeoutKind {
 typedef struct LowtideController LowtideController;
 
 /**
+ * A bandwidth estimator at a receiver.
+ */
+typedef struct LowtideReceiver LowtideReceiver;
+
+/**
  * Takes delivery-rate samples for one connection (draft-cheng-iccrg-delivery-rate-estimation).
  */
 typedef struct LowtideSampler LowtideSampler;
@@ -550,6 +555,57 @@ void lowtide_controller_free(struct LowtideController *controller);
  */
 size_t lowtide_controller_names(char *buffer,
                                 size_t size);
+
+/**
+ * Makes the estimator that the receiver runs when the sender's controller is `spec`, as in
+ * `"rbbr"` or `"rbbr:interval=20ms"`. On success `*out` is the handle, to be given to
+ * `lowtide_receiver_free` once; it is null where the controller works without an estimator at the
+ * receiver, and after errors. `message` is as in `lowtide_controller_new`.
+ *
+ * Returns `NULL_POINTER`, `BAD_SPEC`.
+ *
+ * # Safety
+ * As the header of the library says of pointers.
+ */
+enum LowtideStatus lowtide_receiver_new(const char *spec,
+                                        struct LowtideReceiver **out,
+                                        char *message,
+                                        size_t message_size);
+
+/**
+ * Destroys an estimator. Null is allowed and does nothing.
+ *
+ * # Safety
+ * `receiver` comes from `lowtide_receiver_new` and is not used again.
+ */
+void lowtide_receiver_free(struct LowtideReceiver *receiver);
+
+/**
+ * A packet of `bytes` arrived, new or not. `signal` is the `LowtidePeerSignal` that came with it;
+ * `LOWTIDE_PEER_SIGNAL_NONE`: none came, the last one stays.
+ *
+ * Returns `NULL_POINTER`, `TIME_WENT_BACK`; `BAD_VALUE` when there is no such signal.
+ *
+ * # Safety
+ * As the header of the library says of pointers.
+ */
+enum LowtideStatus lowtide_receiver_on_packet(struct LowtideReceiver *receiver,
+                                              uint64_t now,
+                                              uint64_t bytes,
+                                              uint32_t signal);
+
+/**
+ * An acknowledgment is about to leave: `*rate` is the estimate that it should carry, bytes per
+ * second, above zero; `LOWTIDE_NONE` for none. The sender gives it to `lowtide_on_feedback`.
+ *
+ * Returns `NULL_POINTER`, `TIME_WENT_BACK`.
+ *
+ * # Safety
+ * As the header of the library says of pointers.
+ */
+enum LowtideStatus lowtide_receiver_feedback_for_ack(struct LowtideReceiver *receiver,
+                                                     uint64_t now,
+                                                     uint64_t *rate);
 
 /**
  * Makes a sampler for a connection that has sent nothing: `*out`, to be given to

@@ -124,6 +124,36 @@ private:
     std::unique_ptr<LowtideSampler, Free> handle_;
 };
 
+/// The estimator at a receiver that the controller works with; `works()` is false where it needs
+/// none. Moves, does not copy.
+class Receiver {
+public:
+    explicit Receiver(const std::string &spec) {
+        char message[512];
+        LowtideReceiver *made = nullptr;
+        LowtideStatus status = lowtide_receiver_new(spec.c_str(), &made, message, sizeof message);
+        if (status != LOWTIDE_STATUS_OK) throw Error(status, message);
+        handle_.reset(made);
+    }
+    bool works() const { return handle_ != nullptr; }
+    void on_packet(std::uint64_t now, std::uint64_t bytes, LowtidePeerSignal signal) {
+        check(lowtide_receiver_on_packet(get(), now, bytes, static_cast<std::uint32_t>(signal)));
+    }
+    /// The estimate that the acknowledgment should carry, or LOWTIDE_NONE.
+    std::uint64_t feedback_for_ack(std::uint64_t now) {
+        std::uint64_t rate;
+        check(lowtide_receiver_feedback_for_ack(get(), now, &rate));
+        return rate;
+    }
+    LowtideReceiver *get() const { return handle_.get(); }
+
+private:
+    struct Free {
+        void operator()(LowtideReceiver *r) const { lowtide_receiver_free(r); }
+    };
+    std::unique_ptr<LowtideReceiver, Free> handle_;
+};
+
 }  // namespace lowtide
 
 #endif

@@ -16,6 +16,7 @@
 mod boundary;
 mod controller;
 mod create;
+mod receiver;
 mod sampler;
 mod snapshot;
 mod status;
@@ -23,6 +24,7 @@ mod version;
 
 pub use controller::*;
 pub use create::*;
+pub use receiver::*;
 pub use sampler::*;
 pub use snapshot::*;
 pub use status::*;

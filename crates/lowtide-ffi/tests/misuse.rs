@@ -117,8 +117,19 @@ fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
         assert_eq!(lowtide_sampler_on_app_limited(s, 1), NullPointer);
         assert!(!lowtide_sampler_is_app_limited(s));
         assert_eq!(lowtide_sampler_sample(s, 1, null_mut()), NullPointer);
+        let (mut receiver, mut rate) = (null_mut(), 0);
+        let new = |spec, out| lowtide_receiver_new(spec, out, null_mut(), 0);
+        assert_eq!(new(null(), &mut receiver), NullPointer);
+        assert_eq!(new(c"rbbr".as_ptr(), null_mut()), NullPointer);
+        let r = null_mut();
+        assert_eq!(lowtide_receiver_on_packet(r, 1, 1, 0), NullPointer);
+        assert_eq!(
+            lowtide_receiver_feedback_for_ack(r, 1, &mut rate),
+            NullPointer
+        );
         lowtide_controller_free(null_mut());
         lowtide_sampler_free(null_mut());
+        lowtide_receiver_free(null_mut());
     }
 }
 
@@ -221,6 +232,36 @@ fn the_sampler_refuses_time_that_goes_back_and_tells_no_sample_from_a_mistake() 
         // 1000 bytes in 1 µs.
         assert_eq!((*sample).delivery_rate, 1_000_000_000);
         lowtide_sampler_free(sampler);
+    }
+}
+
+#[test]
+fn the_receiver_of_rbbr_estimates_what_arrives_while_the_sender_is_regular() {
+    use LowtideStatus::{BadValue, Ok, TimeWentBack};
+    let (mut receiver, mut rate) = (null_mut(), 0);
+    let spec = c"rbbr:filter=none,interval=10ms";
+    // SAFETY: pointers are valid; the handle is used until it is freed.
+    unsafe {
+        let new = |spec: &CStr, out| lowtide_receiver_new(spec.as_ptr(), out, null_mut(), 0);
+        assert_eq!(new(c"bbr", &mut receiver), Ok);
+        assert!(receiver.is_null(), "BBR needs no receiver");
+        assert_eq!(new(c"rbbr:x=1", &mut receiver), LowtideStatus::BadSpec);
+        assert_eq!(new(spec, &mut receiver), Ok);
+        let mut packet = |ms: u64, signal: u32| {
+            let status = lowtide_receiver_on_packet(receiver, ms * 1_000_000, 1000, signal);
+            let fed = lowtide_receiver_feedback_for_ack(receiver, ms * 1_000_000, &mut rate);
+            (status, fed, rate)
+        };
+        let regular = LowtidePeerSignal::Regular as u32;
+        let suspend = LowtidePeerSignal::Suspend as u32;
+        assert_eq!(packet(100, suspend), (Ok, Ok, LOWTIDE_NONE));
+        assert_eq!(packet(101, regular), (Ok, Ok, LOWTIDE_NONE));
+        assert_eq!(packet(106, 0), (Ok, Ok, LOWTIDE_NONE));
+        // 2000 bytes in 10 ms.
+        assert_eq!(packet(111, 0), (Ok, Ok, 200_000));
+        assert_eq!(packet(112, 3).0, BadValue);
+        assert_eq!(packet(110, 0).0, TimeWentBack);
+        lowtide_receiver_free(receiver);
     }
 }
 
