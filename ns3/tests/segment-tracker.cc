@@ -80,7 +80,7 @@ LossesAreFoundByThreeLaterSegmentsAndRetransmissionsByThreeLaterTransmissions()
     // The third transmission settles all.
     Send(tracker, 90, 1);
     tracker.OnAck(MilliSeconds(130), Ack(12));
-    CHECK_EQ(tracker.Delivered().size(), 1u);
+    CHECK_EQ(tracker.Delivered().size(), 2u);
     CHECK_EQ(tracker.InFlight(), 0u);
 }
 
