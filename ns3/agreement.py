@@ -2,7 +2,7 @@
 """Runs the same scenarios in Lowtide's simulator and in ns-3, and writes how far they agree.
 
     ns3/agreement.py [--subset] [--cc NAME]... [--seeds N] [--traces DIR] [--jobs N]
-                     [--json FILE] [--report docs/fidelity-table.md]
+                     [--json FILE] [--report docs/fidelity.md]
 
 Needs target/release/lowtide and target/ns3/lowtide-ns3 (ns3/README.md builds both). Exit code 1 when
 fewer cells than the goal agree.
@@ -151,6 +151,20 @@ def summary(rows):
     return "\n".join(text) + "\n"
 
 
+BEGIN, END = "<!-- agreement.py: begin -->\n", "<!-- agreement.py: end -->\n"
+
+
+def write_between_marks(path, text):
+    """Keeps what people wrote around the table."""
+    before, after = "", ""
+    if os.path.exists(path):
+        with open(path) as file:
+            before, _, rest = file.read().partition(BEGIN)
+            after = rest.partition(END)[2]
+    with open(path, "w") as out:
+        out.write(before + BEGIN + text + END + after)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -160,9 +174,10 @@ def main():
     parser.add_argument("--duration", default="30s")
     parser.add_argument("--traces", default=os.environ.get(
         "LOWTIDE_TRACES", os.path.join(ROOT, "../shared/traces")))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        help="runs at a time; 0: report what --json holds")
     parser.add_argument("--json", help="keep cells here; those that it has are not run again")
-    parser.add_argument("--report", help="write summary and table here, as Markdown")
+    parser.add_argument("--report", help="put summary and table into this file, between its marks")
     args = parser.parse_args()
 
     listed = subprocess.run([SIMULATOR, "list", "--json"], capture_output=True, text=True)
@@ -179,8 +194,10 @@ def main():
         if missing:
             tasks.append(((name, flags), missing, args))
     # The slowest last: ns-3 walks through all segments in flight for each packet.
+    if args.jobs == 0:
+        tasks = []
     tasks.sort(key=lambda task: "80bdp" in task[0][1] and "50mbit" in task[0][1])
-    with ThreadPoolExecutor(args.jobs) as pool:
+    with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         for done in as_completed([pool.submit(cell, task) for task in tasks]):
             rows += done.result()
             if args.json:
@@ -191,8 +208,7 @@ def main():
     rows.sort(key=lambda r: (controllers.index(r["controller"]), order.index(r["scenario"])))
     text = summary(rows) + "\n" + table(rows)
     if args.report:
-        with open(args.report, "w") as out:
-            out.write(text)
+        write_between_marks(args.report, text)
     print(text)
     agreeing = sum(r["within"] for r in rows)
     print(f"{agreeing} of {len(rows)} cells within the goal")

@@ -48,11 +48,15 @@ struct SocketTimers : TcpSocketBase
         }
     }
 
+    /// The next packet may leave after `wait`; at once when that is zero.
     static void SetPacing(TcpSocketBase* socket, Time wait)
     {
         Timer& timer = socket->*(&SocketTimers::m_pacingTimer);
         timer.Cancel();
-        timer.Schedule(wait);
+        if (!wait.IsZero())
+        {
+            timer.Schedule(wait);
+        }
     }
 };
 
@@ -72,7 +76,7 @@ LowtideTcp::GetTypeId()
                           MakeStringAccessor(&LowtideTcp::m_spec),
                           MakeStringChecker())
             .AddAttribute("Seed",
-                          "Seeds the controller's own randomness",
+                          "With the socket, seeds the controller's own randomness",
                           UintegerValue(1),
                           MakeUintegerAccessor(&LowtideTcp::m_seed),
                           MakeUintegerChecker<uint64_t>())
@@ -141,7 +145,8 @@ LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
     Config::MatchContainer sockets =
         Config::LookupMatches("/NodeList/*/$ns3::TcpL4Protocol/SocketList/*");
     Ptr<TcpSocketBase> socket;
-    for (auto it = sockets.Begin(); it != sockets.End(); ++it)
+    uint64_t index = 0;
+    for (auto it = sockets.Begin(); it != sockets.End(); ++it, ++index)
     {
         auto candidate = DynamicCast<TcpSocketBase>(*it);
         PointerValue algorithm;
@@ -158,7 +163,8 @@ LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
     m_buffer = socket->GetTxBuffer();
     LowtideConfig config = lowtide::config(tcb->m_segmentSize);
     config.now = Clock();
-    config.seed = m_seed;
+    // Sockets of one attribute must not all choose alike. The factor keeps their streams apart.
+    config.seed = m_seed + index * 0x9E3779B97F4A7C15;
     m_controller = std::make_unique<lowtide::Controller>(m_spec, config);
     m_sampler = std::make_unique<lowtide::Sampler>();
     socket->TraceConnectWithoutContext("Tx", MakeCallback(&LowtideTcp::OnSend, this));
@@ -182,10 +188,7 @@ LowtideTcp::OnSend(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const 
     ReportLosses();
     sent.rate = m_sampler->on_packet_sent(Clock(), bytes, std::min(others, inFlight - bytes));
     m_controller->on_packet_sent(Clock(), sent.number, bytes, inFlight, appLimited);
-    if (m_tcb->m_pacing)
-    {
-        Pace(bytes);
-    }
+    Pace(bytes);
 }
 
 void
@@ -207,7 +210,10 @@ LowtideTcp::Pace(uint32_t bytes)
     const double seconds = static_cast<double>(bytes) / static_cast<double>(control.pacing_rate);
     m_releaseAt += Seconds(std::min(seconds, MOST_SECONDS));
     const bool burstGoesOn = m_tcb->m_segmentSize <= m_burstLeft;
-    SocketTimers::SetPacing(m_socket, burstGoesOn ? NanoSeconds(1) : m_releaseAt - now);
+    // While a burst goes on, the socket is not to pace at all: it would break its loop, and let the
+    // bursts of several sockets at the same instant mix.
+    m_tcb->m_pacing = !burstGoesOn;
+    SocketTimers::SetPacing(m_socket, burstGoesOn ? Time(0) : m_releaseAt - now);
 }
 
 void
