@@ -27,10 +27,13 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
+pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod delivery_rate;
 pub mod ebcc;
@@ -41,8 +44,13 @@ pub mod recovery;
 pub mod registry;
 pub mod rtt_gain;
 pub mod units;
+pub mod vegas;
 pub mod window;
 
+mod reno;
 mod rng;
+mod rounds;
+mod self_limited;
+mod undo;
 
 pub use controller::{Config, Controller};

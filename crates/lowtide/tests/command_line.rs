@@ -127,10 +127,14 @@ fn list_names_every_controller_with_its_parameters() {
             "bbr-s",
             "ebcc",
             "bbrx",
+            "bbr3",
+            "copa",
             "cubic",
             "newreno",
+            "vegas",
+            "compound",
             "window",
-            "oracle"
+            "oracle",
         ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");

@@ -34,7 +34,6 @@ mod phase;
 mod policer;
 mod probe_bw;
 mod probe_rtt;
-mod round;
 mod startup;
 mod window;
 
@@ -50,7 +49,6 @@ pub use self::phase::Phase;
 use self::policer::Policer;
 use self::probe_bw::Cycle;
 use self::probe_rtt::{MinRtt, ProbeRtt};
-pub use self::round::Rounds;
 use self::startup::FullPipe;
 use self::window::Window;
 use crate::controller::{
@@ -60,6 +58,7 @@ use crate::controller::{
 use crate::delivery_rate::RateSample;
 use crate::recovery::RecoveryEpoch;
 use crate::rng::SeededRng;
+pub use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Which of BBR's mechanisms are on.

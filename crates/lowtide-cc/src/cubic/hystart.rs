@@ -1,7 +1,8 @@
 //! HyStart++ (RFC 9406): leaves slow start when the RTT rises, by way of a conservative slow start
 //! that can still find the rise to have been a false alarm.
 
-use crate::controller::AckEvent;
+use crate::controller::{AckEvent, PacketSent};
+use crate::rounds::RoundsByNumber;
 use crate::units::Duration;
 
 /// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
@@ -29,9 +30,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     stage: Stage,
-    next_number: u64,
-    /// The round ends when a packet from this number on is acknowledged.
-    round_end: u64,
+    round: RoundsByNumber,
     last_round_min: Duration,
     round_min: Duration,
     samples: u32,
@@ -41,8 +40,7 @@ impl Default for HyStart {
     fn default() -> Self {
         Self {
             stage: Stage::SlowStart,
-            next_number: 0,
-            round_end: 0,
+            round: RoundsByNumber::default(),
             last_round_min: Duration::MAX,
             round_min: Duration::MAX,
             samples: 0,
@@ -51,17 +49,13 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    pub(super) fn on_packet_sent(&mut self, number: u64) {
-        self.next_number = self.next_number.max(number.saturating_add(1));
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.round.on_packet_sent(sent);
     }
 
     /// By how many packets the window grows for `acked` packets.
     pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> f64 {
-        if ack
-            .packets
-            .last()
-            .is_some_and(|p| p.number >= self.round_end)
-        {
+        if self.round.on_ack(ack) {
             self.begin_round();
         }
         if let Some(rtt) = ack.rtt {
@@ -79,7 +73,6 @@ impl HyStart {
         self.last_round_min = self.round_min;
         self.round_min = Duration::MAX;
         self.samples = 0;
-        self.round_end = self.next_number;
         if let Stage::Conservative { rounds, .. } = &mut self.stage {
             *rounds += 1;
             if *rounds >= CSS_ROUNDS {

@@ -10,8 +10,9 @@ use self::hystart::HyStart;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
-use crate::newreno::is_cwnd_limited;
 use crate::recovery::RecoveryEpoch;
+use crate::reno::is_cwnd_limited;
+use crate::undo::Undo;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Steepness of the cubic function, packets/s³ (RFC 9438 §5).
@@ -65,10 +66,7 @@ pub struct Cubic {
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     hystart: Option<HyStart>,
-    /// The state before the last reduction, and when that was: losses that a timeout declares are
-    /// reported just before it, and belong to it.
-    before_reduction: Option<(Time, Saved)>,
-    before_timeout: Option<Saved>,
+    undo: Undo<Saved>,
 }
 
 impl Cubic {
@@ -88,8 +86,7 @@ impl Cubic {
             max_datagram,
             recovery: RecoveryEpoch::default(),
             hystart: hystart.then(HyStart::default),
-            before_reduction: None,
-            before_timeout: None,
+            undo: Undo::new(),
         }
     }
 
@@ -107,7 +104,7 @@ impl Cubic {
     }
 
     fn reduce(&mut self, now: Time) {
-        self.before_reduction = Some((now, self.save()));
+        self.undo.before_reduction(now, self.save());
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
         self.w_max = if self.cwnd < self.w_max {
@@ -173,14 +170,13 @@ impl Controller for Cubic {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         if let Some(hystart) = &mut self.hystart {
-            hystart.on_packet_sent(sent.number);
+            hystart.on_packet_sent(sent);
         }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.recovery.on_ack(ack);
-        // The host judges a timeout by the first acknowledgment, before it comes here.
-        self.before_timeout = None;
+        self.undo.on_ack();
         if let Some(rtt) = ack.rtt {
             self.srtt = if self.srtt.is_zero() {
                 rtt
@@ -211,19 +207,13 @@ impl Controller for Cubic {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        // When the timer expires again, ssthresh is held (RFC 5681 §3.1).
-        if self.recovery.on_loss(loss) && self.before_timeout.is_none() {
+        if self.recovery.on_loss(loss) && !self.undo.is_pending() {
             self.reduce(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        if self.before_timeout.is_none() {
-            self.before_timeout = Some(match self.before_reduction {
-                Some((at, saved)) if at == timeout.now => saved,
-                _ => self.save(),
-            });
-        }
+        self.undo.before_timeout(timeout.now, self.save());
         self.epoch = None;
         self.w_max = 0.0;
         self.cwnd = match timeout.kind {
@@ -234,7 +224,7 @@ impl Controller for Cubic {
     }
 
     fn on_spurious_timeout(&mut self, _now: Time) {
-        if let Some(before) = self.before_timeout.take() {
+        if let Some(before) = self.undo.take() {
             self.cwnd = before.cwnd;
             self.ssthresh = before.ssthresh;
             self.w_max = before.w_max;

@@ -63,6 +63,12 @@ impl<T: Copy, E: Extremum<T>> Windowed<T, E> {
         self.best.map(|best| best[0].1)
     }
 
+    /// Changes the length of the window, from the next sample on.
+    #[inline]
+    pub fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.best = None;

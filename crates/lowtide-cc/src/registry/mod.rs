@@ -1,7 +1,7 @@
 //! Controllers by name: the one list from which hosts, tools and documentation take them.
 //!
 //! A controller is named by a *spec*: `bbr`, or with parameters `bbr:aggregation=false`,
-//! `window:packets=40`, several separated by commas. The list is in `entries.rs`.
+//! `window:packets=40`, several separated by commas. The list is in `entries`.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -35,7 +35,7 @@ pub struct Entry {
 
 /// All controllers, in the order in which they should be shown.
 #[must_use]
-pub fn all() -> &'static [Entry] {
+pub fn all() -> &'static [&'static Entry] {
     ENTRIES
 }
 

@@ -2,12 +2,15 @@
 //! over an ideal link.
 
 mod bbr;
+mod bbr3;
 mod bbr_acd;
 mod bbr_s;
 mod bbrx;
+mod copa;
 mod ebcc;
 mod events;
 mod host;
 mod newreno;
 mod rbbr;
 mod rtt_gain;
+mod vegas;

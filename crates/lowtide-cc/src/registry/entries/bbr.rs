@@ -1,0 +1,65 @@
+//! BBR v1, and the parameters that its derivatives share.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter, Values};
+use crate::bbr::{Bbr, Options};
+
+pub(super) const AGGREGATION: Parameter = Parameter {
+    name: "aggregation",
+    summary: "compensate aggregated acknowledgments by a larger window",
+    default: "true",
+    domain: Domain::Flag,
+};
+
+/// Off in the simulator that the papers of these derivatives used.
+pub(super) const AGGREGATION_OFF: Parameter = Parameter {
+    default: "false",
+    ..AGGREGATION
+};
+
+pub(super) const POLICER: Parameter = Parameter {
+    name: "policer",
+    summary: "recognise token-bucket policers by long-term sampling",
+    default: "true",
+    domain: Domain::Flag,
+};
+
+pub(super) const BURST: Parameter = Parameter {
+    name: "burst",
+    summary: "packets of a burst; 0: about a millisecond's worth",
+    default: "0",
+    domain: Domain::Whole { min: 0, max: 1000 },
+};
+
+/// What every BBR of the first version takes beside its own parameters.
+pub(super) fn options(values: &Values, aggregation: bool) -> Options {
+    let burst = values.whole("burst");
+    Options {
+        aggregation,
+        policer: values.flag("policer"),
+        burst_packets: (burst > 0).then_some(burst),
+    }
+}
+
+pub(super) static BBR: Entry = Entry {
+    name: "bbr",
+    summary: "BBR v1: paces at the highest delivery rate of 10 rounds",
+    source: "Cardwell et al. 2016; Linux tcp_bbr",
+    parameters: &[AGGREGATION, POLICER, BURST],
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        Box::new(Bbr::v1(config, options))
+    },
+    receiver: None,
+};
+
+pub(super) static BBR_NOAGG: Entry = Entry {
+    name: "bbr-noagg",
+    summary: "BBR v1 without compensation of ACK aggregation",
+    source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
+    parameters: &[POLICER, BURST],
+    make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+    receiver: None,
+};

@@ -1,0 +1,103 @@
+//! BBR-S.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::bbr_s::{SkipConfig, bbr_s};
+use crate::filter::{Adaptation, NoiseBounds};
+use crate::units::Duration;
+
+pub(super) static BBR_S: Entry = Entry {
+    name: "bbr-s",
+    summary: "BBR that takes its bandwidth from a Tobit Kalman filter at the sender",
+    source: "Chiariotti et al. 2021 (BBR-S)",
+    parameters: PARAMETERS,
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        let skip = SkipConfig {
+            step: values.span("step"),
+            // The registry's ranges fit.
+            min_acks: values.whole("acks") as u32,
+            adaptation: Adaptation {
+                forgetting: values.real("gamma"),
+                window: values.whole("window") as usize,
+            },
+            bounds: NoiseBounds {
+                process: (values.real("process-min"), values.real("process-max")),
+                measurement: (
+                    values.real("measurement-min"),
+                    values.real("measurement-max"),
+                ),
+            },
+        };
+        Box::new(bbr_s(config, options, &skip))
+    },
+    receiver: None,
+};
+
+const NOISE_SHARE: Domain = Domain::Real {
+    min: 0.0,
+    max: 10.0,
+};
+
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "step",
+        summary: "time from capacity sample to capacity sample",
+        default: "10ms",
+        domain: Domain::Span {
+            min: Duration::from_millis(1),
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "acks",
+        summary: "fewest acknowledgments of a sample; a step lasts until it has them",
+        default: "8",
+        domain: Domain::Whole { min: 2, max: 1000 },
+    },
+    Parameter {
+        name: "gamma",
+        summary: "memory of the noise estimates",
+        default: "0.95",
+        domain: Domain::Real {
+            min: 0.0,
+            max: 0.9999,
+        },
+    },
+    Parameter {
+        name: "window",
+        summary: "innovations that the noise estimates average",
+        default: "10",
+        domain: Domain::Whole { min: 1, max: 64 },
+    },
+    Parameter {
+        name: "process-min",
+        summary: "least process noise, share of the estimate",
+        default: "0.01",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "process-max",
+        summary: "most process noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-min",
+        summary: "least measurement noise, likewise",
+        default: "0.03",
+        domain: NOISE_SHARE,
+    },
+    Parameter {
+        name: "measurement-max",
+        summary: "most measurement noise, likewise",
+        default: "1",
+        domain: NOISE_SHARE,
+    },
+    AGGREGATION_OFF,
+    POLICER,
+    BURST,
+];

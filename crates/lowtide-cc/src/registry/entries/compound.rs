@@ -1,0 +1,33 @@
+//! Compound.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use super::vegas::QUEUED_PACKETS;
+use crate::compound::{Compound, Gamma};
+
+pub(super) static COMPOUND: Entry = Entry {
+    name: "compound",
+    summary: "Compound TCP: Reno's window and one that follows the queueing delay",
+    source: "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02",
+    parameters: &[
+        Parameter {
+            name: "gamma",
+            summary: "with so many packets queued the delay window shrinks",
+            default: "30",
+            domain: QUEUED_PACKETS,
+        },
+        Parameter {
+            name: "tuning",
+            summary: "tune gamma at each loss, between 5 and 30 packets",
+            default: "false",
+            domain: Domain::Flag,
+        },
+    ],
+    make: |values, config| {
+        let gamma = Gamma::new(values.whole("gamma"), values.flag("tuning"));
+        Box::new(Compound::new(config, gamma))
+    },
+    receiver: None,
+};

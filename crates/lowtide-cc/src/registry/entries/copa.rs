@@ -1,0 +1,38 @@
+//! Copa.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use crate::copa::{self, Copa};
+
+pub(super) static COPA: Entry = Entry {
+    name: "copa",
+    summary: "Copa: steers towards the rate 1/(delta x queueing delay)",
+    source: "Arun and Balakrishnan, NSDI 2018",
+    parameters: &[
+        Parameter {
+            name: "delta",
+            summary: "price of delay, 1/packets; 1.25/delta packets are queued on average",
+            default: "0.5",
+            domain: Domain::Real {
+                min: 0.004,
+                max: 10.0,
+            },
+        },
+        Parameter {
+            name: "mode",
+            summary: "switching: competes with flows that fill the buffer; default: never",
+            default: "switching",
+            domain: Domain::Choice(&["default", "switching"]),
+        },
+    ],
+    make: |values, config| {
+        let options = copa::Options {
+            delta: values.real("delta"),
+            mode_switching: values.word("mode") == "switching",
+        };
+        Box::new(Copa::new(config, options))
+    },
+    receiver: None,
+};

@@ -1,0 +1,33 @@
+//! RTT-gain BBR.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::rtt_gain::rtt_gain;
+
+pub(super) static RTT_GAIN: Entry = Entry {
+    name: "rtt-gain",
+    summary: "BBR whose steady pacing gain follows min_rtt/rtt",
+    source: "Xiong 2020 (RTT-gain BBR) §3.2",
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            summary: "factor of the steady gain",
+            default: "1",
+            domain: Domain::Real {
+                min: 0.01,
+                max: 1.0,
+            },
+        },
+        AGGREGATION_OFF,
+        POLICER,
+        BURST,
+    ],
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        Box::new(rtt_gain(config, options, values.real("alpha")))
+    },
+    receiver: None,
+};

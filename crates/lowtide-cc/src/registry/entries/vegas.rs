@@ -1,0 +1,48 @@
+//! Vegas.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use crate::vegas::{Thresholds, Vegas};
+
+pub(super) static VEGAS: Entry = Entry {
+    name: "vegas",
+    summary: "Vegas: keeps two to four packets queued",
+    source: "Brakmo and Peterson 1995; Linux tcp_vegas",
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            summary: "with fewer packets queued the window grows",
+            default: "2",
+            domain: QUEUED_PACKETS,
+        },
+        Parameter {
+            name: "beta",
+            summary: "with more packets queued the window shrinks; at least alpha",
+            default: "4",
+            domain: QUEUED_PACKETS,
+        },
+        Parameter {
+            name: "gamma",
+            summary: "with more packets queued slow start ends",
+            default: "1",
+            domain: QUEUED_PACKETS,
+        },
+    ],
+    make: |values, config| {
+        let thresholds = Thresholds {
+            alpha: values.whole("alpha"),
+            beta: values.whole("beta"),
+            gamma: values.whole("gamma"),
+        };
+        Box::new(Vegas::new(config, thresholds))
+    },
+    receiver: None,
+};
+
+/// Numbers of packets in the queue.
+pub(super) const QUEUED_PACKETS: Domain = Domain::Whole {
+    min: 0,
+    max: 1_000_000,
+};

@@ -1,0 +1,24 @@
+//! The constant window.
+
+use alloc::boxed::Box;
+
+use super::super::Entry;
+use super::super::parameter::{Domain, Parameter};
+use crate::window::ConstantWindow;
+
+pub(super) static WINDOW: Entry = Entry {
+    name: "window",
+    summary: "a constant window: the floor that any controller must beat",
+    source: "Lowtide",
+    parameters: &[Parameter {
+        name: "packets",
+        summary: "the window, packets",
+        default: "20",
+        domain: Domain::Whole {
+            min: 1,
+            max: 100_000_000,
+        },
+    }],
+    make: |values, config| Box::new(ConstantWindow::new(config, values.whole("packets"))),
+    receiver: None,
+};

@@ -1,0 +1,155 @@
+//! Vegas over the small host, and by hand where the host's acknowledgments are too regular.
+
+use super::host::{Host, MSS};
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent,
+};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, registry};
+
+fn vegas(spec: &str) -> Box<dyn Controller> {
+    registry::build(spec, &Config::for_datagram(MSS)).unwrap()
+}
+
+#[test]
+fn slow_start_doubles_every_other_round_and_ends_without_passing_the_bdp() {
+    let rtt = Duration::from_millis(50);
+    // So fast that a round takes one RTT.
+    let mut host = Host::new(vegas("vegas"), Rate::from_mbps(8_000), rtt);
+    let mut windows = Vec::new();
+    while windows.len() < 7 {
+        let window = host.cc.cwnd().as_f64();
+        assert!(host.step());
+        // Between two bursts.
+        if host.now.as_secs_f64() > 0.05 * (windows.len() + 1) as f64 + 0.025 {
+            windows.push(window);
+        }
+    }
+    for three in windows.windows(3) {
+        let growth = three[2] / three[0];
+        assert!((1.9..2.1).contains(&growth), "{windows:?}");
+    }
+
+    // 2 packets a millisecond: 101 packets in flight keep the link busy.
+    let mut host = Host::new(vegas("vegas"), Rate::from_mbps(16), rtt);
+    host.run_until(|h| h.phase() == "CongestionAvoidance");
+    // The host does not pace: its bursts queue for a moment, and slow start ends early.
+    let packets = host.cc.cwnd().get() / 1000;
+    assert!((40..=106).contains(&packets), "{packets}");
+}
+
+#[test]
+fn it_keeps_between_alpha_and_beta_packets_queued_and_then_stays() {
+    for (spec, least, most) in [("vegas", 2, 4), ("vegas:alpha=10,beta=12", 10, 12)] {
+        let mut host = Host::new(vegas(spec), Rate::from_mbps(16), Duration::from_millis(50));
+        host.run_for(Duration::from_secs(10));
+        let window = host.cc.cwnd();
+        let queued = window.get() / 1000 - 101;
+        assert!((least..=most).contains(&queued), "{spec}: {queued}");
+        host.run_for(Duration::from_secs(5));
+        assert_eq!(host.cc.cwnd(), window, "{spec}");
+    }
+}
+
+#[test]
+fn a_loss_halves_the_window() {
+    let mut host = Host::new(
+        vegas("vegas"),
+        Rate::from_mbps(16),
+        Duration::from_millis(50),
+    );
+    host.run_for(Duration::from_secs(5));
+    let before = host.cc.cwnd();
+    host.lose = vec![host.next_number()];
+    host.run_until(|h| h.phase() == "Recovery");
+    assert_eq!(host.cc.cwnd(), before.mul_f64(0.5));
+}
+
+#[test]
+fn a_timeout_begins_slow_start_again_and_is_undone_when_spurious() {
+    let mut host = Host::new(
+        vegas("vegas"),
+        Rate::from_mbps(16),
+        Duration::from_millis(50),
+    );
+    host.run_for(Duration::from_secs(5));
+    let before = host.cc.cwnd();
+    host.time_out();
+    assert_eq!((host.cc.cwnd(), host.phase()), (MSS, "SlowStart"));
+    host.cc.on_spurious_timeout(host.now);
+    assert_eq!(host.cc.cwnd(), before);
+
+    host.time_out();
+    host.run_until(|h| h.phase() == "CongestionAvoidance");
+    host.run_for(Duration::from_secs(10));
+    assert!(host.cc.cwnd() + MSS * 2 > before && before + MSS * 2 > host.cc.cwnd());
+}
+
+/// Sends a window and acknowledges it with this RTT in so many acknowledgments.
+fn round(cc: &mut dyn Controller, number: &mut u64, now: &mut Time, rtt: Duration, acks: usize) {
+    let window = cc.cwnd();
+    let packets: Vec<AckedPacket> = (*number..*number + window.get() / MSS.get())
+        .map(|number| AckedPacket {
+            number,
+            bytes: MSS,
+            sent_at: *now,
+        })
+        .collect();
+    *number += packets.len() as u64;
+    for (n, p) in packets.iter().enumerate() {
+        cc.on_packet_sent(&PacketSent {
+            now: *now,
+            number: p.number,
+            bytes: MSS,
+            // Never idle: an older packet is still on its way.
+            inflight: MSS * (n as u64 + 2),
+            app_limited: false,
+        });
+    }
+    *now += rtt;
+    for packets in packets.chunks(packets.len().div_ceil(acks)) {
+        cc.on_ack(&AckEvent {
+            now: *now,
+            packets,
+            bytes_acked: MSS * packets.len() as u64,
+            bytes_lost: Bytes::ZERO,
+            rtt: Some(rtt),
+            prior_inflight: window,
+            inflight: Bytes::ZERO,
+            rate_sample: None,
+        });
+    }
+}
+
+#[test]
+fn a_round_with_too_few_rtt_samples_is_renos() {
+    let ms = Duration::from_millis;
+    for (acks, change) in [(2, 1), (5, -1)] {
+        let mut cc = vegas("vegas");
+        let (mut number, mut now) = (0, Time::ZERO);
+        round(&mut *cc, &mut number, &mut now, ms(50), 10);
+        let lost = LostPacket {
+            number: number - 1,
+            bytes: MSS,
+            sent_at: now,
+            sent_inflight: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            app_limited: false,
+        };
+        cc.on_loss(&LossEvent {
+            now,
+            packets: &[lost],
+            bytes_lost: MSS,
+            inflight: Bytes::ZERO,
+        });
+        // The first round ends the recovery, the second is seen whole.
+        for _ in 0..2 {
+            round(&mut *cc, &mut number, &mut now, ms(500), acks);
+        }
+        let before = cc.cwnd().get() as i64;
+        // At ten times the RTT nine tenths of the window are queued.
+        round(&mut *cc, &mut number, &mut now, ms(500), acks);
+        let after = cc.cwnd().get() as i64;
+        assert_eq!((after - before) / 1000, change, "{acks} acknowledgments");
+    }
+}
