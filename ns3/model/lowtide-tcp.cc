@@ -224,13 +224,18 @@ LowtideTcp::ReportLosses()
     {
         return;
     }
-    m_packets.clear();
+    m_lostPackets.clear();
     for (const auto& t : lost)
     {
-        m_sampler->on_packet_lost(t.bytes);
-        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt)});
+        const uint64_t sinceSent = m_sampler->on_packet_lost(t.bytes, t.rate);
+        m_lostPackets.push_back({t.number,
+                                 t.bytes,
+                                 Nanoseconds(t.sentAt),
+                                 t.rate.inflight,
+                                 sinceSent,
+                                 t.rate.app_limited});
     }
-    m_controller->on_loss(Clock(), m_packets, m_tracker.InFlight());
+    m_controller->on_loss(Clock(), m_lostPackets, m_tracker.InFlight());
 }
 
 void

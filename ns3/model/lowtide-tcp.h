@@ -73,7 +73,8 @@ class LowtideTcp : public TcpCongestionOps
     std::unique_ptr<lowtide::Controller> m_controller;
     std::unique_ptr<lowtide::Sampler> m_sampler;
     SegmentTracker m_tracker;
-    std::vector<LowtidePacket> m_packets; //!< reused
+    std::vector<LowtidePacket> m_packets;         //!< reused
+    std::vector<LowtideLostPacket> m_lostPackets; //!< reused
     EventId m_wakeup;
     Time m_releaseAt{0};      //!< when the next burst may begin
     uint64_t m_burstLeft{0};  //!< bytes that the current one may still send

@@ -78,10 +78,13 @@ int main(int argc, char **argv) {
         now = p->ack_at;
         uint64_t prior_inflight = inflight;
         for (; first < oldest; first++) {
-            LowtidePacket gone = {first, MSS, ring[first % RING].sent_at};
+            struct Packet *d = &ring[first % RING];
+            LowtideLostPacket gone = {.number = first, .bytes = MSS, .sent_at = d->sent_at,
+                                      .sent_inflight = d->rate_state.inflight,
+                                      .app_limited = d->rate_state.app_limited};
+            must(lowtide_sampler_on_packet_lost(sampler, MSS, &d->rate_state, &gone.lost));
             inflight -= MSS;
             lost++;
-            must(lowtide_sampler_on_packet_lost(sampler, MSS));
             must(lowtide_on_loss(cc, now, &gone, 1, inflight));
         }
         first = oldest + 1;

@@ -126,7 +126,7 @@ typedef struct LowtideReceiver LowtideReceiver;
 typedef struct LowtideSampler LowtideSampler;
 
 /**
- * A packet that was acknowledged or lost.
+ * A packet that was acknowledged.
  */
 typedef struct LowtidePacket {
     /**
@@ -223,6 +223,37 @@ typedef struct LowtideAck {
      */
     const struct LowtideRateSample *rate_sample;
 } LowtideAck;
+
+/**
+ * A packet that was lost.
+ */
+typedef struct LowtideLostPacket {
+    /**
+     * Its number, as given to `lowtide_on_packet_sent`.
+     */
+    uint64_t number;
+    /**
+     * Its size, bytes.
+     */
+    uint64_t bytes;
+    /**
+     * When it was sent, ns.
+     */
+    uint64_t sent_at;
+    /**
+     * Bytes in flight when it was sent, with it included: `inflight` of its `LowtideRateState`.
+     */
+    uint64_t sent_inflight;
+    /**
+     * Bytes declared lost from its sending until now, with it, without packets behind it in the
+     * same event: from `lowtide_sampler_on_packet_lost`.
+     */
+    uint64_t lost;
+    /**
+     * The application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
+     */
+    bool app_limited;
+} LowtideLostPacket;
 
 /**
  * What a controller wants of its host now.
@@ -410,7 +441,7 @@ enum LowtideStatus lowtide_on_ack(struct LowtideController *controller,
  */
 enum LowtideStatus lowtide_on_loss(struct LowtideController *controller,
                                    uint64_t now,
-                                   const struct LowtidePacket *packets,
+                                   const struct LowtideLostPacket *packets,
                                    size_t packet_count,
                                    uint64_t inflight);
 
@@ -657,7 +688,8 @@ enum LowtideStatus lowtide_sampler_on_packet_acked(struct LowtideSampler *sample
                                                    const struct LowtideRateState *state);
 
 /**
- * A packet of `bytes` was declared lost.
+ * The packet of `bytes` sent with `state` was declared lost; `*lost` is what `LowtideLostPacket`
+ * wants to know.
  *
  * Returns `NULL_POINTER`.
  *
@@ -665,7 +697,9 @@ enum LowtideStatus lowtide_sampler_on_packet_acked(struct LowtideSampler *sample
  * As the header of the library says of pointers.
  */
 enum LowtideStatus lowtide_sampler_on_packet_lost(struct LowtideSampler *sampler,
-                                                  uint64_t bytes);
+                                                  uint64_t bytes,
+                                                  const struct LowtideRateState *state,
+                                                  uint64_t *lost);
 
 /**
  * The application has nothing to send although window and pacer would allow it, with `inflight`

@@ -54,7 +54,7 @@ public:
         check(lowtide_on_packet_sent(get(), now, number, bytes, inflight, app_limited));
     }
     void on_ack(const LowtideAck &ack) { check(lowtide_on_ack(get(), &ack)); }
-    void on_loss(std::uint64_t now, const std::vector<LowtidePacket> &packets, std::uint64_t inflight) {
+    void on_loss(std::uint64_t now, const std::vector<LowtideLostPacket> &packets, std::uint64_t inflight) {
         check(lowtide_on_loss(get(), now, packets.data(), packets.size(), inflight));
     }
     void on_timeout(std::uint64_t now, LowtideTimeoutKind kind, std::uint64_t inflight) {
@@ -105,7 +105,12 @@ public:
                          const LowtideRateState &state) {
         check(lowtide_sampler_on_packet_acked(get(), now, bytes, sent_at, &state));
     }
-    void on_packet_lost(std::uint64_t bytes) { check(lowtide_sampler_on_packet_lost(get(), bytes)); }
+    /// What LowtideLostPacket's `lost` is to be.
+    std::uint64_t on_packet_lost(std::uint64_t bytes, const LowtideRateState &state) {
+        std::uint64_t lost;
+        check(lowtide_sampler_on_packet_lost(get(), bytes, &state, &lost));
+        return lost;
+    }
     void on_app_limited(std::uint64_t inflight) { check(lowtide_sampler_on_app_limited(get(), inflight)); }
     bool is_app_limited() const { return lowtide_sampler_is_app_limited(get()); }
     /// Whether there is a sample; it is then in `out`.

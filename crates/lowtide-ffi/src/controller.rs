@@ -54,25 +54,22 @@ impl LowtideController {
         Ok(now)
     }
 
-    /// Checks the packets of an acknowledgment or a loss.
-    fn check_packets(&self, now: Time, packets: &[LowtidePacket]) -> Outcome {
-        if packets.is_empty() {
-            return Err(LowtideStatus::BadValue);
+    /// Checks the numbers and sending times of the packets of an acknowledgment or a loss.
+    fn check_packets(&self, now: Time, packets: impl Iterator<Item = (u64, u64)>) -> Outcome {
+        let mut last = None;
+        for (number, sent_at) in packets {
+            let grows = last.is_none_or(|last| number > last);
+            let was_sent = self.newest.is_some_and(|newest| number <= newest);
+            if !grows || !was_sent || Time::from_nanos(sent_at) > now {
+                return Err(LowtideStatus::WrongOrder);
+            }
+            last = Some(number);
         }
-        let grow = packets.windows(2).all(|w| w[0].number < w[1].number);
-        let were_sent = packets
-            .last()
-            .is_some_and(|p| self.newest.is_some_and(|newest| p.number <= newest));
-        let in_the_past = packets.iter().all(|p| Time::from_nanos(p.sent_at) <= now);
-        if grow && were_sent && in_the_past {
-            Ok(())
-        } else {
-            Err(LowtideStatus::WrongOrder)
-        }
+        last.map(|_| ()).ok_or(LowtideStatus::BadValue)
     }
 }
 
-/// A packet that was acknowledged or lost.
+/// A packet that was acknowledged.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LowtidePacket {
@@ -82,6 +79,25 @@ pub struct LowtidePacket {
     pub bytes: u64,
     /// When it was sent, ns.
     pub sent_at: u64,
+}
+
+/// A packet that was lost.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LowtideLostPacket {
+    /// Its number, as given to `lowtide_on_packet_sent`.
+    pub number: u64,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// When it was sent, ns.
+    pub sent_at: u64,
+    /// Bytes in flight when it was sent, with it included: `inflight` of its `LowtideRateState`.
+    pub sent_inflight: u64,
+    /// Bytes declared lost from its sending until now, with it, without packets behind it in the
+    /// same event: from `lowtide_sampler_on_packet_lost`.
+    pub lost: u64,
+    /// The application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
+    pub app_limited: bool,
 }
 
 /// An acknowledgment that newly covers at least one packet.
@@ -227,7 +243,7 @@ pub unsafe extern "C" fn lowtide_on_ack(
         let now = c.check_time(ack.now)?;
         // SAFETY: as above.
         let packets = unsafe { packets(ack.packets, ack.packet_count) }?;
-        c.check_packets(now, packets)?;
+        c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
         let rate_sample = match ack.rate_sample.is_null() {
             true => None,
             // SAFETY: as above.
@@ -267,7 +283,7 @@ pub unsafe extern "C" fn lowtide_on_ack(
 pub unsafe extern "C" fn lowtide_on_loss(
     controller: *mut LowtideController,
     now: u64,
-    packets: *const LowtidePacket,
+    packets: *const LowtideLostPacket,
     packet_count: usize,
     inflight: u64,
 ) -> LowtideStatus {
@@ -275,13 +291,16 @@ pub unsafe extern "C" fn lowtide_on_loss(
         let now = c.check_time(now)?;
         // SAFETY: null or valid by the library's rule.
         let packets = unsafe { self::packets(packets, packet_count) }?;
-        c.check_packets(now, packets)?;
+        c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
         c.now = now;
         c.lost_packets.clear();
         c.lost_packets.extend(packets.iter().map(|p| LostPacket {
             number: p.number,
             bytes: Bytes::new(p.bytes),
             sent_at: Time::from_nanos(p.sent_at),
+            sent_inflight: Bytes::new(p.sent_inflight),
+            lost: Bytes::new(p.lost),
+            app_limited: p.app_limited,
         }));
         let bytes_lost = c.lost_packets.iter().map(|p| p.bytes).sum();
         c.lost += bytes_lost;
@@ -502,15 +521,12 @@ pub unsafe extern "C" fn lowtide_control(
 ///
 /// # Safety
 /// `packets` is null, or points to `count` packets that stay as they are for `'a`.
-unsafe fn packets<'a>(
-    packets: *const LowtidePacket,
-    count: usize,
-) -> Result<&'a [LowtidePacket], LowtideStatus> {
+unsafe fn packets<'a, T>(packets: *const T, count: usize) -> Result<&'a [T], LowtideStatus> {
     if packets.is_null() {
         return Err(LowtideStatus::NullPointer);
     }
     // More could not be in memory, and would be no slice.
-    if count > isize::MAX as usize / size_of::<LowtidePacket>() {
+    if count > isize::MAX as usize / size_of::<T>() {
         return Err(LowtideStatus::BadValue);
     }
     // SAFETY: not null; `count` packets by the caller's promise.

@@ -68,6 +68,19 @@ pub struct LowtideRateSample {
     pub app_limited: bool,
 }
 
+impl LowtideRateState {
+    fn to_core(self) -> PacketRateState {
+        PacketRateState {
+            delivered: Bytes::new(self.delivered),
+            delivered_at: Time::from_nanos(self.delivered_at),
+            first_sent_at: Time::from_nanos(self.first_sent_at),
+            lost: Bytes::new(self.lost),
+            inflight: Bytes::new(self.inflight),
+            app_limited: self.app_limited,
+        }
+    }
+}
+
 impl LowtideRateSample {
     pub(crate) fn to_core(self) -> RateSample {
         RateSample {
@@ -197,21 +210,18 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
             return Err(LowtideStatus::WrongOrder);
         }
         let now = s.advance(now)?;
-        let state = PacketRateState {
-            delivered: Bytes::new(state.delivered),
-            delivered_at: Time::from_nanos(state.delivered_at),
-            first_sent_at: Time::from_nanos(state.first_sent_at),
-            lost: Bytes::new(state.lost),
-            inflight: Bytes::new(state.inflight),
-            app_limited: state.app_limited,
-        };
-        s.inner
-            .on_packet_acked(now, Bytes::new(bytes), Time::from_nanos(sent_at), &state);
+        s.inner.on_packet_acked(
+            now,
+            Bytes::new(bytes),
+            Time::from_nanos(sent_at),
+            &state.to_core(),
+        );
         Ok(())
     })
 }
 
-/// A packet of `bytes` was declared lost.
+/// The packet of `bytes` sent with `state` was declared lost; `*lost` is what `LowtideLostPacket`
+/// wants to know.
 ///
 /// Returns `NULL_POINTER`.
 ///
@@ -221,12 +231,20 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
 pub unsafe extern "C" fn lowtide_sampler_on_packet_lost(
     sampler: *mut LowtideSampler,
     bytes: u64,
+    state: *const LowtideRateState,
+    lost: *mut u64,
 ) -> LowtideStatus {
     guard(|| {
+        if lost.is_null() {
+            return Err(LowtideStatus::NullPointer);
+        }
         // SAFETY: null or valid by the library's rule.
         let s = unsafe { borrow_mut(sampler) }?;
-        s.inner.on_packet_lost(Bytes::new(bytes));
-        Ok(())
+        // SAFETY: as above.
+        let state = unsafe { borrow(state) }?.to_core();
+        let total = s.inner.on_packet_lost(Bytes::new(bytes), &state);
+        // SAFETY: as above.
+        unsafe { put(lost, total.get()) }
     })
 }
 

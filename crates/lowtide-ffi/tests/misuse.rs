@@ -46,6 +46,15 @@ impl Handle {
     }
 
     fn lose(&self, now: u64, packets: &[LowtidePacket]) -> LowtideStatus {
+        let lost = |p: &LowtidePacket| LowtideLostPacket {
+            number: p.number,
+            bytes: p.bytes,
+            sent_at: p.sent_at,
+            sent_inflight: p.bytes,
+            lost: p.bytes,
+            app_limited: false,
+        };
+        let packets: Vec<LowtideLostPacket> = packets.iter().map(lost).collect();
         // SAFETY: the handle is alive; the slice gives pointer and length.
         unsafe { lowtide_on_loss(self.0, now, packets.as_ptr(), packets.len(), 0) }
     }
@@ -113,7 +122,10 @@ fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
             lowtide_sampler_on_packet_acked(s, 9, 1, 0, null()),
             NullPointer
         );
-        assert_eq!(lowtide_sampler_on_packet_lost(s, 1), NullPointer);
+        assert_eq!(
+            lowtide_sampler_on_packet_lost(s, 1, null(), &mut 0),
+            NullPointer
+        );
         assert_eq!(lowtide_sampler_on_app_limited(s, 1), NullPointer);
         assert!(!lowtide_sampler_is_app_limited(s));
         assert_eq!(lowtide_sampler_sample(s, 1, null_mut()), NullPointer);
