@@ -248,6 +248,13 @@ LowtideTcp::OnReceive(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpS
     const uint64_t before = m_tracker.InFlight();
     m_tracker.OnAck(Simulator::Now(), header);
     ReportLosses();
+    for (const auto& t : m_tracker.Lost())
+    {
+        if (t.retransmission)
+        {
+            m_lostAgain.push_back(t);
+        }
+    }
     const auto& delivered = m_tracker.Delivered();
     if (delivered.empty())
     {
@@ -355,12 +362,22 @@ LowtideTcp::CongControl(Ptr<TcpSocketState>,
 void
 LowtideTcp::Repair()
 {
-    if (m_tracker.HeadRetransmissionLost() && m_buffer->IsHeadRetransmitted())
+    // ns-3 never sends a segment a third time before the timer fires, and waits with the whole
+    // connection for it. This makes it eligible again; that the buffer then counts it twice is part
+    // of what Apply sets right.
+    for (const auto& t : m_lostAgain)
     {
-        // ns-3 never sends a segment a third time before the timer fires, and waits with the whole
-        // connection for it. This makes it eligible again.
-        m_buffer->DeleteRetransmittedFlagFromHead();
+        if (!m_tracker.IsLost(t))
+        {
+            continue;
+        }
+        const SequenceNumber32 sequence = SegmentTracker::Sequence(t.offset);
+        if (sequence >= m_buffer->HeadSequence())
+        {
+            m_buffer->CopyFromSequence(t.bytes, sequence)->m_retrans = false;
+        }
     }
+    m_lostAgain.clear();
     if (!m_tracker.Delivered().empty())
     {
         // ns-3 restarts it at the first of a recovery's partial acknowledgments only, so that it

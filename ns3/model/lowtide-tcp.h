@@ -75,6 +75,7 @@ class LowtideTcp : public TcpCongestionOps
     SegmentTracker m_tracker;
     std::vector<LowtidePacket> m_packets;         //!< reused
     std::vector<LowtideLostPacket> m_lostPackets; //!< reused
+    std::vector<SegmentTracker::Transmission> m_lostAgain; //!< retransmissions, to be repaired
     EventId m_wakeup;
     Time m_releaseAt{0};      //!< when the next burst may begin
     uint64_t m_burstLeft{0};  //!< bytes that the current one may still send

@@ -247,10 +247,11 @@ SegmentTracker::OnTimeout()
 }
 
 bool
-SegmentTracker::HeadRetransmissionLost() const
+SegmentTracker::IsLost(const Transmission& transmission)
 {
-    return !m_segments.empty() && m_segments.front().state == State::LOST &&
-           m_segments.front().newest.retransmission;
+    const auto at = Find(transmission.offset);
+    return at != m_segments.end() && at->newest.number == transmission.number &&
+           at->state == State::LOST;
 }
 
 } // namespace ns3

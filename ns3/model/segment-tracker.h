@@ -61,8 +61,14 @@ class SegmentTracker
     /// Bytes in flight: sent and neither delivered nor lost.
     uint64_t InFlight() const { return m_inFlight; }
 
-    /// The oldest unacknowledged segment was sent again, and that transmission is lost.
-    bool HeadRetransmissionLost() const;
+    /// Whether this is the newest transmission of its segment, and lost.
+    bool IsLost(const Transmission& transmission);
+
+    /// Where data that begins at an offset stands in the stream; SYN takes the first number.
+    static SequenceNumber32 Sequence(uint64_t offset)
+    {
+        return SequenceNumber32(static_cast<uint32_t>(offset + 1));
+    }
 
   private:
     enum class State

@@ -69,12 +69,12 @@ LossesAreFoundByThreeLaterSegmentsAndRetransmissionsByThreeLaterTransmissions()
         Send(tracker, 46, n);
     }
     tracker.OnAck(MilliSeconds(50), Ack(1, {{2, 8}}));
-    CHECK_EQ(tracker.HeadRetransmissionLost(), false);
+    CHECK_EQ(tracker.Lost().size(), 0u);
     tracker.OnAck(MilliSeconds(87), Ack(1, {{2, 10}}));
-    CHECK_EQ(tracker.HeadRetransmissionLost(), false);
+    CHECK_EQ(tracker.Lost().size(), 0u);
     tracker.OnAck(MilliSeconds(88), Ack(1, {{2, 11}}));
-    CHECK_EQ(tracker.HeadRetransmissionLost(), true);
     CHECK_EQ(tracker.Lost().size(), 1u);
+    CHECK_EQ(tracker.IsLost(tracker.Lost()[0]), true);
     CHECK_EQ(tracker.Lost()[0].number, 8u);
     CHECK_EQ(tracker.InFlight(), 1u * MSS);
     // The third transmission settles all.
