@@ -266,3 +266,6 @@ impl Probe for Timeline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

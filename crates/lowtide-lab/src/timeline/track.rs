@@ -82,3 +82,36 @@ impl Track {
         self.resolution
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn only_changes_are_kept_and_coarsening_forgets_short_stays() {
+        let mut track = Track::default();
+        for (ms, name) in [(0, "a"), (5, "a"), (10, "b"), (12, "a"), (50, "c")] {
+            track.set(at(ms), name);
+        }
+        assert_eq!(track.states(), ["a", "b", "c"]);
+        let changes = [(at(0), 0), (at(10), 1), (at(12), 0), (at(50), 2)];
+        assert_eq!(track.changes(), changes);
+        track.coarsen(Duration::from_millis(5));
+        assert_eq!(track.changes(), [(at(0), 0), (at(50), 2)]);
+    }
+
+    #[test]
+    fn memory_is_bounded_however_often_and_to_whatever_the_state_changes() {
+        let mut track = Track::default();
+        for n in 0..100_000_u64 {
+            track.set(at(n), &format!("state {}", n % 100));
+        }
+        assert!(track.changes().len() <= MOST_CHANGES);
+        assert_eq!(track.states().len(), MOST_STATES);
+        assert!(track.changes().is_sorted_by_key(|(time, _)| *time));
+    }
+}
