@@ -56,20 +56,42 @@ const RATE: &str = "\u{1b}[36m";
 const DELAY: &str = "\u{1b}[33m";
 const PLAIN: &str = "\u{1b}[0m";
 
+/// A controller's cells.
+struct Row<'a> {
+    name: &'a str,
+    /// Mbit/s.
+    rates: Vec<Option<f64>>,
+    /// Milliseconds.
+    delays: Vec<Option<f64>>,
+}
+
 /// One row a controller, all on the same two scales; empty where nothing was kept over time.
 pub(crate) fn draw(comparison: &Comparison) -> String {
-    let rows: Vec<(&str, Vec<Option<f64>>, Vec<Option<f64>>)> = comparison
+    let rows: Vec<Row<'_>> = comparison
         .entries
         .iter()
         .filter(|e| e.role != Role::Floor)
         .filter_map(|e| {
             let timeline = e.timeline.as_ref()?;
-            Some((e.name.as_str(), rates(timeline), delays(timeline)))
+            Some(Row {
+                name: &e.name,
+                rates: rates(timeline),
+                delays: delays(timeline),
+            })
         })
         .collect();
-    let of = |values: &Vec<Option<f64>>| values.iter().flatten().copied().collect::<Vec<f64>>();
-    let all_rates: Vec<f64> = rows.iter().flat_map(|(_, rates, _)| of(rates)).collect();
-    let all_delays: Vec<f64> = rows.iter().flat_map(|(_, _, delays)| of(delays)).collect();
+    let all_rates: Vec<f64> = rows
+        .iter()
+        .flat_map(|r| &r.rates)
+        .flatten()
+        .copied()
+        .collect();
+    let all_delays: Vec<f64> = rows
+        .iter()
+        .flat_map(|r| &r.delays)
+        .flatten()
+        .copied()
+        .collect();
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let (fastest, slowest) = (most(&all_rates), most(&all_delays));
     let least = all_delays.iter().copied().fold(slowest, f64::min);
@@ -90,7 +112,12 @@ pub(crate) fn draw(comparison: &Comparison) -> String {
         format!("rate, 0 to {fastest:.1} Mbit/s"),
         format_args!("largest RTT, {least:.0} to {slowest:.0} ms (log)"),
     );
-    for (name, rates, delays) in &rows {
+    for Row {
+        name,
+        rates,
+        delays,
+    } in &rows
+    {
         let name: String = if name.chars().count() > NAME {
             name.chars().take(NAME - 1).chain(['…']).collect()
         } else {
