@@ -274,7 +274,7 @@ fn several_flows_show_fairness_and_each_flow() {
     );
     assert_eq!(
         seen["shares"],
-        serde_json::json!(["time, s", "flow 3", "flow 2", "flow 1"])
+        serde_json::json!(["time, s", "flow 1", "flow 2", "flow 3"])
     );
     assert!(seen["rate"].as_u64().unwrap() > 10);
 }

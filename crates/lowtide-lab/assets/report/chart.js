@@ -81,7 +81,7 @@ function drawMarkers(u, lines) {
 
 // Draws `lines` over common `xs` into `host` and returns the plot.
 // A line: { label, values, lane or stroke, dash, width, lo (lower edge of its envelope), fill,
-// marked }. `options`: { xLabel, yLabel, xLog, yLog, height, key (plots of one key share cursor and
+// marked, own (what hovering shows instead of the values) }. `options`: { xLabel, yLabel, xLog, yLog, height, key (plots of one key share cursor and
 // zoom), onZoom(min, max), window ([min, max] of x), draw(u), stepped, legend }.
 function chart(host, xs, lines, options) {
   host.replaceChildren();
@@ -95,7 +95,7 @@ function chart(host, xs, lines, options) {
     series.push({
       label: line.label, stroke, width: line.width ?? 1.5, dash: DASHES[line.dash ?? "solid"],
       fill: line.fill, spanGaps: true, points: { show: false }, paths,
-      value: (u, v) => shown(v), look: line.dash,
+      value: (u, v, at, n) => shown(line.own && n !== null ? line.own[n] : v), look: line.dash,
     });
     if (line.lo) {
       values.push(line.lo);

@@ -161,7 +161,7 @@ function drawFairness(link, lanes) {
   drawShares(link, timed, xs);
 }
 
-// Shares as stacked areas, of one controller at a time.
+// Shares on top of each other, of one controller at a time; hovering shows each flow's own.
 function drawShares(link, timed, xs) {
   const host = document.getElementById("shares");
   const select = element("select", {});
@@ -174,17 +174,13 @@ function drawShares(link, timed, xs) {
   const draw = () => {
     if (plot) { remove(plot); comparisonCharts = comparisonCharts.filter((c) => c !== plot); }
     const flows = timed[select.value].entry.time.flows;
-    const sums = xs.map(() => 0);
+    let below = xs.map(() => 0);
     const lines = flows.map((flow, index) => {
-      const share = decode(flow.share);
-      const values = xs.map((_, n) => (sums[n] += share[n] ?? 0));
-      const lane = { index, frame: false };
-      return { label: `flow ${index + 1}`, lane, values, own: share, marked: true };
+      const own = decode(flow.share), lo = below;
+      const values = below = xs.map((_, n) => lo[n] + (own[n] ?? 0));
+      return { label: `flow ${index + 1}`, lane: { index, frame: false }, values, lo, own, marked: true };
     });
-    // The sum of all is drawn first, so that the smaller sums lie on it.
-    plot = chart(panel, xs, lines.reverse().map((line) => (
-      { ...line, fill: () => withAlpha(colour(line.lane), 0.25) })),
-    { xLabel: "time, s", yLabel: "Mbit/s, stacked", height: 220 });
+    plot = chart(panel, xs, lines, { xLabel: "time, s", yLabel: "Mbit/s, stacked", height: 220 });
     comparisonCharts.push(plot);
   };
   select.onchange = draw;
