@@ -10,8 +10,6 @@ use crate::timeline::{FlowBin, FlowTimeline};
 pub const RATE_WINDOW: Duration = Duration::from_millis(100);
 /// Windows of shares and of Jain's index, as in the table's.
 const SHARE_WINDOW: Duration = Duration::from_secs(1);
-/// Points of a distribution; as smooth as a screen shows.
-const CDF_POINTS: usize = 400;
 
 /// What the link could carry, Mbit/s: the mean over the window of rates that ends with each bin.
 #[must_use]
@@ -50,11 +48,11 @@ pub fn rates(bins: &[FlowBin], bin: Duration, volume: impl Fn(&FlowBin) -> Bytes
         .collect()
 }
 
-/// A distribution, thinned out: milliseconds, share up to there.
+/// A distribution, thinned out to about so many points: milliseconds, share up to there.
 #[must_use]
-pub fn cdf(delays: &Delays) -> Vec<(f64, f64)> {
+pub fn cdf(delays: &Delays, points: usize) -> Vec<(f64, f64)> {
     let full = delays.cdf();
-    let stride = full.len().div_ceil(CDF_POINTS).max(1);
+    let stride = full.len().div_ceil(points.max(1)).max(1);
     let last = full.last().copied();
     full.into_iter()
         .step_by(stride)

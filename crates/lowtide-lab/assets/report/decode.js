@@ -25,6 +25,15 @@ function decode(series) {
   return series.values;
 }
 
+// Bins in which something happened, with how often (see report/series.rs).
+function decodeCounts(text) {
+  const raw = atob(text), counts = [];
+  for (let n = 0; n < raw.length; n += 3) {
+    counts.push([raw.charCodeAt(n) | (raw.charCodeAt(n + 1) << 8), raw.charCodeAt(n + 2)]);
+  }
+  return counts;
+}
+
 // A value for people; no more digits than it deserves.
 function shown(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";

@@ -20,7 +20,7 @@ function kindDash(key) {
 // A line's data: of all flows together, or of one.
 function laneOf(entry, flow, tracks, label, index, frame) {
   return { entry, flow, tracks, label, index, frame, shown: false,
-           counts: { lost: flow.lost, resent: flow.resent, timeouts: flow.timeouts } };
+           counts: { lost: decodeCounts(flow.lost), resent: decodeCounts(flow.resent), timeouts: decodeCounts(flow.timeouts) } };
 }
 
 // All controllers, or the flows of one.

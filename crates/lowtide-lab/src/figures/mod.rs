@@ -77,9 +77,9 @@ fn plots(
         .collect();
     let mut plots = vec![
         plane(comparison, &shown),
-        distribution("rtt-cdf", "RTT, ms", &shown, |e| cdf(&e.rtt)),
+        distribution("rtt-cdf", "RTT, ms", &shown, |e| cdf(&e.rtt, BINS)),
         distribution("queueing-delay-cdf", "queueing delay, ms", &shown, |e| {
-            cdf(&e.queueing)
+            cdf(&e.queueing, BINS)
         }),
     ];
     // Over time only the controllers: the limit would hide them.

@@ -5,18 +5,22 @@ use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
 use super::columns::{Column, columns};
-use super::series::{Band, Series};
+use super::series::{Band, Counts, Series};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
 use crate::metrics::Metrics;
 use crate::scenario::Scenario;
 use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
 
-/// Values over time of one report. They take 2.7 bytes each, the rest of a report some 200 kB, so
-/// that it stays well below 5 MB.
-const MOST_VALUES: usize = 1_300_000;
+/// Values over time of one report. They take 2.7 bytes each; all that is bounded here is 3.9 MB, so
+/// that a report stays below 5 MB with whatever is lost in it.
+const MOST_VALUES: usize = 1_100_000;
 /// Changes of phase of one report, some eight bytes each.
-const MOST_CHANGES: usize = 80_000;
+const MOST_CHANGES: usize = 60_000;
+/// Points of distributions of one report, some fifteen bytes each.
+const MOST_POINTS: usize = 32_000;
+/// Points of one distribution; as smooth as a screen shows.
+const CDF_POINTS: usize = 400;
 
 /// All of a report.
 #[derive(Serialize)]
@@ -68,7 +72,6 @@ struct TimeData {
     bin: f64,
     queue: Option<Band>,
     sojourn: Option<Band>,
-    drops: Vec<(usize, u32)>,
     /// All flows together; `None` for a single one.
     total: Option<FlowData>,
     flows: Vec<FlowData>,
@@ -85,10 +88,10 @@ struct FlowData {
     inflight: Option<Band>,
     bandwidth: Option<Band>,
     filter: Option<FilterData>,
-    /// Bin and number of packets.
-    lost: Vec<(usize, u32)>,
-    resent: Vec<(usize, u32)>,
-    timeouts: Vec<(usize, u32)>,
+    /// Packets by bin.
+    lost: Counts,
+    resent: Counts,
+    timeouts: Counts,
     phases: TrackData,
     modes: TrackData,
     /// Mbit/s in each of the windows of shares.
@@ -119,8 +122,12 @@ impl<'a> Data<'a> {
                 .filter_map(|e| e.timeline.as_ref())
         };
         let values: usize = timelines().map(values).sum();
-        let factor = values.div_ceil(MOST_VALUES).max(1);
-        let resolution = track_resolution(&|| timelines().flat_map(Timeline::flows));
+        let entries: usize = runs.iter().map(|(_, c)| c.entries.len()).sum();
+        let thinning = Thinning {
+            factor: values.div_ceil(MOST_VALUES).max(1),
+            resolution: track_resolution(&|| timelines().flat_map(Timeline::flows)),
+            points: (MOST_POINTS / (2 * entries.max(1))).min(CDF_POINTS),
+        };
         Ok(Self {
             seed,
             rate_window_ms: RATE_WINDOW.as_millis_f64(),
@@ -129,11 +136,22 @@ impl<'a> Data<'a> {
                 .iter()
                 .map(|(scenario, comparison)| {
                     let link = scenario.link.link(scenario.duration, seed)?;
-                    Ok(link_data(scenario, comparison, &link, factor, resolution))
+                    Ok(link_data(scenario, comparison, &link, thinning))
                 })
                 .collect::<Result<_, LinkError>>()?,
         })
     }
+}
+
+/// How much is left out so that a report does not grow beyond its bounds.
+#[derive(Clone, Copy)]
+struct Thinning {
+    /// Bins that become one.
+    factor: usize,
+    /// Shorter phases are not shown.
+    resolution: Duration,
+    /// Points of a distribution.
+    points: usize,
 }
 
 /// How many values a timeline has in full.
@@ -173,17 +191,16 @@ fn link_data<'a>(
     scenario: &'a Scenario,
     comparison: &'a Comparison,
     link: &Link,
-    factor: usize,
-    resolution: Duration,
+    thinning: Thinning,
 ) -> LinkData<'a> {
     let entries: Vec<EntryData<'a>> = comparison
         .entries
         .iter()
-        .map(|entry| entry_data(entry, scenario.flows > 1, factor, resolution))
+        .map(|entry| entry_data(entry, scenario.flows > 1, thinning))
         .collect();
     let timeline = comparison.entries.iter().find_map(|e| e.timeline.as_ref());
-    let bin = timeline.map_or(Duration::ZERO, |t| t.bin() * factor as u64);
-    let bins = timeline.map_or(0, |t| t.link().len().div_ceil(factor));
+    let bin = timeline.map_or(Duration::ZERO, |t| t.bin() * thinning.factor as u64);
+    let bins = timeline.map_or(0, |t| t.link().len().div_ceil(thinning.factor));
     LinkData {
         name: &scenario.link_name,
         setting: setting(scenario, comparison),
@@ -231,12 +248,7 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn entry_data<'a>(
-    entry: &'a Entry,
-    several_flows: bool,
-    factor: usize,
-    resolution: Duration,
-) -> EntryData<'a> {
+fn entry_data<'a>(entry: &'a Entry, several_flows: bool, thinning: Thinning) -> EntryData<'a> {
     let cells = |m: &Metrics| -> Vec<f64> {
         columns(several_flows)
             .iter()
@@ -254,12 +266,12 @@ fn entry_data<'a>(
             .filter(|m| m.rtt_ms.p95.is_finite())
             .map(|m| (short(m.rtt_ms.p95), short(m.throughput_mbps)))
             .collect(),
-        rtt: cdf(&entry.rtt),
-        queueing: cdf(&entry.queueing),
+        rtt: cdf(&entry.rtt, thinning.points),
+        queueing: cdf(&entry.queueing, thinning.points),
         time: entry
             .timeline
             .as_ref()
-            .map(|t| time_data(&t.coarsened(factor), resolution)),
+            .map(|t| time_data(&t.coarsened(thinning.factor), thinning.resolution)),
     }
 }
 
@@ -279,7 +291,6 @@ fn time_data(timeline: &Timeline, resolution: Duration) -> TimeData {
         bin: bin.as_secs_f64(),
         queue: Band::new(link.iter().map(|b| b.queue.get())),
         sojourn: Band::new(link.iter().map(|b| b.sojourn.get())),
-        drops: counts(link.iter().map(|b| b.drops)),
         total: several.then(|| flow_data(timeline.total(), timeline.flows().first(), None)),
         flows: timeline
             .flows()
@@ -292,11 +303,6 @@ fn time_data(timeline: &Timeline, resolution: Duration) -> TimeData {
         share_window: share_window(bin).as_secs_f64(),
         jain: several.then(|| Series::new(fairness(timeline.flows(), &shares, share_window(bin)))),
     }
-}
-
-/// The bins in which something happened.
-fn counts(counts: impl Iterator<Item = u32>) -> Vec<(usize, u32)> {
-    counts.enumerate().filter(|(_, n)| *n > 0).collect()
 }
 
 fn flow_data(
@@ -324,9 +330,9 @@ fn flow_data(
             measurement: band(&|b| b.filter.measurement),
             innovation: band(&|b| b.filter.innovation),
         }),
-        lost: counts(bins.iter().map(|b| b.lost)),
-        resent: counts(bins.iter().map(|b| b.resent)),
-        timeouts: counts(bins.iter().map(|b| b.timeouts)),
+        lost: Counts::new(bins.iter().map(|b| b.lost)),
+        resent: Counts::new(bins.iter().map(|b| b.resent)),
+        timeouts: Counts::new(bins.iter().map(|b| b.timeouts)),
         phases: tracks.map_or_else(TrackData::default, |t| track(&t.phases, resolution)),
         modes: tracks.map_or_else(TrackData::default, |t| track(&t.modes, resolution)),
         share: share.map(|s| Series::new(s.iter().copied().map(Some))),

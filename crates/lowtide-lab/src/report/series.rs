@@ -64,9 +64,37 @@ impl Band {
     }
 }
 
+/// How often something happened in each bin: for each bin in which it did, the bin's number
+/// (16 bits, little-endian) and the count, 255 at the most, in Base64.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Counts(String);
+
+impl Counts {
+    pub(super) fn new(counts: impl Iterator<Item = u32>) -> Self {
+        let bytes: Vec<u8> = counts
+            .zip(0_u16..)
+            .filter(|(count, _)| *count > 0)
+            .flat_map(|(count, bin)| {
+                let [low, high] = bin.to_le_bytes();
+                [low, high, count.min(255) as u8]
+            })
+            .collect();
+        Self(STANDARD.encode(bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_name_their_bins() {
+        let mut counts = vec![0; 1000];
+        (counts[3], counts[700]) = (2, 9_999);
+        let Counts(text) = Counts::new(counts.into_iter());
+        // 700 is 2 · 256 + 188.
+        assert_eq!(STANDARD.decode(text).unwrap(), [3, 0, 2, 188, 2, 255]);
+    }
 
     #[test]
     fn three_digits_survive_and_what_is_missing_stays_missing() {
