@@ -1,7 +1,8 @@
 //! Comparisons as one HTML file that needs nothing else: no network, no server, no second file.
 //!
-//! [`data`] is what the page plots, as JSON within the page; the scripts in `assets/report` draw
-//! it with uPlot.
+//! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
+//! it with uPlot. Each view is a section of `templates/report.html` with data of its own beside
+//! `links` and a script of its own beside `comparison.js`; that is the place for a view of sweeps.
 
 mod columns;
 mod data;
