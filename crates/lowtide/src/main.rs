@@ -5,6 +5,7 @@ mod failure;
 mod list;
 mod output;
 mod scenario_args;
+mod sparkline;
 mod trace;
 
 use std::io::Write;
