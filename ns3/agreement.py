@@ -44,7 +44,9 @@ def scenarios(args):
     for rate, rtt in itertools.product(rates, rtts):
         name = f"{rate}, {rtt}, 2bdp, 1 flow, 0.1 % loss"
         yield name, ["--rate", rate, "--rtt", rtt, "--buffer", "2bdp", "--loss", "0.1%"]
-    for trace, n in itertools.product(TRACES, ["1", "2"]):
+    # Without a limit of the buffer CUBIC and NewReno keep ns-3 busy for minutes: one run will do in CI.
+    traces = TRACES[:1] if args.subset else TRACES
+    for trace, n in itertools.product(traces, flows[:1] if args.subset else ["1", "2"]):
         path = os.path.join(args.traces, trace)
         if os.path.exists(path):
             name = f"{os.path.basename(trace)}, 40ms, {n} flow" + ("s" if n != "1" else "")
