@@ -62,7 +62,9 @@ impl Contender {
         }
     }
 
-    fn sender(&self) -> SenderKind {
+    /// What sends.
+    #[must_use]
+    pub fn sender(&self) -> SenderKind {
         match self {
             Self::Oracle => SenderKind::Oracle,
             Self::Controller { sender, .. } => sender.clone(),
@@ -193,7 +195,7 @@ fn run(
 }
 
 /// What a panic says.
-fn reason(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn reason(panic: &(dyn Any + Send)) -> String {
     let message = panic
         .downcast_ref::<&str>()
         .copied()

@@ -69,10 +69,10 @@ pub struct Scenario {
     pub packet_size: Bytes,
 }
 
-/// Size of a pure acknowledgment on a reverse link of limited rate.
-const ACK_SIZE: Bytes = Bytes::new(60);
-
 impl Scenario {
+    /// Size of a pure acknowledgment on a reverse link of limited rate.
+    pub(crate) const ACK_SIZE: Bytes = Bytes::new(60);
+
     /// One bulk QUIC flow for 30 s over a link with 40 ms RTT and an unlimited buffer.
     #[must_use]
     pub fn on_link(name: &str, link: LinkSource) -> Self {
@@ -122,7 +122,7 @@ impl Scenario {
             flows: (0..self.flows as u64).map(flow).collect(),
             duration: self.duration,
             packet_size: self.packet_size,
-            ack_size: ACK_SIZE,
+            ack_size: Self::ACK_SIZE,
             seed,
         })
     }

@@ -267,8 +267,7 @@ impl ScenarioArgs {
             }
         }
         if let Some(text) = &self.source {
-            s.source = source::parse(text)
-                .map_err(|e| Failure::input(format!("--source: {e}")))?;
+            s.source = source::parse(text).map_err(|e| Failure::input(format!("--source: {e}")))?;
         }
         s.access.sender_rate = self.access_rate.or(s.access.sender_rate);
         Ok(s)

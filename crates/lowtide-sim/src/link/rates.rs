@@ -114,7 +114,10 @@ impl RateSchedule {
     pub fn scaled_to(&self, mean: Rate) -> Result<Self, LinkError> {
         let now = self.mean_rate().as_f64();
         let factor = if now > 0.0 { mean.as_f64() / now } else { 1.0 };
-        let steps = self.steps.iter().map(|(at, rate)| (*at, rate.mul_f64(factor)));
+        let steps = self
+            .steps
+            .iter()
+            .map(|(at, rate)| (*at, rate.mul_f64(factor)));
         let last = self.steps.last().map_or(Time::ZERO, |(at, _)| *at);
         let after = match self.period {
             Time::MAX => AfterLast::Hold,

@@ -102,7 +102,11 @@ impl Cellular {
             let log = self.slow_sigma * slow + self.fast_sigma * fast;
             // No draw without idle intervals, so that the other processes stay as they are.
             let idle = served < 1.0 && normal.uniform() >= served;
-            let rate = if idle { 0.0 } else { scale * libm::exp(log) * depth };
+            let rate = if idle {
+                0.0
+            } else {
+                scale * libm::exp(log) * depth
+            };
             let at = Time::ZERO + self.interval * n;
             steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
             slow = slow_rho * slow + slow_innovation * normal.draw();

@@ -223,7 +223,11 @@ mod tests {
         let link = Link::Rates(model.generate(length, 1).unwrap());
         let info = info::describe(&link, length).unwrap();
         assert!((0.75..=1.3).contains(&info.variation), "{}", info.variation);
-        assert!((0.14..=0.28).contains(&info.empty_share), "{}", info.empty_share);
+        assert!(
+            (0.14..=0.28).contains(&info.empty_share),
+            "{}",
+            info.empty_share
+        );
         let at_100ms = info.autocorrelation[1].unwrap();
         assert!((0.19..=0.61).contains(&at_100ms), "{at_100ms}");
     }
