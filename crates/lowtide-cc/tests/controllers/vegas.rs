@@ -132,6 +132,9 @@ fn a_round_with_too_few_rtt_samples_is_renos() {
             number: number - 1,
             bytes: MSS,
             sent_at: now,
+            sent_inflight: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            app_limited: false,
         };
         cc.on_loss(&LossEvent {
             now,
