@@ -34,8 +34,8 @@ impl Row {
     pub fn shown(&self) -> String {
         match (self.ours, self.ci95) {
             (None, _) => "–".to_string(),
-            (Some(ours), Some(half)) if half > 0.0 => {
-                // Three of its digits say nothing.
+            // An interval that four digits do not show is none.
+            (Some(ours), Some(half)) if half > 5e-4 * ours.abs() => {
                 let digits = (1 - half.log10().floor() as i32).clamp(0, 4) as usize;
                 format!("{ours:.digits$} ± {half:.digits$}")
             }
@@ -83,7 +83,7 @@ pub fn write_document(
         for figure in &experiment.file.content.figures {
             let drawn = svg(figure, &experiment.results)
                 .map_err(|e| io::Error::other(format!("{}: {e}", figure.file)))?;
-            fs::write(folder.join(&figure.file).with_extension("svg"), drawn)?;
+            fs::write(folder.join(format!("{}.svg", figure.file)), drawn)?;
         }
     }
     fs::write(path, document(experiments, rows, command, &name))

@@ -86,7 +86,13 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
         ours.chain(c.printed.iter().map(|(_, y)| *y))
     });
     let (bottom, top) = bounds(heights.filter(|y| !figure.log || *y > 0.0));
-    let x = (low - margin)..(high + margin);
+    // The legend stands to the right of all points.
+    let legend = if curves.len() > 1 || curves.iter().any(|c| !c.printed.is_empty()) {
+        0.45 * (high - low).max(1.0e-9)
+    } else {
+        0.0
+    };
+    let x = (low - margin)..(high + margin + legend);
     let mut builder = ChartBuilder::on(root);
     builder
         .caption(&figure.title, ("sans-serif", 15))
@@ -124,8 +130,10 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
                 let line = ShapeStyle::from(&colour).stroke_width(2);
                 let thin = ShapeStyle::from(&colour).stroke_width(1);
                 let points = curve.ours.iter().map(|(x, y, _)| (*x, *y));
+                // Between places without numbers there is nothing.
+                let joined = points.clone().filter(|_| numbered);
                 chart
-                    .draw_series(LineSeries::new(points.clone(), line))?
+                    .draw_series(LineSeries::new(joined, line))?
                     .label(curve.name.clone())
                     .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], line));
                 chart.draw_series(points.map(|p| Circle::new(p, 3, colour.filled())))?;
@@ -153,12 +161,15 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
                         });
                 }
             }
-            chart
-                .configure_series_labels()
-                .background_style(WHITE.mix(0.85))
-                .border_style(BLACK.mix(0.3))
-                .label_font(("sans-serif", 12))
-                .draw()?;
+            if legend > 0.0 {
+                chart
+                    .configure_series_labels()
+                    .position(SeriesLabelPosition::UpperRight)
+                    .background_style(WHITE.mix(0.85))
+                    .border_style(BLACK.mix(0.3))
+                    .label_font(("sans-serif", 12))
+                    .draw()?;
+            }
         }};
     }
     if figure.log {

@@ -102,7 +102,15 @@ impl ScenarioFile {
         for case in cases {
             for n in 0..count / self.content.cases.len().max(1) {
                 let mut labels = Vec::new();
-                let mut overrides = Vec::new();
+                let mut overrides: Vec<Override<'_>> = self
+                    .fixed
+                    .iter()
+                    .map(|(key, value)| Override {
+                        key,
+                        value,
+                        said_at: key.split('.').map(str::to_string).collect(),
+                    })
+                    .collect();
                 if let Some((index, case)) = case {
                     labels.push(("case".to_string(), case.name.clone()));
                     overrides.extend(case.set.iter().map(|(key, value)| {

@@ -95,6 +95,8 @@ pub struct ScenarioFile {
     pub content: Content,
     /// The same, to put the values of cells in.
     table: toml::Table,
+    /// Values that are the same in all cells, whatever the file says.
+    fixed: Vec<(String, toml::Value)>,
 }
 
 /// The largest file that is read.
@@ -139,6 +141,7 @@ impl ScenarioFile {
             source,
             content,
             table,
+            fixed: Vec::new(),
         })
     }
 
@@ -185,9 +188,15 @@ impl ScenarioFile {
         other
     }
 
-    /// Tries these values for a key, on top of the sweep or instead of what it says of that key.
-    pub fn vary(&mut self, key: &str, values: Vec<toml::Value>) {
-        self.content.sweep.insert(key.to_string(), values);
+    /// Tries these values for a key, on top of the sweep or instead of what it says of that key. A
+    /// single value for a key that the sweep does not vary makes no cells and no labels.
+    pub fn vary(&mut self, key: &str, mut values: Vec<toml::Value>) {
+        if values.len() == 1 && !self.content.sweep.contains_key(key) {
+            self.fixed
+                .extend(values.pop().map(|v| (key.to_string(), v)));
+        } else {
+            self.content.sweep.insert(key.to_string(), values);
+        }
     }
 
     /// Runs each cell with so many seeds.
