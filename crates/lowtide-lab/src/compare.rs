@@ -201,7 +201,7 @@ fn run(
 }
 
 /// What a panic says.
-fn reason(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn reason(panic: &(dyn Any + Send)) -> String {
     let message = panic
         .downcast_ref::<&str>()
         .copied()

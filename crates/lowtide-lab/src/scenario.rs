@@ -8,7 +8,7 @@ use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, LinkError, RateSchedule};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::trace::generate::Cellular;
+use lowtide_sim::trace::generate::{self, Model};
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
 
@@ -18,7 +18,7 @@ pub enum LinkSource {
     /// The same for all seeds.
     Fixed(Arc<Link>),
     /// A generated one, another for each seed.
-    Cellular(Cellular),
+    Generated(Model),
 }
 
 impl LinkSource {
@@ -29,10 +29,7 @@ impl LinkSource {
     pub fn link(&self, duration: Duration, seed: u64) -> Result<Arc<Link>, LinkError> {
         match self {
             Self::Fixed(link) => Ok(link.clone()),
-            Self::Cellular(model) => {
-                let length = duration.max(model.interval);
-                Ok(Arc::new(Link::Rates(model.generate(length, seed)?)))
-            }
+            Self::Generated(model) => Ok(Arc::new(Link::Rates(model.generate(duration, seed)?))),
         }
     }
 }
@@ -72,10 +69,10 @@ pub struct Scenario {
     pub packet_size: Bytes,
 }
 
-/// Size of a pure acknowledgment on a reverse link of limited rate.
-const ACK_SIZE: Bytes = Bytes::new(60);
-
 impl Scenario {
+    /// Size of a pure acknowledgment on a reverse link of limited rate.
+    pub(crate) const ACK_SIZE: Bytes = Bytes::new(60);
+
     /// One bulk QUIC flow for 30 s over a link with 40 ms RTT and an unlimited buffer.
     #[must_use]
     pub fn on_link(name: &str, link: LinkSource) -> Self {
@@ -125,7 +122,7 @@ impl Scenario {
             flows: (0..self.flows as u64).map(flow).collect(),
             duration: self.duration,
             packet_size: self.packet_size,
-            ack_size: ACK_SIZE,
+            ack_size: Self::ACK_SIZE,
             seed,
         })
     }
@@ -183,7 +180,7 @@ static BUILT_IN: &[BuiltIn] = &[
         name: "4g",
         summary: "one bulk flow on a 4G-like link whose rate changes every 10 ms, 40 ms RTT",
         make: || {
-            let source = LinkSource::Cellular(Cellular::default());
+            let source = LinkSource::Generated(generate::named()[0].model());
             Scenario::on_link("built-in 4G-like link, 12 Mbit/s on average", source)
         },
     },

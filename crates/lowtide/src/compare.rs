@@ -6,7 +6,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use lowtide_cc::registry;
 use lowtide_lab::compare::{self, Comparison, Contender, Plan};
 use lowtide_lab::scenario::Scenario;
@@ -14,6 +13,7 @@ use lowtide_lab::{figures, qlog, report};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
+use crate::progress;
 use crate::scenario_args::ScenarioArgs;
 use crate::sparkline;
 
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         timelines: args.report.is_some() || args.figures.is_some() || draws,
     };
     let runs = compare::count_runs(&contenders, &plan) * scenarios.len() as u64;
-    let bar = progress_bar(runs);
+    let bar = progress::bar(runs);
     let mut done: Vec<(Scenario, Comparison)> = Vec::new();
     let mut walls = Vec::new();
     for scenario in scenarios {
@@ -272,13 +272,4 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>, Failure> {
         return all.map(parse).collect();
     }
     names.iter().map(|name| parse(name)).collect()
-}
-
-/// A bar on a terminal's standard error, nothing elsewhere.
-fn progress_bar(runs: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left");
-    match style {
-        Ok(style) => ProgressBar::new(runs).with_style(style),
-        Err(_) => ProgressBar::hidden(),
-    }
 }

@@ -1,9 +1,12 @@
 //! `lowtide`: congestion controllers on links whose capacity changes.
 
 mod compare;
+mod experiment;
 mod failure;
 mod list;
 mod output;
+mod progress;
+mod reproduce;
 mod scenario_args;
 mod sparkline;
 mod trace;
@@ -12,6 +15,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use lowtide_lab::scenario_file::ScenarioFile;
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -24,6 +28,14 @@ struct Cli {
 enum Command {
     /// Run controllers over one link and show who gets what throughput at what delay
     Compare(Box<compare::Args>),
+    /// Run a scenario file: flows of any kind on one link, its cases and its sweep
+    Run(experiment::RunArgs),
+    /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
+    Sweep(experiment::SweepArgs),
+    /// Run the papers' experiments again and say which claims hold
+    Reproduce(reproduce::Args),
+    /// Print the JSON schema of scenario files, for editors
+    Schema,
     /// List the controllers and their parameters
     List(list::Args),
     /// Describe, convert or generate link traces
@@ -42,6 +54,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Compare(args) => compare::run(&args),
+        Command::Run(args) => experiment::run(&args),
+        Command::Sweep(args) => experiment::sweep(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args),
         Command::Trace { command } => trace::run(&command),
         Command::Completions { shell } => {

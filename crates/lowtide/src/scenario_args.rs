@@ -8,7 +8,7 @@ use lowtide_lab::scenario::{self, LinkSource, Scenario};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
+use lowtide_sim::source;
 use lowtide_sim::trace::{self, quantity};
 use lowtide_sim::transport::TransportConfig;
 
@@ -237,7 +237,8 @@ impl ScenarioArgs {
             s.loss = LossModel::Random(share);
         }
         if let Some(text) = &self.burst_loss {
-            s.loss = burst_loss(text)?;
+            s.loss = quantity::burst_loss(text)
+                .map_err(|e| Failure::input(format!("--burst-loss: {e}")))?;
         }
         if let Some(share) = self.ack_loss {
             s.ack_loss = LossModel::Random(share);
@@ -266,7 +267,7 @@ impl ScenarioArgs {
             }
         }
         if let Some(text) = &self.source {
-            s.source = source(text)?;
+            s.source = source::parse(text).map_err(|e| Failure::input(format!("--source: {e}")))?;
         }
         s.access.sender_rate = self.access_rate.or(s.access.sender_rate);
         Ok(s)
@@ -304,64 +305,4 @@ fn collect_traces(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// A mean loss share and a mean burst length as a Gilbert–Elliott model that loses everything in
-/// its bad state.
-fn burst_loss(text: &str) -> Result<LossModel, Failure> {
-    let wrong = || {
-        Failure::input(format!(
-            "--burst-loss: '{}' is no SHARE:PACKETS, as in 1%:10 (share below 100 %, at least 1 \
-             packet)",
-            text.escape_debug()
-        ))
-    };
-    let (share, length) = text.split_once(':').ok_or_else(wrong)?;
-    let share = quantity::probability(share).map_err(|_| wrong())?;
-    let length: f64 = length
-        .parse()
-        .ok()
-        .filter(|n| (1.0..=1e6).contains(n))
-        .ok_or_else(wrong)?;
-    let bad_to_good = 1.0 / length;
-    // In balance, share = good_to_bad / (good_to_bad + bad_to_good).
-    let good_to_bad = share * bad_to_good / (1.0 - share);
-    if !(0.0..=1.0).contains(&good_to_bad) {
-        return Err(wrong());
-    }
-    Ok(LossModel::GilbertElliott {
-        good_to_bad,
-        bad_to_good,
-        loss_good: 0.0,
-        loss_bad: 1.0,
-    })
-}
-
-fn source(text: &str) -> Result<SourceConfig, Failure> {
-    let wrong = |e: &dyn std::fmt::Display| {
-        Failure::input(format!(
-            "--source: {e}; write bulk, 10MB, 10mbit, video:2mbit or onoff:10mbit:1s:500ms"
-        ))
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    let rate = |text: &str| quantity::rate(text).map_err(|e| wrong(&e));
-    let time = |text: &str| quantity::duration(text).map_err(|e| wrong(&e));
-    match parts.as_slice() {
-        ["bulk"] => Ok(SourceConfig::Bulk),
-        ["video", r] => Ok(SourceConfig::Video {
-            rate: rate(r)?,
-            fps: 30,
-            spread: 0.3,
-        }),
-        ["onoff", r, on, off] => Ok(SourceConfig::OnOff {
-            on: time(on)?,
-            off: time(off)?,
-            rate: rate(r)?,
-        }),
-        [one] => match quantity::bytes(one) {
-            Ok(volume) => Ok(SourceConfig::Sized(volume)),
-            Err(_) => Ok(SourceConfig::ConstantRate(rate(one)?)),
-        },
-        _ => Err(wrong(&format!("'{}' is no source", text.escape_debug()))),
-    }
 }

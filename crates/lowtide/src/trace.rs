@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
-use lowtide_sim::trace::generate::Cellular;
+use lowtide_sim::trace::generate::{self, Cellular};
 use lowtide_sim::trace::{info, mahimahi, quantity, series};
 use serde::Serialize;
 
@@ -53,11 +53,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
         opportunity: Option<Bytes>,
     },
-    /// Generate a 4G-like trace
+    /// Generate a trace of a link that cannot be had
     Generate {
-        /// Mean rate outside fades
-        #[arg(long, default_value = "12mbit", value_parser = quantity::rate)]
-        mean: Rate,
+        /// Model; 'lowtide trace models' describes them
+        #[arg(long, value_name = "NAME", default_value = "4g")]
+        model: String,
+        /// Mean rate [default: the model's]
+        #[arg(long, value_parser = quantity::rate)]
+        mean: Option<Rate>,
         /// Length
         #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::duration)]
         duration: Duration,
@@ -71,6 +74,8 @@ pub(crate) enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// List the models of generated traces
+    Models,
 }
 
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
@@ -93,28 +98,53 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             let text = write(&link, length, *interval, *to, *opportunity)?;
             put(&text, output.as_ref())
         }
+        Command::Models => {
+            let mut text = String::new();
+            for named in generate::named() {
+                // Writing to a string cannot fail.
+                let _ = writeln!(
+                    text,
+                    "{:<16} {} (mean {} Mbit/s)",
+                    named.name,
+                    named.summary,
+                    named.model().mean().as_mbps()
+                );
+            }
+            output::print(text.as_bytes())
+        }
         Command::Generate {
+            model,
             mean,
             duration,
             seed,
             to,
             output,
         } => {
-            let model = Cellular {
-                mean: *mean,
-                ..Cellular::default()
-            };
-            let longest = model.interval * Cellular::MAX_INTERVALS;
-            if *duration < model.interval || *duration > longest {
+            let named = generate::named();
+            let model = named
+                .iter()
+                .find(|n| n.name == model)
+                .map(generate::Named::model)
+                .ok_or_else(|| {
+                    let known: Vec<&str> = named.iter().map(|n| n.name).collect();
+                    Failure::input(format!(
+                        "--model: there is no '{}'; known are {}",
+                        model.escape_debug(),
+                        known.join(", ")
+                    ))
+                })?;
+            let model = model.with_mean(mean.unwrap_or_else(|| model.mean()));
+            let longest = model.interval() * Cellular::MAX_INTERVALS;
+            if *duration < model.interval() || *duration > longest {
                 return Err(Failure::input(format!(
                     "--duration: must lie between {} and {} s",
-                    model.interval,
+                    model.interval(),
                     longest.as_secs_f64()
                 )));
             }
             let schedule = model.generate(*duration, *seed).map_err(Failure::input)?;
             let link = Arc::new(Link::Rates(schedule));
-            let text = write(&link, *duration, model.interval, *to, None)?;
+            let text = write(&link, *duration, model.interval(), *to, None)?;
             put(&text, output.as_ref())
         }
     }

@@ -442,3 +442,184 @@ fn a_closed_pipe_is_no_failure() {
             .success();
     }
 }
+
+fn example() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example.toml");
+    file.display().to_string()
+}
+
+#[test]
+fn a_scenario_file_runs_flows_of_different_kinds_in_every_cell() {
+    let file = example();
+    let args = ["run", &file, "--vary", "run.duration=8s", "--seeds", "2"];
+    let table = stdout(&args);
+    for part in [
+        "alone together, 8bdp, bbr3",
+        "on a lossy link, 0.5bdp, bbr",
+        "  cubic",
+        "±",
+    ] {
+        assert!(table.contains(part), "no {part:?} in {table}");
+    }
+    let json: Value = serde_json::from_str(&stdout(&[&args[..], &["--json"]].concat())).unwrap();
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 12);
+    assert_eq!(results[0]["labels"]["case"], "alone together");
+    assert_eq!(results[0]["flows"][1]["controller"], "cubic");
+    assert!(results[0]["flows"][1]["rtt_ms"]["p95"].is_number());
+    assert!(results[0]["ci95"]["throughput_mbps"].is_number());
+    let csv = stdout(&[&args[..], &["--csv"]].concat());
+    assert_eq!(csv.lines().count(), 13);
+    assert!(csv.starts_with("case,"), "{csv:.100}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    let one = [
+        "run",
+        &file,
+        "--vary",
+        "run.duration=2s",
+        "--vary",
+        "flows.1.start=1s",
+    ];
+    let report = [
+        "--vary",
+        "link.buffer=2bdp",
+        "--seeds",
+        "1",
+        "--report",
+        &out,
+    ];
+    stdout(&[&one[..], &report].concat());
+    let page = fs::read_to_string(folder.path().join("1.html")).unwrap();
+    assert!(page.contains("alone together, 2bdp, bbr3"));
+}
+
+#[test]
+fn an_interrupted_sweep_goes_on_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    let file = example();
+    let args = [
+        "sweep",
+        &file,
+        "--vary",
+        "run.duration=6s",
+        "--seeds",
+        "2",
+        "--csv",
+        "--output",
+        &out,
+    ];
+    let whole = stdout(&args);
+    let results = folder.path().join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    assert_eq!(text.lines().count(), 24);
+    // As if the machine had failed in the middle of a line.
+    let half = &text[..text.len() / 2];
+    let kept = half.matches('\n').count();
+    assert!((5..20).contains(&kept), "{kept}");
+    fs::write(&results, half).unwrap();
+    let again = lowtide(&args).assert().success();
+    let output = again.get_output();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), whole);
+    let told = String::from_utf8_lossy(&output.stderr).to_string();
+    assert!(
+        told.contains(&format!("24 runs; {kept} of them are in")),
+        "{told}"
+    );
+    assert!(told.contains(&format!("{} runs in", 24 - kept)), "{told}");
+}
+
+#[test]
+fn a_cell_that_fails_is_reported_and_the_others_go_on() {
+    let file = example();
+    let args = [
+        "run",
+        &file,
+        "--vary",
+        "run.duration=6s",
+        "--vary",
+        "link.buffer=2bdp",
+    ];
+    let more = [
+        "--vary",
+        "flows.0.ack_every=0",
+        "--vary",
+        "flows.0.ack_every=2",
+        "--json",
+    ];
+    let assert = lowtide(&[&args[..], &more].concat()).assert().code(1);
+    let output = assert.get_output();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = json["results"].as_array().unwrap();
+    let done = results
+        .iter()
+        .filter(|r| r["throughput_mbps"].is_number())
+        .count();
+    assert_eq!((results.len(), done), (8, 4));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("acknowledges at least every 1 packet"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn scenario_files_are_refused_with_file_line_and_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrong.toml");
+    let path = file.display().to_string();
+    fs::write(&file, "[link]\nrate = \"5mbit\"\nbufer = \"2bdp\"\n").unwrap();
+    refused(
+        &["run", &path],
+        &["wrong.toml:3: link.bufer", "did you mean `buffer`?"],
+    );
+    refused(&["run", "no-such.toml"], &["no-such.toml", "cannot read"]);
+    refused(
+        &["run", &example(), "--vary", "link.buffer"],
+        &["--vary", "KEY=VALUE"],
+    );
+    refused(
+        &["run", &example(), "--vary", "lnk.buffer=2bdp"],
+        &["keys begin with one of"],
+    );
+    refused(
+        &["reproduce", "no-such"],
+        &["there is no experiment", "rbbr-fig3"],
+    );
+    refused(
+        &["trace", "generate", "--model", "5g"],
+        &["--model", "4g-static"],
+    );
+    let schema: Value = serde_json::from_str(&stdout(&["schema"])).unwrap();
+    assert!(schema["properties"]["flows"].is_object());
+}
+
+#[test]
+fn reproduce_prints_rows_with_the_papers_value_ours_and_whether_the_claim_holds() {
+    assert!(stdout(&["reproduce", "--list"]).contains("ebcc-multi"));
+    let args = ["reproduce", "rbbr-fig3", "--seeds", "2"];
+    let json: Value = serde_json::from_str(&stdout(&[&args[..], &["--json"]].concat())).unwrap();
+    let rows = json.as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        for key in ["experiment", "setting", "metric", "claim", "holds"] {
+            assert!(row[key].is_string(), "{key} in {row}");
+        }
+        assert!(row["ours"].is_number() && row["ci95"].is_number() && row["paper"].is_null());
+    }
+    assert_eq!(rows[0]["holds"], "yes");
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.md");
+    let document = ["reproduce", "acd-rtt", "--seeds", "1", "--document"];
+    let path = page.display().to_string();
+    stdout(&[&document[..], &[&path]].concat());
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("](page/acd-rtt.svg)") && text.contains("| setting |"),
+        "{text}"
+    );
+    let figure = fs::read_to_string(folder.path().join("page/acd-rtt.svg")).unwrap();
+    assert!(figure.starts_with("<svg"));
+}

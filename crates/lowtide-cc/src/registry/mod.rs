@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use self::entries::ENTRIES;
+pub use self::nearest::nearest;
 use self::parameter::Values;
 pub use self::parameter::{Domain, Parameter};
 use crate::controller::{Config, Controller};
@@ -143,7 +144,7 @@ pub fn parse(spec: &str) -> Result<Spec, Error> {
             .find(|e| e.name == name)
             .ok_or_else(|| Error::UnknownController {
                 name: name.to_string(),
-                nearest: nearest::nearest(name, ENTRIES.iter().map(|e| e.name)),
+                nearest: nearest(name, ENTRIES.iter().map(|e| e.name)),
                 known: join(ENTRIES.iter().map(|e| e.name)),
             })?;
     let mut values = Values::of(entry.parameters);
@@ -161,7 +162,7 @@ pub fn parse(spec: &str) -> Result<Spec, Error> {
                 Error::UnknownParameter {
                     controller: entry.name,
                     key: key.to_string(),
-                    nearest: nearest::nearest(key, names()),
+                    nearest: nearest(key, names()),
                     known: if entry.parameters.is_empty() {
                         "it has none".to_string()
                     } else {

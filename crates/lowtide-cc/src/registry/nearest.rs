@@ -2,11 +2,9 @@
 
 use alloc::vec::Vec;
 
-/// The name with the smallest edit distance, if it is near enough to be meant.
-pub(super) fn nearest(
-    wanted: &str,
-    names: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
+/// The name with the smallest edit distance to `wanted`, if it is near enough to be meant.
+#[must_use]
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Long input is no slip of the pen, and the distance costs the product of the lengths.
     if wanted.len() > 40 {
         return None;

@@ -57,6 +57,8 @@ pub struct Meter {
     packet_size: Bytes,
     flows: Vec<FlowMeter>,
     fairness: Fairness,
+    /// Nothing before this is measured.
+    from: Time,
 }
 
 impl Meter {
@@ -89,7 +91,18 @@ impl Meter {
             packet_size: config.packet_size,
             flows,
             fairness: Fairness::new(config.flows.len()),
+            from: Time::ZERO,
         }
+    }
+
+    /// Leaves out all that happens before `from`: flows count as if they began then.
+    #[must_use]
+    pub fn measuring_from(mut self, from: Time) -> Self {
+        self.from = from;
+        for flow in &mut self.flows {
+            flow.start = flow.start.max(from);
+        }
+        self
     }
 
     /// What was measured, once the simulation is over.
@@ -188,11 +201,14 @@ impl Probe for Meter {
         let f = &mut self.flows[flow];
         (f.to_link, f.from_link) = (to_link, from_link);
         f.self_inflicted = SelfInflicted::new(self.link.clone(), to_link, from_link);
-        self.fairness.on_flow_start(flow, start);
+        self.fairness.on_flow_start(flow, start.max(self.from));
     }
 
     #[inline]
     fn on_send(&mut self, sent: &Sent) {
+        if sent.now < self.from {
+            return;
+        }
         let f = &mut self.flows[sent.flow];
         f.sent += sent.bytes;
         if sent.retransmission {
@@ -200,12 +216,18 @@ impl Probe for Meter {
         }
     }
 
-    fn on_drop(&mut self, flow: usize, _now: Time, bytes: Bytes, _cause: DropCause) {
+    fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, _cause: DropCause) {
+        if now < self.from {
+            return;
+        }
         self.flows[flow].dropped += bytes;
     }
 
     #[inline]
     fn on_deliver(&mut self, d: &Delivery<'_>) {
+        if d.now < self.from {
+            return;
+        }
         let f = &mut self.flows[d.flow];
         f.received += d.bytes;
         if d.first_copy {
@@ -220,7 +242,7 @@ impl Probe for Meter {
 
     #[inline]
     fn on_ack(&mut self, ack: &AckSeen<'_>) {
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
             self.flows[ack.flow].rtt.record(rtt);
         }
     }

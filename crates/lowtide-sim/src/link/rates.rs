@@ -107,6 +107,25 @@ impl RateSchedule {
         Self::new(vec![(Time::ZERO, rate)], AfterLast::Hold)
     }
 
+    /// The same schedule with all rates in proportion, so that the mean is `mean`.
+    ///
+    /// # Errors
+    /// When every rate would round to zero.
+    pub fn scaled_to(&self, mean: Rate) -> Result<Self, LinkError> {
+        let now = self.mean_rate().as_f64();
+        let factor = if now > 0.0 { mean.as_f64() / now } else { 1.0 };
+        let steps = self
+            .steps
+            .iter()
+            .map(|(at, rate)| (*at, rate.mul_f64(factor)));
+        let last = self.steps.last().map_or(Time::ZERO, |(at, _)| *at);
+        let after = match self.period {
+            Time::MAX => AfterLast::Hold,
+            period => AfterLast::RepeatAfter(period.since(last)),
+        };
+        Self::new(steps.collect(), after)
+    }
+
     /// Length of one repetition, where it repeats.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {

@@ -3,10 +3,12 @@
 //! A [`Source`] is an application that writes to a flow. Everything but bulk data is a sequence of
 //! writes, each at its time; they differ in when and how much.
 
+mod text;
 mod writes;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
+pub use self::text::parse;
 use self::writes::{OnOff, Steady, Video, Writes};
 
 /// An application that writes to a flow.

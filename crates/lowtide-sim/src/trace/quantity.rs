@@ -4,6 +4,7 @@
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
 
+use crate::impairment::LossModel;
 use crate::queue::QueueLimit;
 
 /// Bytes a second.
@@ -43,6 +44,12 @@ const MAX_VOLUME: f64 = 1e15;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct QuantityError(String);
+
+impl QuantityError {
+    pub(crate) fn new(problem: String) -> Self {
+        Self(problem)
+    }
+}
 
 fn error<T>(text: &str, problem: &str) -> Result<T, QuantityError> {
     let shown: String = text.chars().take(40).collect();
@@ -195,6 +202,45 @@ pub fn probability(text: &str) -> Result<f64, QuantityError> {
         return error(text, "is no probability: it is above 100 %");
     }
     Ok(value)
+}
+
+/// Bursty loss, mean share and mean burst in packets (`1%:10`), as a Gilbert–Elliott model that
+/// loses everything in its bad state.
+///
+/// # Errors
+/// When the text is none, the share 100 %, or the burst shorter than a packet.
+pub fn burst_loss(text: &str) -> Result<LossModel, QuantityError> {
+    let wrong = || {
+        error(
+            text,
+            "is no SHARE:PACKETS, as in 1%:10 (share below 100 %, at least 1 packet)",
+        )
+    };
+    let Some((share, length)) = text.split_once(':') else {
+        return wrong();
+    };
+    let Ok(share) = probability(share) else {
+        return wrong();
+    };
+    let Some(length) = length
+        .parse()
+        .ok()
+        .filter(|n: &f64| (1.0..=1e6).contains(n))
+    else {
+        return wrong();
+    };
+    let bad_to_good = 1.0 / length;
+    // In balance, share = good_to_bad / (good_to_bad + bad_to_good).
+    let good_to_bad = share * bad_to_good / (1.0 - share);
+    if !(0.0..=1.0).contains(&good_to_bad) {
+        return wrong();
+    }
+    Ok(LossModel::GilbertElliott {
+        good_to_bad,
+        bad_to_good,
+        loss_good: 0.0,
+        loss_bad: 1.0,
+    })
 }
 
 #[cfg(test)]

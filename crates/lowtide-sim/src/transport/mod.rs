@@ -30,6 +30,10 @@ pub enum TransportConfig {
         min_rto: Duration,
         /// Longest delay of an acknowledgment (Linux: 40 ms).
         delayed_ack: Duration,
+        /// Selective acknowledgments (RFC 2018). Without them the sender learns of a loss by its
+        /// timer alone and then sends all that was in flight again: there is no NewReno recovery
+        /// here, so that this shows how much SACK is worth at the most.
+        sack: bool,
     },
 }
 
@@ -49,6 +53,7 @@ impl TransportConfig {
         Self::Tcp {
             min_rto: Duration::from_millis(200),
             delayed_ack: Duration::from_millis(40),
+            sack: true,
         }
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     quic: bool,
+    /// TCP: blocks beside the cumulative acknowledgment.
+    sack_blocks: usize,
     ack_every: u32,
     max_delay: Duration,
     /// Packet numbers (QUIC only).
@@ -59,16 +61,19 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(config: &TransportConfig, estimator: Option<rbbr::Receiver>) -> Self {
-        let (quic, ack_every, max_delay) = match *config {
+        let (quic, sack, ack_every, max_delay) = match *config {
             TransportConfig::Quic {
                 ack_every,
                 max_ack_delay,
-            } => (true, ack_every, max_ack_delay),
+            } => (true, false, ack_every, max_ack_delay),
             // RFC 5681 §4.2: at least every second segment.
-            TransportConfig::Tcp { delayed_ack, .. } => (false, 2, delayed_ack),
+            TransportConfig::Tcp {
+                delayed_ack, sack, ..
+            } => (false, sack, 2, delayed_ack),
         };
         Self {
             quic,
+            sack_blocks: if sack { SACK_BLOCKS } else { 0 },
             ack_every: ack_every.max(1),
             max_delay,
             packets: RangeSet::default(),
@@ -173,9 +178,10 @@ impl Receiver {
         let holds_newest = |r: &Range| (r.start..r.end).contains(&self.newest_segment);
         let newest_at = above.iter().rposition(holds_newest);
         // The highest blocks; the newest one takes the last place where it is not among them.
-        let highest = above.len().saturating_sub(SACK_BLOCKS);
+        let highest = above.len().saturating_sub(self.sack_blocks);
         ack.ranges.extend(above[highest..].iter().rev());
-        if let Some(at) = newest_at.filter(|at| *at < highest) {
+        let hidden = newest_at.filter(|at| *at < highest && self.sack_blocks > 0);
+        if let Some(at) = hidden {
             ack.ranges.pop();
             ack.ranges.push(above[at]);
         }
@@ -240,5 +246,20 @@ mod tests {
         assert!(r.on_packet(Time::ZERO, 6, 4).ack_now, "fills a gap");
         r.write_ack(Time::ZERO, &mut ack);
         assert_eq!(ranges(&ack), [(9, 10), (7, 8), (3, 6), (0, 2)]);
+    }
+
+    #[test]
+    fn tcp_without_sack_reports_the_cumulative_part_alone() {
+        let mut config = TransportConfig::tcp();
+        if let TransportConfig::Tcp { sack, .. } = &mut config {
+            *sack = false;
+        }
+        let mut r = Receiver::new(&config, None);
+        let mut ack = Ack::default();
+        for (n, segment) in [0, 1, 3, 5].into_iter().enumerate() {
+            r.on_packet(Time::ZERO, n as u64, segment);
+        }
+        r.write_ack(Time::ZERO, &mut ack);
+        assert_eq!(ranges(&ack), [(0, 2)]);
     }
 }

@@ -115,6 +115,7 @@ impl Sender {
             TransportConfig::Tcp {
                 min_rto,
                 delayed_ack,
+                ..
             } => (
                 Protocol::Tcp(super::tcp::TcpState::new(min_rto, delayed_ack)),
                 LossDetection::rack(),

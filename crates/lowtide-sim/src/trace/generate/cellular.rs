@@ -8,13 +8,14 @@
 //! - **fades**: times of exponentially distributed length in which little or nothing leaves, as
 //!   handovers and deep shadows make them.
 //!
+//! Intervals in which the scheduler serves only others can be left out on top (`idle_share`).
+//!
 //! The defaults were set from the statistics of rates in real LTE traces (variation,
 //! autocorrelation, empty intervals), never from a controller's results.
 
 use lowtide_cc::units::{Duration, Rate, Time};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 
+use super::random::Random;
 use crate::link::{AfterLast, LinkError, RateSchedule};
 
 /// Parameters of the model.
@@ -38,6 +39,9 @@ pub struct Cellular {
     pub fade_length: Duration,
     /// Rate in a fade, as a share of the rate without it.
     pub fade_depth: f64,
+    /// Share of the intervals in which the scheduler serves only others, drawn independently; the
+    /// rest is raised by as much.
+    pub idle_share: f64,
 }
 
 impl Default for Cellular {
@@ -53,34 +57,8 @@ impl Default for Cellular {
             fade_every: Duration::from_secs(12),
             fade_length: Duration::from_millis(150),
             fade_depth: 0.0,
+            idle_share: 0.0,
         }
-    }
-}
-
-/// Normal random numbers, two at a time (Box–Muller).
-struct Normal {
-    rng: Pcg64Mcg,
-    spare: Option<f64>,
-}
-
-impl Normal {
-    /// Even in 0..1, never 0.
-    fn uniform(&mut self) -> f64 {
-        ((self.rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * libm::log(self.uniform())
-    }
-
-    fn draw(&mut self) -> f64 {
-        if let Some(spare) = self.spare.take() {
-            return spare;
-        }
-        let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
-        let angle = 2.0 * core::f64::consts::PI * self.uniform();
-        self.spare = Some(radius * libm::sin(angle));
-        radius * libm::cos(angle)
     }
 }
 
@@ -97,10 +75,7 @@ impl Cellular {
         if intervals == 0 || intervals > Self::MAX_INTERVALS {
             return Err(LinkError::NoSteps);
         }
-        let mut normal = Normal {
-            rng: Pcg64Mcg::seed_from_u64(seed),
-            spare: None,
-        };
+        let mut normal = Random::new(seed);
         let step = self.interval.as_secs_f64();
         // Autocorrelation of neighbouring values, and the innovation that keeps the variance.
         let decay = |time: Duration| {
@@ -111,7 +86,8 @@ impl Cellular {
         let (fast_rho, fast_innovation) = decay(self.fast_time);
         // E[exp(σ·N)] = exp(σ²/2).
         let variance = self.slow_sigma * self.slow_sigma + self.fast_sigma * self.fast_sigma;
-        let scale = self.mean.as_f64() / libm::exp(variance / 2.0);
+        let served = (1.0 - self.idle_share).clamp(0.01, 1.0);
+        let scale = self.mean.as_f64() / libm::exp(variance / 2.0) / served;
         let (mut slow, mut fast) = (normal.draw(), normal.draw());
         let mut fade_at = normal.exponential(self.fade_every.as_secs_f64());
         let mut fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
@@ -124,7 +100,13 @@ impl Cellular {
             }
             let depth = if now >= fade_at { self.fade_depth } else { 1.0 };
             let log = self.slow_sigma * slow + self.fast_sigma * fast;
-            let rate = scale * libm::exp(log) * depth;
+            // No draw without idle intervals, so that the other processes stay as they are.
+            let idle = served < 1.0 && normal.uniform() >= served;
+            let rate = if idle {
+                0.0
+            } else {
+                scale * libm::exp(log) * depth
+            };
             let at = Time::ZERO + self.interval * n;
             steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
             slow = slow_rho * slow + slow_innovation * normal.draw();

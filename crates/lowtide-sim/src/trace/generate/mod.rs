@@ -1,5 +1,10 @@
 //! Links that cannot be had: seeded models, the same bytes on every machine.
 
+mod blockage;
 mod cellular;
+mod model;
+mod random;
 
+pub use blockage::Blockage;
 pub use cellular::Cellular;
+pub use model::{Model, Named, named};

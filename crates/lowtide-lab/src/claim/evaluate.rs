@@ -1,0 +1,111 @@
+//! Works claims out.
+
+use super::parse::{Arithmetic, Claim, Comparison, Expression, Function};
+use super::{ClaimError, Holds};
+
+/// Where values come from.
+pub trait Context {
+    /// The values of the cells that have all these labels, in their order; NaN for a cell without
+    /// such a value.
+    ///
+    /// # Errors
+    /// When there is no such value or no such cell at all.
+    fn values(&self, name: &str, labels: &[String]) -> Result<Vec<f64>, ClaimError>;
+}
+
+/// Works an expression out: one number, or one for each cell.
+///
+/// # Errors
+/// When it names what does not exist, or compares different numbers of cells.
+pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f64>, ClaimError> {
+    match expression {
+        Expression::Number(number) => Ok(vec![*number]),
+        Expression::Value { name, labels } => context.values(name, labels),
+        Expression::Arithmetic(operation, left, right) => {
+            let (left, right) = (evaluate(left, context)?, evaluate(right, context)?);
+            pairwise(&left, &right, |a, b| match operation {
+                Arithmetic::Plus => a + b,
+                Arithmetic::Minus => a - b,
+                Arithmetic::Times => a * b,
+                Arithmetic::Over => a / b,
+            })
+        }
+        Expression::Function(function, inner) => {
+            let values = evaluate(inner, context)?;
+            Ok(match function {
+                Function::Abs => values.into_iter().map(f64::abs).collect(),
+                Function::Min => vec![fold(&values, f64::min)],
+                Function::Max => vec![fold(&values, f64::max)],
+                Function::Mean => vec![crate::statistics::mean(&values)],
+                Function::Median => vec![median(values)],
+            })
+        }
+    }
+}
+
+/// NaN where one of the values is.
+fn fold(values: &[f64], f: fn(f64, f64) -> f64) -> f64 {
+    let join = |a: f64, b: f64| {
+        if a.is_nan() || b.is_nan() {
+            f64::NAN
+        } else {
+            f(a, b)
+        }
+    };
+    values.iter().copied().reduce(join).unwrap_or(f64::NAN)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() || values.iter().any(|v| v.is_nan()) {
+        return f64::NAN;
+    }
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    (values[(n - 1) / 2] + values[n / 2]) / 2.0
+}
+
+fn pairwise<T>(
+    left: &[f64],
+    right: &[f64],
+    f: impl Fn(f64, f64) -> T,
+) -> Result<Vec<T>, ClaimError> {
+    let (a, b) = (left.len(), right.len());
+    if a != b && a != 1 && b != 1 {
+        return Err(ClaimError(format!("{a} cells cannot be matched with {b}")));
+    }
+    let at = |values: &[f64], n: usize| values[if values.len() == 1 { 0 } else { n }];
+    Ok((0..a.max(b))
+        .map(|n| f(at(left, n), at(right, n)))
+        .collect())
+}
+
+/// Whether a claim holds. What cannot be compared (NaN) does not.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn holds(claim: &Claim, context: &dyn Context) -> Result<Holds, ClaimError> {
+    let mut outcomes = Vec::new();
+    for (first, further) in &claim.clauses {
+        let mut left = evaluate(first, context)?;
+        // A chain holds for a cell when each of its links does.
+        let mut chain: Vec<bool> = vec![true];
+        for (comparison, right) in further {
+            let right = evaluate(right, context)?;
+            let link = pairwise(&left, &right, |a, b| match comparison {
+                Comparison::Below => a < b,
+                Comparison::AtMost => a <= b,
+                Comparison::Above => a > b,
+                Comparison::AtLeast => a >= b,
+            })?;
+            let number = |all: &[bool]| all.iter().map(|b| f64::from(*b)).collect::<Vec<_>>();
+            chain = pairwise(&number(&chain), &number(&link), |a, b| a * b > 0.0)?;
+            left = right;
+        }
+        outcomes.extend(chain);
+    }
+    Ok(match outcomes.iter().filter(|o| **o).count() {
+        0 => Holds::No,
+        n if n == outcomes.len() => Holds::Yes,
+        _ => Holds::Partly,
+    })
+}

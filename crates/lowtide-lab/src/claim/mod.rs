@@ -1,0 +1,57 @@
+//! Claims as expressions over measured values, so that whether one holds is computed.
+//!
+//! ```text
+//! claim    = clause { ";" clause }
+//! clause   = sum { ( "<" | "<=" | ">" | ">=" ) sum }        chained: a < b < c
+//! sum      = product { ( "+" | "-" ) product }
+//! product  = factor { ( "*" | "/" ) factor }
+//! factor   = number | "-" factor | "(" sum ")" | value | function
+//! value    = name [ "(" label { "," label } ")" ]           rtt_ms.mean("bbr", "20mbit")
+//! function = ( "min" | "max" | "mean" | "median" | "abs" ) "(" sum ")"
+//! label    = '"' text '"' | "'" text "'"
+//! ```
+//!
+//! A value stands for all cells that have all its labels, in their order; arithmetic and
+//! comparisons go cell by cell, and a single number goes with each of them. `abs` works cell by
+//! cell; the other functions make one number of all. A claim [`Holds`] when every clause does for
+//! every cell, partly when some do.
+
+mod evaluate;
+mod parse;
+
+use serde::Serialize;
+
+pub use self::evaluate::{Context, evaluate, holds};
+pub use self::parse::{Claim, Expression, parse_claim, parse_expression};
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    /// Everywhere.
+    Yes,
+    /// In some of the cells, or some of the clauses.
+    Partly,
+    /// Nowhere.
+    No,
+}
+
+impl Holds {
+    /// For people and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Partly => "partly",
+            Self::No => "no",
+        }
+    }
+}
+
+/// Why an expression cannot be read or worked out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ClaimError(pub(crate) String);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The papers' curves: ours with 95 % intervals, the printed points beside them.
+
+use plotters::prelude::*;
+
+use super::measured;
+use crate::experiment::CellResult;
+use crate::scenario_file::Figure;
+
+/// Size in pixels.
+const SIZE: (u32, u32) = (640, 400);
+/// Colours that are told apart without seeing red and green (Okabe and Ito 2008).
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+];
+
+/// A point of a curve: where, value, half its interval.
+type Place = (f64, f64, f64);
+
+struct Curve {
+    name: String,
+    ours: Vec<Place>,
+    printed: Vec<(f64, f64)>,
+}
+
+/// Draws a figure as SVG.
+///
+/// # Errors
+/// When its labels or its expression fit no cell, or nothing can be drawn.
+pub fn svg(figure: &Figure, results: &[CellResult]) -> Result<String, String> {
+    let at = |n: usize| figure.x[n].at.unwrap_or(n as f64);
+    let mut curves = Vec::new();
+    for series in &figure.series {
+        let mut ours = Vec::new();
+        for (n, x) in figure.x.iter().enumerate() {
+            let within = [series.as_str(), x.label.as_str()];
+            let (value, half) = measured(&figure.y, results, &within).map_err(|e| e.to_string())?;
+            if value.is_finite() {
+                ours.push((at(n), value, half.unwrap_or(0.0)));
+            }
+        }
+        let printed = figure.printed.get(series).map_or(&[][..], Vec::as_slice);
+        let printed = printed
+            .iter()
+            .take(figure.x.len())
+            .enumerate()
+            .filter(|(_, value)| value.is_finite())
+            .map(|(n, value)| (at(n), *value))
+            .collect();
+        curves.push(Curve {
+            name: series.clone(),
+            ours,
+            printed,
+        });
+    }
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        draw(figure, &curves, &root).map_err(|e| e.to_string())?;
+        root.present().map_err(|e| e.to_string())?;
+    }
+    Ok(text)
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Outcome<'a> = Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
+
+fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
+    root.fill(&WHITE)?;
+    let numbered = figure.x.iter().any(|x| x.at.is_some());
+    let places: Vec<f64> = (0..figure.x.len())
+        .map(|n| figure.x[n].at.unwrap_or(n as f64))
+        .collect();
+    let (low, high) = bounds(places.iter().copied());
+    let margin = if numbered {
+        (high - low).max(1e-9) * 0.05
+    } else {
+        0.5
+    };
+    let heights = curves.iter().flat_map(|c| {
+        let ours = c.ours.iter().flat_map(|(_, y, half)| [y - half, y + half]);
+        ours.chain(c.printed.iter().map(|(_, y)| *y))
+    });
+    let (bottom, top) = bounds(heights.filter(|y| !figure.log || *y > 0.0));
+    // The legend stands to the right of all points.
+    let legend = if curves.len() > 1 || curves.iter().any(|c| !c.printed.is_empty()) {
+        0.45 * (high - low).max(1.0e-9)
+    } else {
+        0.0
+    };
+    let x = (low - margin)..(high + margin + legend);
+    let mut builder = ChartBuilder::on(root);
+    builder
+        .caption(&figure.title, ("sans-serif", 15))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(56);
+    let label = |x: &f64| {
+        if numbered {
+            return super::document::number(*x);
+        }
+        let near = x.round();
+        let found = figure.x.get(near.max(0.0) as usize).filter(|_| near >= 0.0);
+        found
+            .filter(|_| (x - near).abs() < 0.01)
+            .map_or_else(String::new, |p| p.label.clone())
+    };
+    let labels = if numbered { 8 } else { 2 * figure.x.len() + 1 };
+    macro_rules! chart {
+        ($y:expr) => {{
+            let mut chart = builder.build_cartesian_2d(x, $y)?;
+            chart
+                .configure_mesh()
+                .light_line_style(WHITE.mix(0.0))
+                .bold_line_style(BLACK.mix(0.12))
+                .x_desc(&figure.x_label)
+                .y_desc(&figure.y_label)
+                .x_labels(labels)
+                .x_label_formatter(&label)
+                .y_label_formatter(&|y| super::document::number(*y))
+                .axis_desc_style(("sans-serif", 13))
+                .label_style(("sans-serif", 12))
+                .draw()?;
+            for (n, curve) in curves.iter().enumerate() {
+                let colour = COLOURS[n % COLOURS.len()];
+                let line = ShapeStyle::from(&colour).stroke_width(2);
+                let thin = ShapeStyle::from(&colour).stroke_width(1);
+                let points = curve.ours.iter().map(|(x, y, _)| (*x, *y));
+                // Between places without numbers there is nothing.
+                let joined = points.clone().filter(|_| numbered);
+                chart
+                    .draw_series(LineSeries::new(joined, line))?
+                    .label(curve.name.clone())
+                    .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], line));
+                chart.draw_series(points.map(|p| Circle::new(p, 3, colour.filled())))?;
+                chart.draw_series(curve.ours.iter().filter(|(_, _, half)| *half > 0.0).map(
+                    |(x, y, half)| {
+                        let least = if figure.log {
+                            bottom.max(1e-12)
+                        } else {
+                            f64::MIN
+                        };
+                        PathElement::new(vec![(*x, (y - half).max(least)), (*x, y + half)], thin)
+                    },
+                ))?;
+                if !curve.printed.is_empty() {
+                    chart
+                        .draw_series(
+                            curve
+                                .printed
+                                .iter()
+                                .map(|p| Circle::new(*p, 5, thin.stroke_width(2))),
+                        )?
+                        .label(format!("{}, printed", curve.name))
+                        .legend(move |(x, y)| {
+                            Circle::new((x + 9, y), 5, ShapeStyle::from(&colour).stroke_width(2))
+                        });
+                }
+            }
+            if legend > 0.0 {
+                chart
+                    .configure_series_labels()
+                    .position(SeriesLabelPosition::UpperRight)
+                    .background_style(WHITE.mix(0.85))
+                    .border_style(BLACK.mix(0.3))
+                    .label_font(("sans-serif", 12))
+                    .draw()?;
+            }
+        }};
+    }
+    if figure.log {
+        chart!((bottom * 0.8..top * 1.4).log_scale());
+    } else {
+        let least = if bottom < 0.0 { bottom * 1.1 } else { 0.0 };
+        chart!(least..top * 1.15);
+    }
+    Ok(())
+}
+
+/// The least and the greatest; 0 and 1 without values.
+fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
+    if low > high { (0.0, 1.0) } else { (low, high) }
+}

@@ -1,0 +1,119 @@
+use std::path::Path;
+
+use super::*;
+use crate::experiment::{Options, run};
+
+const SMALL: &str = r#"
+name = "small"
+[link]
+rate = "10mbit"
+buffer = "4bdp"
+[path]
+rtt = "20ms"
+[run]
+duration = "4s"
+seeds = 2
+[[flows]]
+[sweep]
+"flows.controller" = ["window:packets=16", "window:packets=40"]
+[[printed]]
+metric = "throughput, Mbit/s"
+value = "throughput_mbps"
+columns = ["window:packets=16", "window:packets=40"]
+claim = "abs(ours - paper) <= 0.05 * paper"
+[printed.values]
+10mbit = [9.6, 20.0]
+[[claims]]
+claim = "the larger window waits longer"
+setting = "both"
+metric = "RTT ratio"
+value = "rtt_ms.mean('window:packets=40') / rtt_ms.mean('window:packets=16')"
+holds = "rtt_ms.mean('window:packets=40') > 1.5 * rtt_ms.mean('window:packets=16')"
+"#;
+
+fn experiment(text: &str) -> Experiment {
+    let file = ScenarioFile::parse(Path::new("small.toml"), text.to_string()).unwrap();
+    let results = run(&file.cells().unwrap(), Options::default(), &|| ()).unwrap();
+    Experiment {
+        file,
+        results,
+        on_traces: Vec::new(),
+    }
+}
+
+#[test]
+fn rows_say_what_was_printed_what_was_measured_and_whether_the_claim_holds() {
+    let text = SMALL.replace(
+        "[sweep]\n",
+        "[[cases]]\nname = \"10mbit\"\nset = { \"link.rate\" = \"10mbit\" }\n[sweep]\n",
+    );
+    let rows = rows(&experiment(&text)).unwrap();
+    let outcome: Vec<(&str, Holds)> = rows.iter().map(|r| (r.setting.as_str(), r.holds)).collect();
+    // 16 packets of 1500 B in 21.2 ms are 9.06 Mbit/s … of a link that carries 10.
+    assert_eq!(
+        outcome,
+        [
+            ("10mbit, window:packets=16", rows[0].holds),
+            ("10mbit, window:packets=40", Holds::No),
+            ("both", Holds::Yes),
+        ]
+    );
+    assert_eq!(rows[0].paper, Some(9.6));
+    let ours = rows[2].ours.unwrap();
+    // 40 packets take 48 ms to drain, 16 at least the path's 20 ms and their own transmission.
+    assert!((1.5..=2.4).contains(&ours), "{ours}");
+    assert!(rows[2].ci95.is_some());
+}
+
+#[test]
+fn claims_about_what_is_not_there_are_errors_at_their_place() {
+    let refused = |from: &str, to: &str, key: &str, part: &str| {
+        let error = rows(&experiment(&SMALL.replace(from, to))).unwrap_err();
+        assert!(error.key.starts_with(key) && error.line > 1, "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    refused(
+        "10mbit = [9.6, 20.0]",
+        "10mbit = [9.6]",
+        "printed.0.values",
+        "1 values",
+    );
+    refused(
+        "10mbit = [9.6, 20.0]",
+        "20mbit = [9.6, 20.0]",
+        "printed.0.value",
+        "no cell",
+    );
+    let plain = SMALL.split("[[printed]]").next().unwrap();
+    let claims = SMALL.split("[[claims]]").nth(1).unwrap();
+    let text = format!("{plain}[[claims]]{claims}").replace("rtt_ms.mean", "rtt.mean");
+    let error = rows(&experiment(&text)).unwrap_err();
+    assert!(error.to_string().contains("called 'rtt.mean'"), "{error}");
+}
+
+#[test]
+fn every_paper_file_is_read_and_has_cells_and_claims() {
+    let files = built_in().unwrap();
+    for file in &files {
+        let name = file.name();
+        assert!(!file.cells().unwrap().is_empty(), "{name}");
+        let paper = file
+            .content
+            .paper
+            .as_ref()
+            .unwrap_or_else(|| panic!("{name}"));
+        assert!(!paper.reference.is_empty(), "{name}");
+        assert!(!file.content.claims.is_empty(), "{name}");
+        for claim in &file.content.claims {
+            parse_claim(&claim.holds).unwrap_or_else(|e| panic!("{name}: {e}"));
+            parse_expression(&claim.value).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        for printed in &file.content.printed {
+            parse_claim(&printed.claim).unwrap_or_else(|e| panic!("{name}: {e}"));
+            parse_expression(&printed.value).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+    }
+    assert_eq!(select("rbbr", files.clone()).len(), 8);
+    assert_eq!(select("ebcc-bw", files.clone()).len(), 1);
+    assert!(select("none", files).is_empty());
+}

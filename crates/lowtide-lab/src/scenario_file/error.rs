@@ -1,0 +1,146 @@
+//! What is wrong in a file, and where.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use lowtide_cc::registry::nearest;
+use toml::de::{DeTable, DeValue};
+
+/// Why a scenario file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{line}: {key}{}{problem}", file.display(), if key.is_empty() { "" } else { ": " })]
+pub struct FileError {
+    /// The file.
+    pub file: PathBuf,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// The key, as in `link.rate`; empty where there is none.
+    pub key: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+/// A file's text, to find places in it.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) file: PathBuf,
+    pub(super) text: String,
+}
+
+impl Source {
+    /// An error of the TOML reader.
+    pub(super) fn reader_error(&self, error: &toml::de::Error) -> FileError {
+        let span = error.span().unwrap_or(0..0);
+        let mut problem = error.message().replace('\n', " ");
+        if let Some(meant) = suggestion(&problem) {
+            problem.push_str(&format!("; did you mean `{meant}`?"));
+        }
+        let key = DeTable::parse(&self.text)
+            .map(|table| key_around(table.get_ref(), &span))
+            .unwrap_or_default();
+        self.error(span.start, key, problem)
+    }
+
+    /// An error of the value at `path`; of what is above it where there is no such value.
+    pub(super) fn value_error(&self, path: &[&str], problem: String) -> FileError {
+        let at = DeTable::parse(&self.text)
+            .map(|table| deepest(table.get_ref(), path))
+            .unwrap_or_default();
+        self.error(at, path.join("."), problem)
+    }
+
+    fn error(&self, at: usize, key: String, problem: String) -> FileError {
+        let at = at.min(self.text.len());
+        FileError {
+            file: self.file.clone(),
+            line: self.text.as_bytes()[..at]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count()
+                + 1,
+            key,
+            problem,
+        }
+    }
+
+    /// A path as the file means it: from its own folder.
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+        self.file.parent().unwrap_or(Path::new("")).join(path)
+    }
+}
+
+/// The nearest of the known names in a message about an unknown one.
+fn suggestion(message: &str) -> Option<String> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (wanted, known) = names.split_first()?;
+    if !message.starts_with("unknown ") {
+        return None;
+    }
+    nearest(wanted, known.iter().copied()).map(str::to_string)
+}
+
+/// The key of the innermost entry around a span.
+fn key_around(table: &DeTable<'_>, span: &Range<usize>) -> String {
+    for (key, value) in table {
+        let name = key.get_ref();
+        if key.span().start <= span.start && span.start < key.span().end {
+            return name.to_string();
+        }
+        if let Some(inner) = inside(value.get_ref(), value.span(), span) {
+            return match inner.is_empty() {
+                true => name.to_string(),
+                false => format!("{name}.{inner}"),
+            };
+        }
+    }
+    String::new()
+}
+
+fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<String> {
+    match value {
+        // A table's own span is only that of its header.
+        DeValue::Table(table) => {
+            let key = key_around(table, span);
+            (!key.is_empty() || (at.start <= span.start && span.start < at.end)).then_some(key)
+        }
+        DeValue::Array(items) => items.iter().enumerate().find_map(|(n, item)| {
+            let inner = inside(item.get_ref(), item.span(), span)?;
+            Some(match inner.is_empty() {
+                true => n.to_string(),
+                false => format!("{n}.{inner}"),
+            })
+        }),
+        _ => (at.start <= span.start && span.start < at.end.max(at.start + 1)).then(String::new),
+    }
+}
+
+/// Where the value at `path` begins, or as much of the path as there is.
+fn deepest(table: &DeTable<'_>, path: &[&str]) -> usize {
+    let Some((first, rest)) = path.split_first() else {
+        return 0;
+    };
+    let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == first) else {
+        return 0;
+    };
+    let mut at = key.span().start;
+    let (mut value, mut rest) = (value, rest);
+    while let Some((next, further)) = rest.split_first() {
+        let found = match value.get_ref() {
+            DeValue::Table(table) => table
+                .iter()
+                .find(|(key, _)| key.get_ref() == next)
+                .map(|(key, value)| (key.span().start, value)),
+            DeValue::Array(items) => next
+                .parse::<usize>()
+                .ok()
+                .and_then(|n| items.get(n))
+                .map(|item| (item.span().start, item)),
+            _ => None,
+        };
+        let Some((start, found)) = found else {
+            break;
+        };
+        (at, value, rest) = (start, found, further);
+    }
+    at
+}

@@ -1,0 +1,222 @@
+//! Scenario files: experiments that a person can read and edit.
+//!
+//! A file describes one simulation, and says which of its values are varied: `[[cases]]` are named
+//! sets of values, `[sweep]` lists values for a key; every case is combined with every value. Each
+//! combination is a [`Cell`]. `docs/scenario-files.md` has an example with comments.
+
+mod cells;
+mod error;
+mod paper;
+mod prepare;
+mod quantity;
+mod sections;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use self::cells::{Cell, MAX_CELLS};
+pub use self::error::FileError;
+use self::error::Source;
+pub use self::paper::{Claim, Figure, Paper, Point, Printed};
+pub use self::prepare::Prepared;
+pub use self::quantity::{
+    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
+};
+pub use self::sections::{
+    AccessSection, FlowSection, LinkSection, PathSection, RunSection, Setting, Transport, Value,
+};
+
+/// What a scenario file holds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Lowtide scenario file")]
+pub struct Content {
+    /// A short name; folders and rows are called by it (default: the file's name).
+    pub name: Option<String>,
+    /// What it is about.
+    #[serde(default)]
+    pub about: String,
+    /// The bottleneck.
+    #[serde(default)]
+    pub link: LinkSection,
+    /// The path around it.
+    #[serde(default)]
+    pub path: PathSection,
+    /// How long, how often.
+    #[serde(default)]
+    pub run: RunSection,
+    /// Groups of flows.
+    #[serde(default)]
+    pub flows: Vec<FlowSection>,
+    /// Named sets of values, one run after the other.
+    #[serde(default)]
+    pub cases: Vec<Case>,
+    /// Values to try for a key, as in `"link.buffer" = ["1bdp", "2bdp"]`. A key of `flows` without
+    /// a number is set in every group.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
+    pub sweep: BTreeMap<String, Vec<toml::Value>>,
+    /// Metrics to show (default: the usual ones).
+    #[serde(default)]
+    pub metrics: Vec<String>,
+    /// The paper that this runs again.
+    pub paper: Option<Paper>,
+    /// Values that the paper prints.
+    #[serde(default)]
+    pub printed: Vec<Printed>,
+    /// What the paper claims.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+    /// The paper's curves.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+}
+
+/// A named set of values.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Its label.
+    pub name: String,
+    /// Keys and values, as in `set = { "link.rate" = "20mbit" }`.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub set: BTreeMap<String, toml::Value>,
+}
+
+/// A scenario file that was read.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    source: Source,
+    /// What it holds.
+    pub content: Content,
+    /// The same, to put the values of cells in.
+    table: toml::Table,
+    /// Values that are the same in all cells, whatever the file says.
+    fixed: Vec<(String, toml::Value)>,
+}
+
+/// The largest file that is read.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+
+impl ScenarioFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no scenario; the error names line and key.
+    pub fn load(path: &Path) -> Result<Self, FileError> {
+        let unreadable = |problem: String| FileError {
+            file: path.to_path_buf(),
+            line: 1,
+            key: String::new(),
+            problem,
+        };
+        let length = fs::metadata(path)
+            .map_err(|e| unreadable(format!("cannot read it: {e}")))?
+            .len();
+        if length > MAX_FILE_BYTES {
+            return Err(unreadable("it is too large; is it a scenario?".to_string()));
+        }
+        let text =
+            fs::read_to_string(path).map_err(|e| unreadable(format!("cannot read it: {e}")))?;
+        Self::parse(path, text)
+    }
+
+    /// Reads a text; `path` is what errors call it, and where its traces are looked for.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn parse(path: &Path, text: String) -> Result<Self, FileError> {
+        let source = Source {
+            file: path.to_path_buf(),
+            text,
+        };
+        let content: Content = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
+        let table: toml::Table =
+            toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
+        Ok(Self {
+            source,
+            content,
+            table,
+            fixed: Vec::new(),
+        })
+    }
+
+    /// The file's name for people.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.content.name.clone().unwrap_or_else(|| {
+            self.source.file.file_stem().map_or_else(
+                || "scenario".to_string(),
+                |s| s.to_string_lossy().into_owned(),
+            )
+        })
+    }
+
+    /// Where it came from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.source.file
+    }
+
+    /// An error at a key of this file.
+    #[must_use]
+    pub fn error_at(&self, path: &[&str], problem: String) -> FileError {
+        self.source.value_error(path, problem)
+    }
+
+    /// The same experiment on recorded links instead of its cases, one case each.
+    #[must_use]
+    pub fn on_traces(&self, traces: &[(String, PathBuf)]) -> Self {
+        let mut other = self.clone();
+        other.content.cases = traces
+            .iter()
+            .map(|(name, path)| Case {
+                name: name.clone(),
+                set: BTreeMap::from([(
+                    "link".to_string(),
+                    toml::Value::Table(toml::Table::from_iter([(
+                        "trace".to_string(),
+                        toml::Value::String(path.display().to_string()),
+                    )])),
+                )]),
+            })
+            .collect();
+        other
+    }
+
+    /// Tries these values for a key, on top of the sweep or instead of what it says of that key. A
+    /// single value for a key that the sweep does not vary makes no cells and no labels.
+    pub fn vary(&mut self, key: &str, mut values: Vec<toml::Value>) {
+        if values.len() == 1 && !self.content.sweep.contains_key(key) {
+            self.fixed
+                .extend(values.pop().map(|v| (key.to_string(), v)));
+        } else {
+            self.content.sweep.insert(key.to_string(), values);
+        }
+    }
+
+    /// Runs each cell with so many seeds.
+    pub fn set_seeds(&mut self, seeds: u64) {
+        let run = self
+            .table
+            .entry("run")
+            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        if let toml::Value::Table(run) = run {
+            let seeds = i64::try_from(seeds).unwrap_or(i64::MAX);
+            run.insert("seeds".to_string(), toml::Value::Integer(seeds));
+        }
+    }
+
+    /// The JSON schema of scenario files, for editors.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Content).to_value()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The sections of a file that say what is simulated.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::quantity::{
+    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
+};
+
+/// One simulation: what is left of a file once a case and a cell of the sweep have been chosen.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The bottleneck.
+    #[serde(default)]
+    pub link: LinkSection,
+    /// The path around it.
+    #[serde(default)]
+    pub path: PathSection,
+    /// How long, how often.
+    #[serde(default)]
+    pub run: RunSection,
+    /// Groups of flows.
+    #[serde(default)]
+    pub flows: Vec<FlowSection>,
+}
+
+/// The bottleneck: exactly one of `rate`, `schedule`, `trace` and `model`, and its queue.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSection {
+    /// A constant rate.
+    pub rate: Option<RateText>,
+    /// Rates over time, as in `0s:10mbit,5s:2mbit`; the last one stays.
+    pub schedule: Option<String>,
+    /// A trace: mahimahi opportunities, or a rate series if named `.csv`. A path from the file's
+    /// folder.
+    pub trace: Option<PathBuf>,
+    /// A generated link; `lowtide trace models` lists the models.
+    pub model: Option<String>,
+    /// The model's mean rate; without it the model's own.
+    pub mean: Option<RateText>,
+    /// The seed of the generated link; without it each run's own seed, and so another link.
+    pub seed: Option<u64>,
+    /// Bytes of one opportunity of a mahimahi trace (default 1504).
+    pub opportunity: Option<BytesText>,
+    /// The queue before the bottleneck (default `inf` on traces and models, `2bdp` else).
+    pub buffer: Option<BufferText>,
+}
+
+/// The path around the bottleneck.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PathSection {
+    /// Round-trip propagation delay of the shared path, half of it each way (default 40 ms).
+    pub rtt: Option<SpanText>,
+    /// Independent loss behind the bottleneck.
+    pub loss: Option<ShareText>,
+    /// Bursty loss behind the bottleneck, instead of `loss`.
+    pub burst_loss: Option<BurstText>,
+    /// Independent loss of acknowledgments.
+    pub ack_loss: Option<ShareText>,
+    /// Random extra delay behind the bottleneck, up to this.
+    pub jitter: Option<TimeText>,
+    /// Whether jitter may reorder packets.
+    #[serde(default)]
+    pub reorder: bool,
+    /// Acknowledgments arrive in batches, this far apart.
+    pub ack_aggregation: Option<TimeText>,
+    /// Size of a full packet on the wire (default 1500 B).
+    pub packet_size: Option<BytesText>,
+}
+
+/// How long, how often, measured from when.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunSection {
+    /// Length of a run (default 30 s).
+    pub duration: Option<TimeText>,
+    /// Runs of each cell, each with its own seed (default 1).
+    #[schemars(range(min = 1, max = 10_000))]
+    pub seeds: Option<u64>,
+    /// The first seed (default 1).
+    pub first_seed: Option<u64>,
+    /// Nothing before this moment is measured (default 0 s: all is).
+    pub measure_from: Option<SpanText>,
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSection {
+    /// The controller, as in `bbr` or `cubic:hystart=true`; or `oracle`.
+    pub controller: Option<String>,
+    /// Parameters of the controller, instead of or on top of those behind its name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Value>,
+    /// How many flows (default 1).
+    #[schemars(range(min = 1, max = 10_000))]
+    pub count: Option<u64>,
+    /// When the first of them starts (default 0 s).
+    pub start: Option<SpanText>,
+    /// Time between the starts of two of them (default 0 s).
+    pub every: Option<SpanText>,
+    /// When all of them stop (default: never).
+    pub stop: Option<TimeText>,
+    /// What each sends (default `bulk`).
+    pub source: Option<SourceText>,
+    /// Its transport (default `quic`).
+    pub transport: Option<Transport>,
+    /// QUIC: packets that a receiver acknowledges at once (default 2).
+    #[schemars(range(min = 1, max = 1000))]
+    pub ack_every: Option<u32>,
+    /// TCP: lower bound of the retransmission timer (default 200 ms).
+    pub min_rto: Option<TimeText>,
+    /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
+    /// alone.
+    pub sack: Option<bool>,
+    /// Its access links.
+    #[serde(default)]
+    pub access: AccessSection,
+}
+
+/// A controller's parameter.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+    /// A name, or a quantity with its unit.
+    Text(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Flag(value) => write!(f, "{value}"),
+            Self::Whole(value) => write!(f, "{value}"),
+            Self::Real(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// RFC 9000, RFC 9002.
+    Quic,
+    /// With SACK and RACK-TLP (RFC 8985).
+    Tcp,
+}
+
+/// A flow's own links on both sides of the bottleneck.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessSection {
+    /// Rate between sender and bottleneck; without it no limit.
+    pub sender_rate: Option<RateText>,
+    /// Delay between sender and bottleneck, each way (default 0 s).
+    pub sender_delay: Option<SpanText>,
+    /// Rate between bottleneck and receiver; without it no limit.
+    pub receiver_rate: Option<RateText>,
+    /// Delay between bottleneck and receiver, each way (default 0 s).
+    pub receiver_delay: Option<SpanText>,
+}

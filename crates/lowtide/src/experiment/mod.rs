@@ -1,0 +1,209 @@
+//! `lowtide run` and `lowtide sweep`: the cells of a scenario file.
+
+mod show;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lowtide_lab::experiment::key::Key;
+use lowtide_lab::experiment::{self, CellResult, Options, Store};
+use lowtide_lab::report;
+use lowtide_lab::scenario_file::{Cell, ScenarioFile};
+
+use crate::failure::Failure;
+use crate::{output, progress};
+
+#[derive(clap::Args)]
+struct Common {
+    /// The scenario file (TOML); 'lowtide schema' describes it for editors
+    file: PathBuf,
+
+    /// Try a value for a key of the file; repeat it for several, as in
+    /// --vary link.buffer=1bdp --vary link.buffer=2bdp
+    #[arg(long, value_name = "KEY=VALUE")]
+    vary: Vec<String>,
+
+    /// Runs of each cell [default: the file's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
+    json: bool,
+
+    /// Print CSV, a line for each cell
+    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    csv: bool,
+
+    /// Print a Markdown table
+    #[arg(long, help_heading = "Output")]
+    markdown: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Write a report, one HTML file for each link and path, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Folder that keeps the results; the same command goes on where it was interrupted
+    #[arg(long, short, value_name = "DIR", default_value = "lowtide-results")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let file = load(&args.common)?;
+    let cells = file.cells().map_err(Failure::input)?;
+    let results = execute(&args.common, &cells, None, args.report.is_some())?;
+    show(&args.common, &file, &results)?;
+    if let Some(folder) = &args.report {
+        write_reports(folder, &results)?;
+    }
+    complain(&results)
+}
+
+pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let file = load(&args.common)?;
+    let cells = file.cells().map_err(Failure::input)?;
+    let store = Store::open(&args.output, program()?)
+        .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
+    let all = experiment::count_runs(&cells, None);
+    let missing = experiment::count_runs(&cells, Some(&store));
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} cells, {all} runs; {} of them are in {}",
+        cells.len(),
+        all - missing,
+        store.path().display()
+    );
+    let results = execute(&args.common, &cells, Some(&store), false)?;
+    show(&args.common, &file, &results)?;
+    complain(&results)
+}
+
+/// The key of this program: results of another build are not its own.
+fn program() -> Result<Key, Failure> {
+    let unreadable = |e| Failure::run(format!("cannot read this program: {e}"));
+    let path = std::env::current_exe().map_err(unreadable)?;
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    Ok(Key::of(&[&bytes]))
+}
+
+fn load(args: &Common) -> Result<ScenarioFile, Failure> {
+    let mut file = ScenarioFile::load(&args.file).map_err(Failure::input)?;
+    let mut varied: Vec<(&str, Vec<toml::Value>)> = Vec::new();
+    for text in &args.vary {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(Failure::input(format!(
+                "--vary: '{}' is no KEY=VALUE, as in link.buffer=2bdp",
+                text.escape_debug()
+            )));
+        };
+        let value = value_of(value);
+        match varied.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => varied.push((key, vec![value])),
+        }
+    }
+    for (key, values) in varied {
+        file.vary(key, values);
+    }
+    if let Some(seeds) = args.seeds {
+        file.set_seeds(seeds);
+    }
+    Ok(file)
+}
+
+/// Numbers and flags as such, all else as text.
+fn value_of(text: &str) -> toml::Value {
+    let number = text.parse().map(toml::Value::Integer);
+    number
+        .or_else(|_| text.parse().map(toml::Value::Boolean))
+        .or_else(|_| text.parse().map(toml::Value::Float))
+        .unwrap_or_else(|_: std::num::ParseFloatError| toml::Value::String(text.to_string()))
+}
+
+fn execute(
+    args: &Common,
+    cells: &[Cell],
+    store: Option<&Store>,
+    timelines: bool,
+) -> Result<Vec<CellResult>, Failure> {
+    let bar = progress::bar(experiment::count_runs(cells, store));
+    let options = Options {
+        jobs: args.jobs.unwrap_or(0) as usize,
+        store,
+        timelines,
+    };
+    let started = Instant::now();
+    let results = experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
+    bar.finish_and_clear();
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} runs in {:.1} s",
+        bar.length().unwrap_or(0),
+        started.elapsed().as_secs_f64()
+    );
+    Ok(results)
+}
+
+fn show(args: &Common, file: &ScenarioFile, results: &[CellResult]) -> Result<(), Failure> {
+    if args.json {
+        return output::print_json(&show::json(file, results));
+    }
+    if args.csv {
+        return output::print(&show::csv(results)?);
+    }
+    let mut text = String::new();
+    if !file.content.about.is_empty() {
+        text.push_str(&format!("{}\n\n", file.content.about));
+    }
+    text.push_str(&show::table(file, results, args.markdown)?);
+    output::print(text.as_bytes())
+}
+
+fn write_reports(folder: &Path, results: &[CellResult]) -> Result<(), Failure> {
+    let pages = show::comparisons(results);
+    let count = pages.len();
+    for (n, (scenario, comparison, seed)) in pages.into_iter().enumerate() {
+        let path = match count {
+            1 => folder.join("index.html"),
+            _ => folder.join(format!("{}.html", n + 1)),
+        };
+        report::write(&[(scenario, comparison)], seed, &path)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+    }
+    Ok(())
+}
+
+/// Fails where runs did.
+pub(crate) fn complain(results: &[CellResult]) -> Result<(), Failure> {
+    let failed: Vec<String> = results
+        .iter()
+        .flat_map(|r| &r.failed)
+        .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::run(format!(
+        "runs failed and are missing above: {}",
+        failed.join("; ")
+    )))
+}

@@ -1,0 +1,242 @@
+//! `lowtide reproduce`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use comfy_table::{CellAlignment, Table, presets};
+use lowtide_lab::claim::Holds;
+use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::reproduce::{self, Experiment, Row};
+use lowtide_lab::scenario_file::{Cell, ScenarioFile};
+
+use crate::experiment::complain;
+use crate::failure::Failure;
+use crate::{output, progress};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// An experiment, a paper (rbbr, xiong, acd, bbrs, ebcc) or all
+    #[arg(default_value = "all")]
+    which: String,
+
+    /// Test the claims on recorded links too, which lie in this folder
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
+
+    /// Take the experiments from the files in this folder instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    experiments: Option<PathBuf>,
+
+    /// Runs of each cell [default: the files', 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
+
+    /// List the experiments and run none
+    #[arg(long)]
+    list: bool,
+
+    /// Print an array of objects, one for each row
+    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    json: bool,
+
+    /// Print the page that --document writes
+    #[arg(long, help_heading = "Output")]
+    markdown: bool,
+
+    /// Write the page to this file and its figures into a folder beside it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    document: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let files = match &args.experiments {
+        None => reproduce::built_in().map_err(Failure::run)?,
+        Some(folder) => load(folder)?,
+    };
+    let known: Vec<String> = files.iter().map(ScenarioFile::name).collect();
+    let mut files = reproduce::select(&args.which, files);
+    if files.is_empty() {
+        return Err(Failure::input(format!(
+            "there is no experiment '{}'; known are all, rbbr, xiong, acd, bbrs, ebcc, {}",
+            args.which.escape_debug(),
+            known.join(", ")
+        )));
+    }
+    if args.list {
+        let mut text = String::new();
+        for file in &files {
+            let place = file.content.paper.as_ref().map_or("", |p| &p.place);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{:<14} {place}: {}", file.name(), file.content.about);
+        }
+        return output::print(text.as_bytes());
+    }
+    for file in &mut files {
+        if let Some(seeds) = args.seeds {
+            file.set_seeds(seeds);
+        }
+    }
+    let started = Instant::now();
+    let experiments = execute(args, files)?;
+    let rows: Vec<Vec<Row>> = experiments
+        .iter()
+        .map(reproduce::rows)
+        .collect::<Result<_, _>>()
+        .map_err(Failure::input)?;
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{:.1} s",
+        started.elapsed().as_secs_f64()
+    );
+    let command = command(args);
+    if args.json {
+        output::print_json(&rows.iter().flatten().collect::<Vec<_>>())?;
+    } else if args.markdown {
+        let page = reproduce::document(&experiments, &rows, &command, "reproduction");
+        output::print(page.as_bytes())?;
+    } else {
+        output::print(text(&experiments, &rows).as_bytes())?;
+    }
+    if let Some(path) = &args.document {
+        reproduce::write_document(&experiments, &rows, &command, path)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    }
+    experiments
+        .iter()
+        .try_for_each(|e| complain(&e.results).and_then(|()| complain(&e.on_traces)))
+}
+
+/// What made a page: without what does not change it.
+fn command(args: &Args) -> String {
+    let traces = if args.traces.is_some() {
+        " --traces DIR"
+    } else {
+        ""
+    };
+    let seeds = args
+        .seeds
+        .map_or_else(String::new, |n| format!(" --seeds {n}"));
+    let which = &args.which;
+    let document = args
+        .document
+        .as_ref()
+        .map_or_else(String::new, |p| format!(" --document {}", p.display()));
+    format!("lowtide reproduce {which}{traces}{seeds}{document}")
+}
+
+fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
+    let unreadable = |e: std::io::Error| Failure::input(format!("{}: {e}", folder.display()));
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
+    let mut paths: Vec<PathBuf> = entries
+        .map_err(unreadable)?
+        .iter()
+        .map(std::fs::DirEntry::path)
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| ScenarioFile::load(path).map_err(Failure::input))
+        .collect()
+}
+
+/// Runs all cells of all files as one piece of work, so that no core waits for another file.
+fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Failure> {
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut parts = Vec::new();
+    for file in &files {
+        let own = file.cells().map_err(Failure::input)?;
+        let mut recorded = Vec::new();
+        if let Some(folder) = &args.traces {
+            let (found, missing) = reproduce::traces(file, folder);
+            for name in missing {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{}: {} is not there and left out",
+                    file.name(),
+                    folder.join(name).display()
+                );
+            }
+            if !found.is_empty() {
+                recorded = file.on_traces(&found).cells().map_err(Failure::input)?;
+            }
+        }
+        parts.push((own.len(), recorded.len()));
+        cells.extend(own);
+        cells.extend(recorded);
+    }
+    let bar = progress::bar(experiment::count_runs(&cells, None));
+    let options = Options {
+        jobs: args.jobs.unwrap_or(0) as usize,
+        ..Options::default()
+    };
+    let results = experiment::run(&cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
+    bar.finish_and_clear();
+    let mut rest = results.into_iter();
+    let mut take = |n: usize| -> Vec<CellResult> { rest.by_ref().take(n).collect() };
+    Ok(files
+        .into_iter()
+        .zip(parts)
+        .map(|(file, (own, recorded))| Experiment {
+            file,
+            results: take(own),
+            on_traces: take(recorded),
+        })
+        .collect())
+}
+
+fn text(experiments: &[Experiment], rows: &[Vec<Row>]) -> String {
+    let mut text = String::new();
+    for (experiment, rows) in experiments.iter().zip(rows) {
+        let content = &experiment.file.content;
+        let place = content.paper.as_ref().map_or("", |p| &p.place);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}: {place}. {}\n",
+            experiment.file.name(),
+            content.about
+        );
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.set_header(["setting", "metric", "paper", "ours", "holds", "claim"]);
+        for row in rows {
+            table.add_row([
+                row.setting.clone(),
+                row.metric.clone(),
+                row.printed(),
+                row.shown(),
+                row.holds.name().to_string(),
+                row.claim.clone(),
+            ]);
+        }
+        for column in table.column_iter_mut().skip(2).take(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        for line in table.lines() {
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let finding = content.paper.as_ref().map_or("", |p| p.finding.trim());
+        if !finding.is_empty() {
+            let _ = writeln!(text, "\n  found: {finding}");
+        }
+        let mut notes: Vec<&str> = rows
+            .iter()
+            .filter(|r| r.holds != Holds::Yes && !r.note.is_empty())
+            .map(|r| r.note.trim())
+            .collect();
+        notes.dedup();
+        for note in notes {
+            let _ = writeln!(text, "\n  note: {note}");
+        }
+        text.push('\n');
+    }
+    text
+}
