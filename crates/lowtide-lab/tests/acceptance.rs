@@ -16,6 +16,7 @@ use lowtide_sim::transport::TransportConfig;
 fn run(scenario: &Scenario, names: &[&str], seeds: u64, jobs: usize) -> Comparison {
     let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
     let plan = Plan {
+        host: Host::default(),
         seeds,
         first_seed: 1,
         jobs,
@@ -235,6 +236,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
     };
     let contenders = [faulty, Contender::parse("bbr").unwrap()];
     let plan = Plan {
+        host: Host::default(),
         seeds: 2,
         // Seeds wrap around; none is left out.
         first_seed: u64::MAX,

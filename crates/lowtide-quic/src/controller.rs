@@ -1,5 +1,6 @@
 //! The host: turns what s2n-quic tells a congestion controller into the core's events.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,7 +9,6 @@ use lowtide_cc::controller::{
     TimeoutKind,
 };
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
-use lowtide_cc::registry::Spec;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller};
 use s2n_quic::provider::congestion_controller::{
@@ -31,19 +31,21 @@ const UNPACED_PACKETS: u64 = 2;
 /// The signal is repeated each round trip, in case a packet was lost; but not more often than this.
 const LEAST_REPETITION: Duration = Duration::from_millis(10);
 
+/// Makes a controller.
+pub type Make = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
+
 /// Builds the controllers of an endpoint's connections.
-#[derive(Debug)]
 pub(crate) struct Factory {
-    pub(crate) spec: Spec,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-    pub(crate) seed: u64,
+    make: Make,
+    observer: Option<Arc<dyn Observer>>,
+    seed: u64,
     made: AtomicU64,
 }
 
 impl Factory {
-    pub(crate) fn new(spec: Spec, observer: Option<Arc<dyn Observer>>, seed: u64) -> Self {
+    pub(crate) fn new(make: Make, observer: Option<Arc<dyn Observer>>, seed: u64) -> Self {
         Self {
-            spec,
+            make,
             observer,
             seed,
             made: AtomicU64::new(0),
@@ -53,7 +55,13 @@ impl Factory {
     fn build(&self, max_datagram: Bytes) -> Box<dyn Controller> {
         let mut config = Config::for_datagram(max_datagram);
         config.seed = self.seed.wrapping_add(self.made.fetch_add(1, Relaxed));
-        self.spec.build(&config)
+        (self.make)(&config)
+    }
+}
+
+impl fmt::Debug for Factory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Factory").finish_non_exhaustive()
     }
 }
 

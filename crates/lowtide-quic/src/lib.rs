@@ -31,7 +31,7 @@ mod slot;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
-pub use controller::{Host, PacketInfo};
+pub use controller::{Host, Make, PacketInfo};
 pub use events::{Context, Events};
 pub use interceptor::Interceptor;
 pub use observer::{AckSeen, Observer};

@@ -1,6 +1,7 @@
 //! What an application hands to s2n-quic's builders.
 
 use std::collections::hash_map::RandomState;
+use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use lowtide_cc::registry::{self, Spec};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
 use crate::connection::{Connections, Link};
-use crate::controller::{Factory, Host};
+use crate::controller::{Factory, Host, Make};
 use crate::events::Events;
 use crate::interceptor::Interceptor;
 use crate::observer::Observer;
@@ -19,9 +20,9 @@ use crate::slot::Datagrams;
 ///
 /// It is a congestion controller provider by itself. [`parts`](Self::parts) adds what s2n-quic does
 /// not tell its controllers: which packets exactly an acknowledgment covers, and RBBR's frames.
-#[derive(Debug)]
 pub struct Provider {
-    spec: Spec,
+    name: String,
+    make: Make,
     seed: u64,
     receiver: ReceiverConfig,
     observer: Option<Arc<dyn Observer>>,
@@ -38,20 +39,28 @@ impl Provider {
     }
 
     /// The controller of a checked spec.
-    ///
-    /// # Panics
-    /// When the registry has no `rbbr`.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {
-        // Whatever controls our own sending, the peer may run RBBR.
-        let receiver = spec.receiver().or_else(|| {
-            let rbbr = registry::parse("rbbr").ok()?;
-            rbbr.receiver()
-        });
+        let (made, name) = (spec.clone(), spec.entry().name);
+        let provider = Self::with_controller(name, Arc::new(move |config| made.build(config)));
+        match spec.receiver() {
+            Some(receiver) => provider.with_receiver(receiver),
+            None => provider,
+        }
+    }
+
+    /// A controller of your own.
+    ///
+    /// # Panics
+    /// When the registry has no `rbbr`, whose estimator serves peers that run RBBR.
+    #[must_use]
+    pub fn with_controller(name: &str, make: Make) -> Self {
+        let rbbr = registry::parse("rbbr").ok().and_then(|r| r.receiver());
         Self {
-            spec: spec.clone(),
+            name: name.to_string(),
+            make,
             seed: RandomState::new().build_hasher().finish(),
-            receiver: receiver.expect("RBBR works by feedback"),
+            receiver: rbbr.expect("RBBR works by feedback"),
             observer: None,
             alone: None,
         }
@@ -98,8 +107,14 @@ impl Provider {
     }
 
     fn factory(&self) -> Arc<Factory> {
-        let (spec, observer) = (self.spec.clone(), self.observer.clone());
-        Arc::new(Factory::new(spec, observer, self.seed))
+        let (make, observer) = (self.make.clone(), self.observer.clone());
+        Arc::new(Factory::new(make, observer, self.seed))
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Provider").field(&self.name).finish()
     }
 }
 
@@ -243,7 +258,7 @@ mod tests {
         let typed: Vec<&str> = TYPED
             .iter()
             .map(|(name, make)| {
-                assert_eq!(make().spec.entry().name, *name);
+                assert_eq!(make().name, *name);
                 *name
             })
             .collect();

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use lowtide_cc::registry;
-use lowtide_lab::compare::{self, Comparison, Contender, Plan};
+use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
 use lowtide_lab::report;
 use lowtide_lab::scenario::Scenario;
 
@@ -33,6 +33,11 @@ pub(crate) struct Args {
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
     seed: u64,
+
+    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
+    /// time on the same links
+    #[arg(long, value_name = "HOST", default_value = "model", help_heading = "Run")]
+    host: HostArg,
 
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Run",
@@ -60,10 +65,28 @@ pub(crate) struct Args {
     no_timing: bool,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum HostArg {
+    Model,
+    #[cfg(feature = "quic")]
+    Quic,
+}
+
+impl From<HostArg> for Host {
+    fn from(host: HostArg) -> Self {
+        match host {
+            HostArg::Model => Self::Model,
+            #[cfg(feature = "quic")]
+            HostArg::Quic => Self::Quic,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(&args.controllers)?;
     let scenarios = args.scenario.scenarios()?;
     let plan = Plan {
+        host: args.host.into(),
         seeds: args.seeds,
         first_seed: args.seed,
         jobs: args.jobs.unwrap_or(0) as usize,
