@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Plan, Role, compare};
+use lowtide_lab::compare::{Comparison, Contender, Host, Plan, Role, compare};
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
 use lowtide_sim::SenderKind;

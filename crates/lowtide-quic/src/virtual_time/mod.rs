@@ -44,8 +44,10 @@ const FLOW_CONTROL_WINDOW: u64 = 1 << 30;
 /// What an application hands to a stream at once.
 const CHUNK: usize = 1 << 16;
 
-/// What waits in a stream's send buffer at most.
-const SEND_BUFFER: u32 = 1 << 18;
+/// What a stream's send buffer holds: what is in flight stays there, and a window must never find it
+/// too small, or a bulk sender would be taken for application-limited. The data are all the same
+/// zeros, so that it takes no memory.
+const SEND_BUFFER: u32 = 1 << 26;
 
 /// Why a configuration cannot run with s2n-quic.
 #[derive(Debug)]
