@@ -210,7 +210,8 @@ impl Connection {
 
     // Peer → estimator → peer
 
-    /// A packet of `bytes` arrived; `frame`: what its frame said.
+    /// A packet arrived with `bytes` that the path's congestion controls; `frame`: what its frame
+    /// said.
     #[inline]
     pub(crate) fn on_received(
         &self,
@@ -224,7 +225,9 @@ impl Connection {
         if let Some(frame) = frame {
             estimator.receiver.on_signal(frame.signal);
         }
-        estimator.receiver.on_packet(now, bytes);
+        if !bytes.is_zero() {
+            estimator.receiver.on_packet(now, bytes);
+        }
         drop(estimator);
         if let Some(frame) = frame
             && !frame.rate.is_zero()

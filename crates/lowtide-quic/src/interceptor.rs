@@ -72,9 +72,17 @@ impl PacketInterceptor for Interceptor {
         };
         let payload = payload.into_less_safe_slice();
         let frame = Frame::decode(payload);
-        connection.on_received(packet.timestamp, packet.number.as_u64(), bytes, frame);
         let start = if frame.is_some() { frame::LENGTH } else { 0 };
-        DecoderBufferMut::new(&mut payload[start..])
+        let payload = &mut payload[start..];
+        // Acknowledgments are sent whatever window and pacer say: they do not show what the path
+        // carries, and would end a sample in a pause of the data.
+        let bytes = if is_only_ack(payload) {
+            Bytes::ZERO
+        } else {
+            bytes
+        };
+        connection.on_received(packet.timestamp, packet.number.as_u64(), bytes, frame);
+        DecoderBufferMut::new(payload)
     }
 
     #[inline]
@@ -101,18 +109,32 @@ impl PacketInterceptor for Interceptor {
                 connection.on_signal_written();
             }
         } else if extra.is_none()
-            && is_ack(buffer.as_mut_slice())
+            && begins_with_ack(buffer.as_mut_slice())
             && buffer.remaining_capacity() >= frame::LENGTH
-            && let Some(rate) = connection.estimate_for_ack(packet.timestamp)
         {
-            insert_first(buffer, connection.frame(Some(rate)));
+            let feedback = connection.estimate_for_ack(packet.timestamp);
+            if feedback.is_some() || connection.wants_slot() {
+                let frame = connection.frame(feedback.or_else(|| connection.estimate()));
+                insert_first(buffer, frame);
+                connection.on_signal_written();
+            }
         }
     }
 }
 
 /// Whether a payload begins with an ACK frame (RFC 9000 §19.3), which s2n-quic writes first.
-fn is_ack(payload: &[u8]) -> bool {
+#[inline]
+fn begins_with_ack(payload: &[u8]) -> bool {
     matches!(payload.first(), Some(0x02 | 0x03))
+}
+
+/// Whether a payload is an ACK frame and nothing else.
+#[inline]
+fn is_only_ack(payload: &mut [u8]) -> bool {
+    begins_with_ack(payload)
+        && DecoderBufferMut::new(payload)
+            .decode::<FrameMut<'_>>()
+            .is_ok_and(|(_, rest)| rest.is_empty())
 }
 
 /// Puts `frame` before all others.

@@ -298,12 +298,16 @@ impl<P: Probe + Send + 'static> Network for Shared<P> {
         let mut arrived = Vec::new();
         let next = network.advance(now, &mut arrived);
         if let Some(next) = next
-            && network.wakes_at.is_none_or(|at| at <= now || next < at)
+            && network.wakes_at.is_none_or(|at| next < at)
         {
             network.wakes_at = Some(next);
             // Up to the clock's next microsecond.
-            let wait = core::time::Duration::from_nanos(next.since(now).as_nanos().next_multiple_of(1_000));
-            spawn(async move { time::delay(wait).await });
+            let wait = next.since(now).as_nanos().next_multiple_of(1_000);
+            let shared = self.clone();
+            spawn(async move {
+                time::delay(core::time::Duration::from_nanos(wait)).await;
+                shared.lock().wakes_at = None;
+            });
             // Counts as work, or time would pass before the task has begun to wait.
             done += 1;
         }
