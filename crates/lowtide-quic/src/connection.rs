@@ -61,6 +61,7 @@ struct Estimator {
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    id: u64,
     /// The peer speaks the extension.
     negotiated: AtomicBool,
     /// Number of the 1-RTT packet that is leaving now.
@@ -93,8 +94,9 @@ fn signal_code(signal: Option<PeerSignal>) -> u8 {
 }
 
 impl Connection {
-    fn new(receiver: &ReceiverConfig) -> Self {
+    fn new(id: u64, receiver: &ReceiverConfig) -> Self {
         Self {
+            id,
             negotiated: AtomicBool::new(false),
             leaving: AtomicU64::new(NO_NUMBER),
             acked: Mutex::new(AckedRanges {
@@ -113,6 +115,11 @@ impl Connection {
                 clock: Clock::default(),
             }),
         }
+    }
+
+    /// s2n-quic's number of it.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     // Negotiation
@@ -311,7 +318,7 @@ impl Connections {
     }
 
     pub(crate) fn create(&self, id: u64) -> Arc<Connection> {
-        let connection = Arc::new(Connection::new(&self.receiver));
+        let connection = Arc::new(Connection::new(id, &self.receiver));
         lock(&self.by_id).insert(id, connection.clone());
         *lock(&self.newborn) = Arc::downgrade(&connection);
         connection

@@ -18,7 +18,7 @@ use s2n_quic::provider::congestion_controller::{
 use crate::clock::Clock;
 use crate::connection::Link;
 use crate::flight::{Flight, Sent, Token};
-use crate::observer::{AckSeen, Observer};
+use crate::observer::{AckSeen, Observer, Observers};
 use crate::pacer::Pacer;
 
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
@@ -37,16 +37,16 @@ pub type Make = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
 /// Builds the controllers of an endpoint's connections.
 pub(crate) struct Factory {
     make: Make,
-    observer: Option<Arc<dyn Observer>>,
+    observers: Option<Observers>,
     seed: u64,
     made: AtomicU64,
 }
 
 impl Factory {
-    pub(crate) fn new(make: Make, observer: Option<Arc<dyn Observer>>, seed: u64) -> Self {
+    pub(crate) fn new(make: Make, observers: Option<Observers>, seed: u64) -> Self {
         Self {
             make,
-            observer,
+            observers,
             seed,
             made: AtomicU64::new(0),
         }
@@ -89,6 +89,8 @@ struct Losses {
 pub struct Host {
     factory: Arc<Factory>,
     link: Link,
+    /// Asked for with the first packet, when the connection is known.
+    observer: Option<Arc<dyn Observer>>,
     core: Box<dyn Controller>,
     clock: Clock,
     pacer: Pacer,
@@ -125,6 +127,7 @@ impl Host {
         Self {
             factory,
             link,
+            observer: None,
             core,
             clock: Clock::default(),
             pacer: Pacer::default(),
@@ -185,7 +188,7 @@ impl Host {
             });
         }
         self.bytes_lost_since_ack += bytes_lost;
-        if let Some(observer) = &self.factory.observer {
+        if let Some(observer) = &self.observer {
             observer.on_loss(losses.at, losses.packets.len() as u64, bytes_lost);
         }
         losses.packets.clear();
@@ -290,6 +293,11 @@ impl CongestionController for Host {
             }
         }
         self.advance(now);
+        if self.next_number == 0
+            && let Some(observers) = &self.factory.observers
+        {
+            self.observer = observers(self.link.get().map(|c| c.id()));
+        }
         let number = self.next_number;
         self.next_number += 1;
         let is_sample_limited = self.sampler.is_app_limited();
@@ -312,7 +320,7 @@ impl CongestionController for Host {
             if let Some(rate) = self.rate() {
                 self.pacer.on_sent(now, bytes, rate);
             }
-            if let Some(observer) = &self.factory.observer {
+            if let Some(observer) = &self.observer {
                 observer.on_sent(now, bytes);
             }
         }
@@ -409,7 +417,7 @@ impl CongestionController for Host {
             inflight: self.inflight,
             rate_sample: self.sampler.sample(min_rtt),
         });
-        if let Some(observer) = &self.factory.observer {
+        if let Some(observer) = &self.observer {
             observer.on_ack(&AckSeen {
                 now,
                 rtt,

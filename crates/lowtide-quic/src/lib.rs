@@ -34,7 +34,7 @@ pub mod virtual_time;
 pub use controller::{Host, Make, PacketInfo};
 pub use events::{Context, Events};
 pub use interceptor::Interceptor;
-pub use observer::{AckSeen, Observer};
+pub use observer::{AckSeen, Observer, Observers};
 pub use provider::{
     Bbr, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno, Parts,
     Provider, Rbbr, RttGain, Vegas, Window,

@@ -1,6 +1,7 @@
 //! What can be watched of a running connection.
 
 use std::fmt;
+use std::sync::Arc;
 
 use lowtide_cc::Controller;
 use lowtide_cc::units::{Bytes, Duration, Time};
@@ -20,7 +21,11 @@ pub struct AckSeen<'a> {
     pub controller: &'a dyn Controller,
 }
 
-/// Watches the controllers of an endpoint. Called on the endpoint's thread: be quick.
+/// Gives each connection its observer, by s2n-quic's number of it: `Connection::id`. The number is
+/// known only with all parts of the endpoint.
+pub type Observers = Arc<dyn Fn(Option<u64>) -> Option<Arc<dyn Observer>> + Send + Sync>;
+
+/// Watches a connection's controller. Called on the endpoint's thread: be quick.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A packet of `bytes` left that counts towards bytes in flight.
     fn on_sent(&self, _now: Time, _bytes: Bytes) {}

@@ -13,7 +13,7 @@ use crate::connection::{Connections, Link};
 use crate::controller::{Factory, Host, Make};
 use crate::events::Events;
 use crate::interceptor::Interceptor;
-use crate::observer::Observer;
+use crate::observer::{Observer, Observers};
 use crate::slot::Datagrams;
 
 /// A controller of the registry for one s2n-quic endpoint.
@@ -25,7 +25,7 @@ pub struct Provider {
     make: Make,
     seed: u64,
     receiver: ReceiverConfig,
-    observer: Option<Arc<dyn Observer>>,
+    observers: Option<Observers>,
     alone: Option<Arc<Factory>>,
 }
 
@@ -61,7 +61,7 @@ impl Provider {
             make,
             seed: RandomState::new().build_hasher().finish(),
             receiver: rbbr.expect("RBBR works by feedback"),
-            observer: None,
+            observers: None,
             alone: None,
         }
     }
@@ -81,10 +81,16 @@ impl Provider {
         self
     }
 
-    /// Watches the controllers.
+    /// Watches all controllers with one observer.
     #[must_use]
-    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
+    pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
+        self.with_observers(Arc::new(move |_| Some(observer.clone())))
+    }
+
+    /// Watches each connection's controller with an observer of its own.
+    #[must_use]
+    pub fn with_observers(mut self, observers: Observers) -> Self {
+        self.observers = Some(observers);
         self
     }
 
@@ -107,8 +113,8 @@ impl Provider {
     }
 
     fn factory(&self) -> Arc<Factory> {
-        let (make, observer) = (self.make.clone(), self.observer.clone());
-        Arc::new(Factory::new(make, observer, self.seed))
+        let (make, observers) = (self.make.clone(), self.observers.clone());
+        Arc::new(Factory::new(make, observers, self.seed))
     }
 }
 
