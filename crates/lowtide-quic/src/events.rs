@@ -32,10 +32,22 @@ impl Drop for Context {
 }
 
 impl Events {
-    /// How many connections are open.
+    /// Counts the endpoint's open connections, also when the endpoint has the events.
     #[must_use]
-    pub fn connection_count(&self) -> usize {
-        self.connections.count()
+    pub fn counter(&self) -> ConnectionCounter {
+        ConnectionCounter(self.connections.clone())
+    }
+}
+
+/// Counts the connections that the parts of an endpoint keep.
+#[derive(Clone, Debug)]
+pub struct ConnectionCounter(Arc<Connections>);
+
+impl ConnectionCounter {
+    /// How many are open.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.count()
     }
 }
 

@@ -3,9 +3,10 @@
 //! One line changes an endpoint's controller:
 //!
 //! ```no_run
+//! # use std::path::Path;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = s2n_quic::Server::builder()
-//!     .with_tls(("cert.pem".as_ref(), "key.pem".as_ref()))?
+//!     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 //!     .with_io("0.0.0.0:4433")?
 //!     .with_congestion_controller(lowtide_quic::BbrS::default())?
 //!     .start()?;
@@ -32,7 +33,7 @@ mod slot;
 pub mod virtual_time;
 
 pub use controller::{Host, Make, PacketInfo};
-pub use events::{Context, Events};
+pub use events::{ConnectionCounter, Context, Events};
 pub use interceptor::Interceptor;
 pub use observer::{AckSeen, Observer, Observers};
 pub use provider::{

@@ -139,10 +139,11 @@ impl Endpoint for Provider {
 /// What one endpoint needs to speak RBBR's extension:
 ///
 /// ```no_run
+/// # use std::path::Path;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let parts = lowtide_quic::Rbbr::default().parts();
 /// let server = s2n_quic::Server::builder()
-///     .with_tls(("cert.pem".as_ref(), "key.pem".as_ref()))?
+///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 ///     .with_io("0.0.0.0:4433")?
 ///     .with_congestion_controller(parts.controller)?
 ///     .with_event(parts.events)?
