@@ -227,8 +227,9 @@ fn simulate<P: Probe + Send + 'static>(
             Ok((outcome, probe))
         }
         #[cfg(feature = "quic")]
-        Host::Quic => lowtide_quic::virtual_time::run(&config, probe)
-            .map_err(|e| Error::Quic(e.to_string())),
+        Host::Quic => {
+            lowtide_quic::virtual_time::run(&config, probe).map_err(|e| Error::Quic(e.to_string()))
+        }
     }
 }
 

@@ -12,8 +12,7 @@ pub(crate) struct Clock {
 impl Clock {
     #[inline]
     pub(crate) fn time(&mut self, timestamp: Timestamp) -> Time {
-        let origin = *self.origin.get_or_insert(timestamp);
-        Time::ZERO + Duration::from(timestamp.saturating_duration_since(origin))
+        Time::ZERO + since(timestamp, *self.origin.get_or_insert(timestamp))
     }
 
     /// The timestamp of `time`; `None` before the first one or when it is too far away.
@@ -21,4 +20,14 @@ impl Clock {
     pub(crate) fn timestamp(&self, time: Time) -> Option<Timestamp> {
         self.origin?.checked_add(time.since(Time::ZERO).into())
     }
+}
+
+/// The span since `earlier`; zero if `earlier` is later.
+#[inline]
+pub(crate) fn since(timestamp: Timestamp, earlier: Timestamp) -> Duration {
+    // s2n-quic's own difference is never below a microsecond.
+    if timestamp <= earlier {
+        return Duration::ZERO;
+    }
+    Duration::from(timestamp.saturating_duration_since(earlier))
 }

@@ -15,7 +15,7 @@ use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
 
-use crate::clock::Clock;
+use crate::clock::{Clock, since};
 use crate::connection::Link;
 use crate::flight::{Flight, Sent, Token};
 use crate::observer::{AckSeen, Observer, Observers};
@@ -104,8 +104,9 @@ pub struct Host {
     window: Bytes,
     smoothed_rtt: Duration,
     min_rtt: Duration,
-    /// The sample of the acknowledgment under way, and when its newest packet was sent.
-    rtt: Option<Duration>,
+    /// The sample of the acknowledgment under way and when that arrived, and when its newest packet
+    /// was sent. An acknowledgment of nothing in flight gives a sample, too, and no `on_ack`.
+    rtt: Option<(Time, Duration)>,
     newest_acked_sent_at: Time,
     losses: Losses,
     bytes_lost_since_ack: Bytes,
@@ -239,7 +240,8 @@ impl Host {
 }
 
 impl Clone for Host {
-    /// A new controller for the same path, as s2n-quic's trait demands; it copies none.
+    /// A new controller for the same path. s2n-quic copies a controller before its first packet, when
+    /// it puts the path into its list, and never later.
     fn clone(&self) -> Self {
         let size = u16::try_from(self.max_datagram.get()).unwrap_or(u16::MAX);
         Self::new(self.factory.clone(), self.link.clone(), size)
@@ -339,9 +341,9 @@ impl CongestionController for Host {
         rtt_estimator: &RttEstimator,
         _publisher: &mut Pub,
     ) {
-        let rtt = Duration::from(now.saturating_duration_since(time_sent));
+        let rtt = since(now, time_sent);
         self.newest_acked_sent_at = self.clock.time(time_sent);
-        self.rtt = Some(rtt);
+        self.rtt = Some((self.clock.time(now), rtt));
         self.min_rtt = self.min_rtt.min(rtt);
         self.smoothed_rtt = rtt_estimator.smoothed_rtt().into();
     }
@@ -385,7 +387,8 @@ impl CongestionController for Host {
                 flight.acknowledge(token, bytes, &[], acked);
             }
         }
-        let rtt = self.rtt.take();
+        let rtt = self.rtt.take().filter(|(at, _)| *at == now);
+        let rtt = rtt.map(|(_, rtt)| rtt);
         if self.acked.is_empty() {
             return;
         }

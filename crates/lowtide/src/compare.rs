@@ -36,7 +36,12 @@ pub(crate) struct Args {
 
     /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
     /// time on the same links
-    #[arg(long, value_name = "HOST", default_value = "model", help_heading = "Run")]
+    #[arg(
+        long,
+        value_name = "HOST",
+        default_value = "model",
+        help_heading = "Run"
+    )]
     host: HostArg,
 
     /// Threads [default: one for each core]

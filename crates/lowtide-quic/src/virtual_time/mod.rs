@@ -26,8 +26,8 @@ use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use s2n_quic::client::Connect;
-use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::io::testing::{Executor, Handle, primary, spawn, time};
+use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
 use self::network::{Dumbbell, HEADERS, Shared};
@@ -71,7 +71,10 @@ impl fmt::Display for Error {
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
             Self::PacketSize(size) => {
-                write!(f, "QUIC packets are 1228 B to 65535 B on the wire, not {size}")
+                write!(
+                    f,
+                    "QUIC packets are 1228 B to 65535 B on the wire, not {size}"
+                )
             }
             Self::Setup(error) => write!(f, "s2n-quic: {error}"),
         }
@@ -149,10 +152,7 @@ impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
 ///
 /// # Errors
 /// When the configuration cannot run with s2n-quic; see [`Error`].
-pub fn run<P: Probe + Send + 'static>(
-    config: &SimConfig,
-    probe: P,
-) -> Result<(Outcome, P), Error> {
+pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
     if config.flows.is_empty() {
         return Err(Error::NoFlows);
     }
@@ -239,7 +239,8 @@ fn start<P: Probe + Send + 'static>(
                 .build()
         };
 
-        let mut provider = Provider::with_controller("receiver", controller.clone()).with_seed(seed);
+        let mut provider =
+            Provider::with_controller("receiver", controller.clone()).with_seed(seed);
         if let Some(estimator) = estimator {
             provider = provider.with_receiver(*estimator);
         }
@@ -308,6 +309,7 @@ fn start<P: Probe + Send + 'static>(
             source: Source::new(flow.source, flow.start, config.packet_size, seed),
             is_sized: matches!(flow.source, SourceConfig::Sized(_)),
             flow: index,
+            end: Time::ZERO + duration + Duration::from_secs(1),
             network: network.clone(),
         };
         spawn(send(client, connect, sender, flow.clone()));
@@ -320,6 +322,8 @@ struct Application<P> {
     source: Source,
     is_sized: bool,
     flow: usize,
+    /// After the end of the run.
+    end: Time,
     network: Shared<P>,
 }
 
@@ -352,7 +356,9 @@ async fn try_send<P: Probe>(
         let available = app.source.available(now).get().min(CHUNK as u64) as usize;
         if available > 0 {
             app.source.take(Bytes::new(available as u64));
-            stream.send(bytes::Bytes::from_static(&DATA[..available])).await?;
+            stream
+                .send(bytes::Bytes::from_static(&DATA[..available]))
+                .await?;
         } else if let Some(next) = app.source.next_write() {
             sleep_until(&app.network, next).await;
         } else {
@@ -367,7 +373,7 @@ async fn try_send<P: Probe>(
         network.probe.on_flow_complete(app.flow, now);
     }
     // What has been sent must stay acknowledged until the end.
-    std::future::pending::<()>().await;
+    sleep_until(&app.network, app.end).await;
     Ok(())
 }
 

@@ -24,8 +24,7 @@ fn what_the_controller_is_told_is_exact_under_loss_reordering_and_duplication() 
         run(model, |handle, certificate| {
             let tls = (certificate.certificate.as_str(), certificate.key.as_str());
             let server = endpoint!(Server, handle, tls, provider.parts().into());
-            let connect =
-                Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+            let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
             spawn(serve(server, SIZE));
             let parts = Rbbr::default().parts().into();
             let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);

@@ -2,7 +2,7 @@
 //! hostile ones.
 
 mod contract;
-mod hostile;
 mod host;
+mod hostile;
 mod peers;
 mod recorder;

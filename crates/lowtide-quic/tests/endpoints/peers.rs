@@ -8,12 +8,15 @@ use bytes::Bytes;
 use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
 use s2n_quic::client::Connect;
-use s2n_quic::provider::io::testing::{Handle, Model, Socket, primary, spawn, test_seed, time};
+use s2n_quic::provider::io::testing::{Handle, Model, primary, spawn, test_seed, time};
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
 /// One way delay of the network.
 pub(crate) const DELAY: Duration = Duration::from_millis(20);
+
+/// Longer than any run.
+pub(crate) const FOREVER: Duration = Duration::from_secs(3_600);
 
 /// What became of a download.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +50,14 @@ impl Download {
 pub(crate) fn model() -> Model {
     let model = Model::default();
     model.set_delay(DELAY);
+    model
+}
+
+/// A network that drops what exceeds 200 packets on their way: a flow cannot grow for ever, so that
+/// BBR reaches ProbeBW.
+pub(crate) fn narrow() -> Model {
+    let model = model();
+    model.set_max_inflight(200);
     model
 }
 
@@ -149,7 +160,7 @@ pub(crate) async fn serve(mut server: Server, count: usize) {
 /// Fetches one stream; ends the run when it is there, fails, or after `patience`.
 pub(crate) fn fetch(client: Client, connect: Connect, patience: Duration) -> Download {
     let download = Download::default();
-    let (mine, late) = (download.clone(), download.clone());
+    let mine = download.clone();
     let over = Arc::new(AtomicBool::new(false));
     let is_over = over.clone();
     spawn(async move {
@@ -171,7 +182,7 @@ pub(crate) fn fetch(client: Client, connect: Connect, patience: Duration) -> Dow
         *mine.took.lock().unwrap() = time::now().saturating_duration_since(start);
         over.store(true, Relaxed);
         // The client closes only with the run.
-        std::future::pending::<()>().await;
+        time::delay(FOREVER).await;
         drop(client);
     });
     primary::spawn(async move {
@@ -179,7 +190,6 @@ pub(crate) fn fetch(client: Client, connect: Connect, patience: Duration) -> Dow
         while !is_over.load(Relaxed) && time::now().saturating_duration_since(start) < patience {
             time::delay(Duration::from_millis(10)).await;
         }
-        drop(late);
     });
     download
 }

@@ -177,7 +177,12 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         let start = intervals.last().map_or(0.0, |i| i.end_s);
         let before: u64 = intervals.iter().map(|i| i.bytes).sum();
         let bytes = moved().saturating_sub(before);
-        Interval::new(start, started.elapsed().as_secs_f64(), bytes, sender_state())
+        Interval::new(
+            start,
+            started.elapsed().as_secs_f64(),
+            bytes,
+            sender_state(),
+        )
     };
     if !args.json {
         output::print(format!("{}\n", Interval::HEADING).as_bytes())?;
