@@ -176,6 +176,7 @@ fn find_placeholder(payload: &mut [u8]) -> Option<usize> {
 mod tests {
     use lowtide_cc::controller::PeerSignal;
     use lowtide_cc::units::Rate;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -183,6 +184,36 @@ mod tests {
         signal: PeerSignal::Regular,
         rate: Rate::from_bytes_per_sec(7),
     };
+
+    proptest! {
+        #[test]
+        fn any_payload_is_survived_and_without_a_placeholder_left_alone(
+            payload in prop::collection::vec(any::<u8>(), 0..200)
+        ) {
+            let mut changed = payload.clone();
+            if !replace_placeholder(&mut changed, FRAME) {
+                prop_assert_eq!(&changed, &payload);
+            }
+            let mut read = payload.clone();
+            if is_only_ack(&mut read) {
+                prop_assert!(begins_with_ack(&payload));
+            }
+            prop_assert_eq!(&read, &payload);
+        }
+
+        #[test]
+        fn any_data_before_and_behind_the_placeholder_stay_what_they_are(
+            data in prop::collection::vec(any::<u8>(), 0..60),
+            behind in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            // A CRYPTO frame with a length of its own.
+            let before = [&[0x06, 0, data.len() as u8][..], &data].concat();
+            let mut payload = [&before[..], &PLACEHOLDER, &behind].concat();
+            prop_assert!(replace_placeholder(&mut payload, FRAME));
+            let expected = [&FRAME.encode()[..], &before, &PING, &behind].concat();
+            prop_assert_eq!(payload, expected);
+        }
+    }
 
     /// An ACK of 0..=5, then a MAX_DATA frame.
     const BEFORE: &[u8] = &[0x02, 5, 0, 0, 5, 0x10, 9];

@@ -200,7 +200,7 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         tokio::select! {
             () = &mut until => break,
             _ = tokio::signal::ctrl_c() => break,
-            done = transfers.join_next() => if done.is_none() { break },
+            _ = transfers.join_next() => if transfers.is_empty() { break },
             _ = seconds.tick() => {
                 let second = interval(&intervals);
                 intervals.push(second);
@@ -209,6 +209,15 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
                 }
             }
         }
+    }
+    if args.upload && transfers.is_empty() {
+        // What the server has not told yet; it does so several times a second.
+        let told = async {
+            while moved() < progress.sent.load(Relaxed) {
+                tokio::time::sleep(SECOND / 20).await;
+            }
+        };
+        let _ = tokio::time::timeout(SECOND, told).await;
     }
     let last = interval(&intervals);
     if last.bytes > 0 {

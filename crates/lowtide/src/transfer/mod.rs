@@ -1,8 +1,8 @@
 //! Transfers over QUIC between two machines: what `serve` and `fetch` have in common.
 //!
 //! On each bidirectional stream that the client opens it asks for something with its first bytes: `D`
-//! and a count (8 bytes, network byte order; 0: without end) for a download, `U` for an upload. Once a
-//! second the server describes what it sends and has received in a line of JSON on a stream of its own.
+//! and a count (8 bytes, network byte order; 0: without end) for a download, `U` for an upload. Several
+//! times a second the server describes what it sends and has received in a line of JSON on a stream of its own.
 
 pub(crate) mod fetch;
 mod report;

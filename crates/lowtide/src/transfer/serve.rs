@@ -19,6 +19,9 @@ use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, limits, provider, runtime}
 use crate::failure::Failure;
 use crate::output;
 
+/// How often the client is told, so that what it shows is fresh.
+const REPORTS_A_SECOND: u32 = 5;
+
 /// Zeros, handed to a stream at once.
 pub(super) static DATA: [u8; 1 << 16] = [0; 1 << 16];
 
@@ -49,7 +52,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What the server tells of one connection, once a second.
+/// What the server tells of one connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) controller: String,
@@ -214,7 +217,8 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
     };
     let mut last = report();
     let mut reports = connection.open_send_stream().await.ok();
-    let mut seconds = tokio::time::interval(SECOND);
+    let mut ticks = tokio::time::interval(SECOND / REPORTS_A_SECOND);
+    let mut tick = 0_u32;
     loop {
         tokio::select! {
             stream = connection.accept_bidirectional_stream() => match stream {
@@ -223,7 +227,7 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
                 }
                 Ok(None) | Err(_) => break,
             },
-            _ = seconds.tick() => {
+            _ = ticks.tick() => {
                 last = report();
                 // Who no longer wants reports is told no more.
                 if let Some(stream) = &mut reports
@@ -234,8 +238,11 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
                         reports = None;
                     }
                 }
-                // A closed standard output is no reason to stop.
-                let _ = Line::Second { peer, report: &last }.print(json);
+                if tick > 0 && tick.is_multiple_of(REPORTS_A_SECOND) {
+                    // A closed standard output is no reason to stop.
+                    let _ = Line::Second { peer, report: &last }.print(json);
+                }
+                tick = tick.wrapping_add(1);
             }
         }
     }
