@@ -90,6 +90,17 @@ pub struct LostPacket {
     pub bytes: Bytes,
     /// When it was sent.
     pub sent_at: Time,
+    /// Bytes in flight when it was sent, with it included
+    /// ([`PacketRateState::inflight`](crate::delivery_rate::PacketRateState::inflight)).
+    pub sent_inflight: Bytes,
+    /// Data declared lost from its sending until now, itself included, packets that stand behind it
+    /// in the same event not: [`DeliveryRateSampler::on_packet_lost`] returns it.
+    ///
+    /// [`DeliveryRateSampler::on_packet_lost`]: crate::delivery_rate::DeliveryRateSampler::on_packet_lost
+    pub lost: Bytes,
+    /// The application limited the flow when it was sent
+    /// ([`PacketRateState::app_limited`](crate::delivery_rate::PacketRateState::app_limited)).
+    pub app_limited: bool,
 }
 
 /// An acknowledgment arrived that newly covers at least one packet.

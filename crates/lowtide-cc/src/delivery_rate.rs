@@ -110,10 +110,12 @@ impl DeliveryRateSampler {
         }
     }
 
-    /// A packet of `bytes` was declared lost.
+    /// The packet of `bytes` that was sent with `state` is declared lost. Returns what has been
+    /// declared lost since it was sent, itself included.
     #[inline]
-    pub fn on_packet_lost(&mut self, bytes: Bytes) {
+    pub fn on_packet_lost(&mut self, bytes: Bytes, state: &PacketRateState) -> Bytes {
         self.lost += bytes;
+        self.lost - state.lost
     }
 
     /// The application has nothing to send although window and pacer would allow it, with

@@ -27,6 +27,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
@@ -48,7 +49,8 @@ pub mod window;
 
 mod reno;
 mod rng;
-mod round;
+mod rounds;
+mod self_limited;
 mod undo;
 
 pub use controller::{Config, Controller};

@@ -8,7 +8,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::reno::RenoWindow;
-use crate::round::Round;
+use crate::rounds::RoundsByNumber;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// A round with fewer RTT samples may have seen delayed acknowledgments only, and is Reno's (Linux
@@ -66,7 +66,7 @@ pub struct Vegas {
     thresholds: Thresholds,
     /// The smallest RTT ever.
     base_rtt: Duration,
-    round: Round,
+    round: RoundsByNumber,
     seen: Seen,
     /// In slow start: whether the window doubles in this round or is held, so that the next can be
     /// compared.
@@ -81,7 +81,7 @@ impl Vegas {
             window: RenoWindow::new(config),
             thresholds,
             base_rtt: Duration::MAX,
-            round: Round::default(),
+            round: RoundsByNumber::default(),
             seen: Seen::NOTHING,
             doubling: true,
         }

@@ -37,7 +37,7 @@ pub use events::{ConnectionCounter, Context, Events};
 pub use interceptor::Interceptor;
 pub use observer::{AckSeen, Observer, Observers};
 pub use provider::{
-    Bbr, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno, Parts,
-    Provider, Rbbr, RttGain, Vegas, Window,
+    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,
+    Parts, Provider, Rbbr, RttGain, Vegas, Window,
 };
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};

@@ -242,6 +242,8 @@ controllers! {
     Ebcc = "ebcc";
     /// BBRx.
     Bbrx = "bbrx";
+    /// BBRv3.
+    Bbr3 = "bbr3";
     /// Copa.
     Copa = "copa";
     /// CUBIC.

@@ -127,6 +127,7 @@ fn list_names_every_controller_with_its_parameters() {
             "bbr-s",
             "ebcc",
             "bbrx",
+            "bbr3",
             "copa",
             "cubic",
             "newreno",

@@ -80,3 +80,65 @@ impl Aggregation {
             .min(model.bandwidth.volume_in(MAX_DURATION))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::controller::AckedPacket;
+    use crate::delivery_rate::RateSample;
+    use crate::units::Rate;
+
+    const MSS: Bytes = Bytes::new(1000);
+
+    /// `count` acknowledgments of `packets` packets each, `gap_ms` apart.
+    fn allowance(count: u64, packets: u64, gap_ms: u64, model: &Model) -> Bytes {
+        let mut aggregation = Aggregation::new(Time::ZERO);
+        for n in 1..=count {
+            let now = Time::ZERO + Duration::from_millis(n * gap_ms);
+            let acked = [AckedPacket {
+                number: n,
+                bytes: MSS * packets,
+                sent_at: Time::ZERO,
+            }];
+            let ack = AckEvent {
+                now,
+                packets: &acked,
+                bytes_acked: MSS * packets,
+                bytes_lost: Bytes::ZERO,
+                rtt: None,
+                prior_inflight: Bytes::ZERO,
+                inflight: Bytes::ZERO,
+                rate_sample: Some(RateSample {
+                    delivery_rate: model.bandwidth,
+                    delivered: MSS,
+                    interval: Duration::from_millis(1),
+                    prior_delivered: Bytes::ZERO,
+                    total_delivered: Bytes::ZERO,
+                    lost: Bytes::ZERO,
+                    total_lost: Bytes::ZERO,
+                    sent_inflight: MSS,
+                    sent_at: Time::ZERO,
+                    app_limited: false,
+                }),
+            };
+            aggregation.on_ack(&ack, model, MSS * 100);
+        }
+        aggregation.allowance(model)
+    }
+
+    #[test]
+    fn the_window_grows_by_what_was_acknowledged_beyond_the_bandwidth() {
+        let mut model = Model::new(&Config::for_datagram(MSS));
+        model.full_pipe = true;
+        model.bandwidth = Rate::from_bytes_per_sec(1_000_000);
+        assert_eq!(allowance(50, 1, 1, &model), MSS, "one by one");
+        assert_eq!(allowance(50, 20, 20, &model), MSS * 20, "in bunches");
+        // Faster than the estimate by a tenth: of 11 packets in the 10 ms after the first, one.
+        model.bandwidth = Rate::from_bytes_per_sec(900_000);
+        assert_eq!(allowance(11, 1, 1, &model), MSS * 2);
+        assert_eq!(allowance(50, 200, 1, &model), Bytes::new(90_000), "100 ms");
+        model.full_pipe = false;
+        assert_eq!(allowance(50, 20, 20, &model), Bytes::ZERO);
+    }
+}

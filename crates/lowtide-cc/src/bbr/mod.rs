@@ -34,7 +34,6 @@ mod phase;
 mod policer;
 mod probe_bw;
 mod probe_rtt;
-mod round;
 mod startup;
 mod window;
 
@@ -50,7 +49,6 @@ pub use self::phase::Phase;
 use self::policer::Policer;
 use self::probe_bw::Cycle;
 use self::probe_rtt::{MinRtt, ProbeRtt};
-pub use self::round::Rounds;
 use self::startup::FullPipe;
 use self::window::Window;
 use crate::controller::{
@@ -60,6 +58,7 @@ use crate::controller::{
 use crate::delivery_rate::RateSample;
 use crate::recovery::RecoveryEpoch;
 use crate::rng::SeededRng;
+pub use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Which of BBR's mechanisms are on.
@@ -160,14 +159,16 @@ impl<P: Parts> Bbr<P> {
         self.enter(Phase::ProbeBw);
     }
 
-    fn enter_probe_rtt(&mut self) {
+    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
         self.window.save(self.recovery.is_active());
-        self.probe_rtt = ProbeRtt::default();
+        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
         self.enter(Phase::ProbeRtt);
     }
 
     fn leave_probe_rtt(&mut self, now: Time) {
-        self.min_rtt.confirm(now);
+        if self.probe_rtt.renews_min_rtt() {
+            self.min_rtt.confirm(now);
+        }
         self.window.restore();
         if self.model.full_pipe {
             self.enter_probe_bw(now);
@@ -247,7 +248,7 @@ impl<P: Parts> Bbr<P> {
                     .window
                     .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
         if wanted && phase != Phase::ProbeRtt {
-            self.enter_probe_rtt();
+            self.enter_probe_rtt(expired);
         }
         if self.model.phase == Phase::ProbeRtt {
             let floor = self.probe_rtt_window();

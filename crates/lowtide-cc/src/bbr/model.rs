@@ -1,8 +1,8 @@
 //! What BBR believes of the path; what its parts may read.
 
 use super::phase::Phase;
-use super::round::Rounds;
 use crate::controller::Config;
+use crate::rounds::Rounds;
 use crate::units::{Bytes, Duration, Rate};
 
 /// cwnd never below: enough for delayed acknowledgments of a round trip (Linux

@@ -1,13 +1,13 @@
 //! The minimum RTT, and ProbeRTT, which empties the pipe when none has been seen for long.
 //!
-//! What ProbeRTT's window delivers says nothing of the path. Its samples count as
-//! application-limited (Linux `bbr_update_min_rtt` sets `app_limited`): 200 ms are more than the
-//! ten rounds of the bandwidth filter where the RTT is below 20 ms, and the estimate would be lost.
+//! Its samples count as application-limited: 200 ms are more than the ten rounds of the bandwidth
+//! filter where the RTT is below 20 ms, and the estimate would be lost.
 
 use super::model::Model;
 use super::phase::Phase;
 use crate::controller::AckEvent;
 use crate::delivery_rate::RateSample;
+use crate::self_limited::SelfLimited;
 use crate::units::{Bytes, Duration, Time};
 
 /// How long a minimum counts (Linux `bbr_min_rtt_win_sec`).
@@ -47,7 +47,7 @@ impl MinRtt {
         expired
     }
 
-    /// A ProbeRTT has shown that the minimum still holds.
+    /// A ProbeRTT that came because the minimum had expired is over: it holds what was found there.
     pub(super) fn confirm(&mut self, now: Time) {
         self.seen_at = now;
     }
@@ -56,21 +56,33 @@ impl MinRtt {
 /// A ProbeRTT under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
+    renews_min_rtt: bool,
     /// Set once the flight is small enough.
     stay_until: Option<Time>,
     round_over: bool,
-    /// Packets sent when this much had been delivered, from and until, met the small window. Kept
-    /// after the probe's end, until their samples have come.
-    limited: Option<(Bytes, Bytes)>,
+    /// Kept after the probe's end, until the samples of its packets have come.
+    limited: SelfLimited,
 }
 
 impl ProbeRtt {
+    /// One that begins now. `renews_min_rtt`: it comes because the minimum has expired, and not
+    /// because of a loss (eBCC), which replaces no minimum that the path may have outgrown.
+    pub(super) fn new(renews_min_rtt: bool) -> Self {
+        Self {
+            renews_min_rtt,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the minimum counts anew from its end.
+    pub(super) fn renews_min_rtt(&self) -> bool {
+        self.renews_min_rtt
+    }
+
     /// Follows the acknowledgments; true when the probe is done. `floor`: the probe's window.
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &mut Model, floor: Bytes) -> bool {
         debug_assert_eq!(model.phase, Phase::ProbeRtt);
-        let delivered = model.rounds.delivered();
-        let (from, _) = self.limited.unwrap_or((delivered, delivered));
-        self.limited = Some((from, delivered + ack.inflight));
+        self.limited.extend(model.rounds.delivered(), ack.inflight);
         match self.stay_until {
             None if ack.inflight <= floor => {
                 self.stay_until = Some(ack.now + STAY);
@@ -95,7 +107,6 @@ impl ProbeRtt {
     /// Whether the sampled packet was sent into the small window.
     #[inline]
     pub(super) fn limited(&self, sample: &RateSample) -> bool {
-        self.limited
-            .is_some_and(|(from, until)| (from..=until).contains(&sample.prior_delivered))
+        self.limited.contains(sample)
     }
 }

@@ -22,6 +22,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 
 /// rtt/min_rtt at which Startup ends (§III).
 const STARTUP_ENDS_AT: u64 = 6;
+
 /// Settings of the estimator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkipConfig {
@@ -64,6 +65,7 @@ impl SkipEstimator {
 
 impl BandwidthEstimator for SkipEstimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
+        self.silence.on_packet_sent(sent);
         if sent.inflight <= sent.bytes {
             self.sampler.restart();
             self.silence
@@ -132,7 +134,10 @@ pub struct LongQueue;
 
 impl StartupExit for LongQueue {
     fn ends_startup(&self, _ack: &AckEvent<'_>, model: &Model) -> bool {
-        model.min_rtt != Duration::MAX && model.rtt >= model.min_rtt * STARTUP_ENDS_AT
+        // Without an estimate there is nothing to go on with.
+        !model.bandwidth.is_zero()
+            && model.min_rtt != Duration::MAX
+            && model.rtt >= model.min_rtt * STARTUP_ENDS_AT
     }
 }
 

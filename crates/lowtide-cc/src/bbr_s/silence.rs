@@ -3,9 +3,10 @@
 //! At low rates a step may hold no acknowledgment, links serve in bursts, and receivers delay what
 //! they acknowledge. A silence is an outage only when it is longer than both
 //! - what the estimate explains: the time in which it delivers eight packets, and
-//! - what round trips explain: the next packet is later than any was in the last rounds.
+//! - what round trips explain: the next packet is later than any was in the last rounds. After a
+//!   pause of the application the next one is the first that left after it.
 
-use crate::controller::AckEvent;
+use crate::controller::{AckEvent, PacketSent};
 use crate::filter::{Maximum, Windowed};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -21,6 +22,10 @@ const ROUNDS: u64 = 10;
 pub(super) struct Silence {
     step: Duration,
     longest_rtt: Windowed<Duration, Maximum>,
+    /// When the newest packet left.
+    sent_at: Time,
+    /// When the first packet after the application's last pause left.
+    resumed_at: Time,
     /// When the next silent step is over.
     due: Option<Time>,
 }
@@ -30,6 +35,8 @@ impl Silence {
         Self {
             step,
             longest_rtt: Windowed::new(ROUNDS),
+            sent_at: Time::ZERO,
+            resumed_at: Time::ZERO,
             due: None,
         }
     }
@@ -39,11 +46,18 @@ impl Silence {
         self.due
     }
 
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
+        if sent.app_limited && sent.now.since(self.sent_at) > self.step {
+            self.resumed_at = sent.now;
+        }
+        self.sent_at = sent.now;
+    }
+
     /// Packets sent from `sent_at` on are awaited from `now` on.
     pub(super) fn expect(&mut self, now: Time, sent_at: Time, estimate: Rate, packet: Bytes) {
         self.due = self.longest_rtt.get().map(|longest| {
             let by_rate = now + self.step.max(estimate.time_for(packet * PACKETS));
-            by_rate.max(sent_at + longest + self.step)
+            by_rate.max(sent_at.max(self.resumed_at) + longest + self.step)
         });
     }
 

@@ -11,7 +11,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::reno::RenoWindow;
-use crate::round::Round;
+use crate::rounds::RoundsByNumber;
 use crate::undo::Undo;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -50,7 +50,7 @@ pub struct Compound {
     gamma: Gamma,
     /// The smallest RTT since the beginning or the last timeout.
     base_rtt: Duration,
-    round: Round,
+    round: RoundsByNumber,
     seen: Seen,
     undo: Undo<Saved>,
 }
@@ -64,7 +64,7 @@ impl Compound {
             delay_window: Bytes::ZERO,
             gamma,
             base_rtt: Duration::MAX,
-            round: Round::default(),
+            round: RoundsByNumber::default(),
             seen: Seen::default(),
             undo: Undo::new(),
         }

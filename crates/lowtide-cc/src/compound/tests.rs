@@ -68,6 +68,9 @@ fn lose(cc: &mut Compound, number: u64) {
         number,
         bytes: MSS,
         sent_at: Time::ZERO,
+        sent_inflight: Bytes::ZERO,
+        lost: Bytes::ZERO,
+        app_limited: false,
     };
     cc.on_loss(&LossEvent {
         now: Time::ZERO,

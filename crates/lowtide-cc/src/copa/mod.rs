@@ -19,7 +19,7 @@ use crate::controller::{
 };
 use crate::recovery::RecoveryEpoch;
 use crate::reno::is_cwnd_limited;
-use crate::round::Round;
+use crate::rounds::RoundsByNumber;
 use crate::undo::Undo;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -71,7 +71,7 @@ pub struct Copa {
     velocity: Velocity,
     competition: Option<Competition>,
     rtts: Rtts,
-    round: Round,
+    round: RoundsByNumber,
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     undo: Undo<Saved>,
@@ -96,7 +96,7 @@ impl Copa {
             velocity: Velocity::new(cwnd),
             competition: options.mode_switching.then(|| Competition::new(delta)),
             rtts: Rtts::new(),
-            round: Round::default(),
+            round: RoundsByNumber::default(),
             max_datagram,
             recovery: RecoveryEpoch::default(),
             undo: Undo::new(),

@@ -72,6 +72,9 @@ impl Flow {
             number: self.number.saturating_sub(1),
             bytes: MSS,
             sent_at: self.now,
+            sent_inflight: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            app_limited: false,
         };
         self.cc.on_loss(&LossEvent {
             now: self.now,

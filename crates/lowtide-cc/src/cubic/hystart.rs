@@ -2,7 +2,7 @@
 //! that can still find the rise to have been a false alarm.
 
 use crate::controller::{AckEvent, PacketSent};
-use crate::round::Round;
+use crate::rounds::RoundsByNumber;
 use crate::units::Duration;
 
 /// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
@@ -30,7 +30,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     stage: Stage,
-    round: Round,
+    round: RoundsByNumber,
     last_round_min: Duration,
     round_min: Duration,
     samples: u32,
@@ -40,7 +40,7 @@ impl Default for HyStart {
     fn default() -> Self {
         Self {
             stage: Stage::SlowStart,
-            round: Round::default(),
+            round: RoundsByNumber::default(),
             last_round_min: Duration::MAX,
             round_min: Duration::MAX,
             samples: 0,

@@ -52,6 +52,9 @@ fn lose(cubic: &mut Cubic, number: u64, now: Time) {
         number,
         bytes: MSS,
         sent_at: now,
+        sent_inflight: MSS,
+        lost: MSS,
+        app_limited: false,
     }];
     let inflight = cubic.cwnd();
     cubic.on_loss(&LossEvent {

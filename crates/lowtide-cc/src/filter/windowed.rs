@@ -63,7 +63,8 @@ impl<T: Copy, E: Extremum<T>> Windowed<T, E> {
         self.best.map(|best| best[0].1)
     }
 
-    /// From the next sample on the window is so many ticks long.
+    /// Changes the length of the window, from the next sample on.
+    #[inline]
     pub fn set_window(&mut self, window: u64) {
         self.window = window;
     }

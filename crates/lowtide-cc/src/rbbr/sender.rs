@@ -60,11 +60,8 @@ impl BandwidthEstimator for FeedbackEstimator {
     }
 
     fn on_phase(&mut self, phase: Phase) {
-        match phase {
-            Phase::Startup => self.in_use = false,
-            Phase::ProbeBw => self.in_use = true,
-            Phase::Drain | Phase::ProbeRtt => {}
-        }
+        // There is no way back to Startup once the pipe has been full.
+        self.in_use |= phase == Phase::ProbeBw;
     }
 
     fn bandwidth(&self) -> Rate {

@@ -229,6 +229,11 @@ mod tests {
             ("bbr:policer=true,policer=true", &["twice"]),
             ("window:packets=0", &["'0'", "from 1 to"]),
             ("window:packets=1e9", &["'1e9'", "a whole number"]),
+            ("rtt-gain:alpha=2", &["'2'", "from 0.01 to 1"]),
+            ("rtt-gain:alpha=nan", &["'nan'", "a number"]),
+            ("rbbr:interval=10", &["'10'", "its unit", "from 1us to 10s"]),
+            ("rbbr:interval=11s", &["'11s'", "from 1us to 10s"]),
+            ("rbbr:filter=foo", &["'foo'", "one of kalman, ewma, none"]),
         ] {
             let error = parse(spec).unwrap_err().to_string();
             for part in parts {

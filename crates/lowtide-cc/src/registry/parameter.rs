@@ -65,11 +65,24 @@ impl fmt::Display for Domain {
             Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
             Self::Span { min, max } => write!(
                 f,
-                "a time with its unit (us, ms, s) from {}ms to {}ms",
-                min.as_millis_f64(),
-                max.as_millis_f64()
+                "a time with its unit (us, ms, s) from {} to {}",
+                Spelt(*min),
+                Spelt(*max)
             ),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// A span as it would be typed.
+struct Spelt(Duration);
+
+impl fmt::Display for Spelt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_micros() {
+            us if us % 1_000_000 == 0 => write!(f, "{}s", us / 1_000_000),
+            us if us % 1_000 == 0 => write!(f, "{}ms", us / 1_000),
+            us => write!(f, "{us}us"),
         }
     }
 }

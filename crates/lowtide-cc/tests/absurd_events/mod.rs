@@ -144,6 +144,9 @@ fn event(cc: &mut dyn Controller, input: &mut Input<'_>) {
                 number: input.number(),
                 bytes: input.bytes(),
                 sent_at: input.time(),
+                sent_inflight: input.bytes(),
+                lost: input.bytes(),
+                app_limited: input.flag(),
             }];
             let (bytes_lost, inflight) = (input.bytes(), input.bytes());
             cc.on_loss(&LossEvent {

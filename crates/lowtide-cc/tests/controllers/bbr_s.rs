@@ -1,12 +1,14 @@
 //! BBR-S: capacity samples, SKIP's modes, and what differs in Startup and ProbeRTT.
 
-use lowtide_cc::bbr::{Model, StartupExit};
-use lowtide_cc::bbr_s::{CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip};
+use lowtide_cc::bbr::{BandwidthEstimator, Model, Phase, StartupExit};
+use lowtide_cc::bbr_s::{
+    CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip, SkipConfig, SkipEstimator,
+};
 use lowtide_cc::filter::{Adaptation, NoiseBounds};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
 
-use super::events::{ack, at, ms, packet};
+use super::events::{ack, at, ms, packet, rate_sample};
 use super::host::{Host, MSS};
 
 /// Samples of packets that leave each `gap` µs and arrive each `arrival_gap` µs.
@@ -40,6 +42,17 @@ fn a_capacity_sample_is_the_sending_rate_over_one_plus_the_slope_of_the_rtt() {
     );
     // At a low rate a step lasts until it holds three acknowledgments.
     assert_eq!(samples(20_000, 20_000, 11).len(), 5);
+    // A packet that was overtaken lies in the past.
+    let mut sampler = CapacitySampler::new(ms(10), 3);
+    for n in 0..30 {
+        let now = at(1_040 + n);
+        for sent_at in [at(1_000 + n), at(990 + n)] {
+            let acked = [packet(n, sent_at)];
+            if let Some(sample) = sampler.on_ack(&ack(now, now.since(sent_at), &acked)) {
+                assert_eq!(sample.sending_rate, Rate::from_bytes_per_sec(1_000_000));
+            }
+        }
+    }
     // Packets that left at once have no slope.
     assert!(samples(0, 1_000, 50).is_empty());
 }
@@ -66,6 +79,12 @@ fn settled() -> Skip {
 
 #[test]
 fn three_steps_far_below_reset_the_estimate_to_their_mean_and_fewer_do_not() {
+    // A standard deviation is about 4 % here: three are a drop, two are none.
+    for (capacity, mode) in [(800_000, Mode::Drop), (920_000, Mode::Normal)] {
+        let mut skip = settled();
+        skip.on_sample(&sample(capacity, 2_000_000));
+        assert_eq!(skip.mode(), mode, "{capacity}");
+    }
     let mut skip = settled();
     let before = skip.capacity();
     for capacity in [300_000, 200_000] {
@@ -87,8 +106,10 @@ fn three_steps_far_below_reset_the_estimate_to_their_mean_and_fewer_do_not() {
 fn three_steps_far_above_reset_the_estimate_to_their_mean() {
     let mut skip = settled();
     for capacity in [2_900_000, 3_000_000] {
+        let before = skip.capacity();
         skip.on_sample(&sample(capacity, 9_000_000));
         assert_eq!(skip.mode(), Mode::Step);
+        assert!(skip.capacity() > before, "filtered all the same");
         assert!(skip.capacity() < Rate::from_bytes_per_sec(2_950_000));
     }
     skip.on_sample(&sample(3_100_000, 9_000_000));
@@ -127,6 +148,9 @@ fn an_outage_slows_the_sender_down_and_its_end_brings_it_back() {
     host.run_until(|h| estimate(h) < 1.0);
     let took = host.now.since(stalled_at);
     assert!(took < ms(100), "noticed after {took}");
+    // Not 50 kB/s: the smallest window moves 100 kB/s.
+    let smallest = Rate::from_volume(MSS * 4, host.last_rtt);
+    assert_eq!(host.cc.snapshot().bandwidth, Some(smallest));
     assert_eq!(
         host.cc.next_wakeup(),
         None,
@@ -138,6 +162,23 @@ fn an_outage_slows_the_sender_down_and_its_end_brings_it_back() {
         "{} Mbit/s after it",
         estimate(&host)
     );
+}
+
+#[test]
+fn pauses_of_the_application_are_no_outages() {
+    let mut host = host();
+    host.run_for(Duration::from_secs(2));
+    host.pause(ms(100));
+    // A frame of four packets each 30 ms: when the last one is acknowledged the next has long left,
+    // but is not due yet.
+    for _ in 0..100 {
+        host.data = Some(4);
+        host.run_until(|h| h.data == Some(0));
+        host.pause(ms(30));
+        let snapshot = host.cc.snapshot();
+        assert_ne!(snapshot.filter.unwrap().mode, "outage", "at {}", host.now);
+        assert!(snapshot.bandwidth.unwrap().as_mbps() > 5.0);
+    }
 }
 
 #[test]
@@ -154,6 +195,42 @@ fn probe_rtt_keeps_half_a_bdp_in_flight() {
         .mul_f64(0.5);
     assert_eq!(host.cc.cwnd(), half);
     assert!(half > MSS * 40);
+    assert_eq!(host.cc.next_wakeup(), None, "silence is its own doing");
+}
+
+#[test]
+fn gaps_between_packets_of_a_slow_link_are_no_outages() {
+    let cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
+    // A packet each 50 ms.
+    let mut host = Host::new(cc, Rate::from_bytes_per_sec(20_000), ms(40));
+    host.run_until(|h| h.phase() == "ProbeBW");
+    for _ in 0..2_000 {
+        assert!(host.step());
+        let filter = host.cc.snapshot().filter.unwrap();
+        assert_ne!(filter.mode, "outage", "at {}", host.now);
+    }
+}
+
+#[test]
+fn the_estimate_does_not_exceed_what_was_delivered() {
+    let mut model = Model::new(&Config::for_datagram(MSS));
+    (model.min_rtt, model.rtt) = (ms(40), ms(40));
+    let mut estimator = SkipEstimator::new(&SkipConfig {
+        step: ms(10),
+        min_acks: 8,
+        adaptation: Adaptation::default(),
+        bounds: NoiseBounds::default(),
+    });
+    estimator.on_phase(Phase::ProbeBw);
+    // Bursts of 1 MB/s, as they were sent; in a round trip a fifth of it arrives.
+    let delivered = Rate::from_bytes_per_sec(200_000);
+    for n in 0..100 {
+        let acked = [packet(n, at(1_000 + n))];
+        let mut event = ack(at(1_040 + n), ms(40), &acked);
+        event.rate_sample = Some(rate_sample(delivered));
+        estimator.on_ack(&event, &model);
+    }
+    assert_eq!(estimator.bandwidth(), delivered);
 }
 
 #[test]
@@ -161,9 +238,20 @@ fn startup_ends_when_the_rtt_is_six_times_its_minimum() {
     let mut model = Model::new(&Config::default());
     let acked = [packet(1, at(0))];
     model.min_rtt = ms(40);
+    model.bandwidth = Rate::from_mbps(1);
     for (rtt, ends) in [(239, false), (240, true)] {
         model.rtt = ms(rtt);
         let ack = ack(at(500), model.rtt, &acked);
         assert_eq!(LongQueue.ends_startup(&ack, &model), ends);
     }
+}
+
+#[test]
+fn a_long_rtt_before_the_first_rate_sample_does_not_stop_the_flow() {
+    let mut cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
+    for (now, rtt) in [(40, 40), (340, 340)] {
+        cc.on_ack(&ack(at(now), ms(rtt), &[packet(now, at(0))]));
+    }
+    let rate = cc.pacing_rate().unwrap();
+    assert!(rate > Rate::from_bytes_per_sec(100_000), "paces at {rate}");
 }

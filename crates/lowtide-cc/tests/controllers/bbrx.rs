@@ -3,10 +3,9 @@
 use lowtide_cc::Config;
 use lowtide_cc::bbr::{BandwidthEstimator, Model};
 use lowtide_cc::bbrx::CorrectedMax;
-use lowtide_cc::delivery_rate::RateSample;
-use lowtide_cc::units::{Bytes, Rate};
+use lowtide_cc::units::Rate;
 
-use super::events::{ack, at, ms, packet};
+use super::events::{ack, at, ms, packet, rate_sample};
 use super::host::MSS;
 
 #[test]
@@ -23,18 +22,7 @@ fn the_estimate_is_raised_without_a_queue_and_lowered_by_a_long_one() {
         let mut estimator = CorrectedMax::new(0.2, 1.25);
         let acked = [packet(1, at(0))];
         let mut event = ack(at(rtt), ms(rtt), &acked);
-        event.rate_sample = Some(RateSample {
-            delivery_rate: Rate::from_bytes_per_sec(1_000_000),
-            delivered: MSS,
-            interval: ms(1),
-            prior_delivered: Bytes::ZERO,
-            total_delivered: MSS,
-            lost: Bytes::ZERO,
-            total_lost: Bytes::ZERO,
-            sent_inflight: MSS,
-            sent_at: at(0),
-            app_limited: false,
-        });
+        event.rate_sample = Some(rate_sample(Rate::from_bytes_per_sec(1_000_000)));
         estimator.on_ack(&event, &model);
         assert_eq!(
             estimator.bandwidth().as_bytes_per_sec(),

@@ -84,3 +84,23 @@ fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
         assert_eq!(host.phase(), phase, "{spec}");
     }
 }
+
+#[test]
+fn a_longer_path_is_learnt_within_ten_seconds_although_losses_call_for_probe_rtt_before() {
+    let cc = registry::build("ebcc", &Config::for_datagram(MSS)).unwrap();
+    let mut host = Host::new(cc, Rate::from_mbps(40), ms(40));
+    host.run_until(|h| h.phase() == "ProbeBW");
+    host.rtt = ms(120);
+    let (until, mut probed) = (host.now + ms(11_000), false);
+    while host.now < until {
+        // One packet in about 300.
+        host.lose.push(host.next_number() + 300);
+        for _ in 0..600 {
+            assert!(host.step());
+            let known = host.cc.snapshot().min_rtt;
+            probed |= host.phase() == "ProbeRTT" && known < Some(ms(50));
+        }
+    }
+    assert!(probed, "losses have called for it");
+    assert!(host.cc.snapshot().min_rtt >= Some(ms(120)));
+}

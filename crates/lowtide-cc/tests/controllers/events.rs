@@ -1,7 +1,8 @@
 //! Events by hand, to drive a part of a controller.
 
 use lowtide_cc::controller::{AckEvent, AckedPacket};
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::delivery_rate::RateSample;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use super::host::MSS;
 
@@ -32,5 +33,21 @@ pub(crate) fn packet(number: u64, sent_at: Time) -> AckedPacket {
         number,
         bytes: MSS,
         sent_at,
+    }
+}
+
+/// A sample of one packet, not application-limited.
+pub(crate) fn rate_sample(delivery_rate: Rate) -> RateSample {
+    RateSample {
+        delivery_rate,
+        delivered: MSS,
+        interval: ms(1),
+        prior_delivered: Bytes::ZERO,
+        total_delivered: MSS,
+        lost: Bytes::ZERO,
+        total_lost: Bytes::ZERO,
+        sent_inflight: MSS,
+        sent_at: at(0),
+        app_limited: false,
     }
 }

@@ -17,6 +17,17 @@ struct InFlight {
     state: PacketRateState,
 }
 
+fn give_up(sampler: &mut DeliveryRateSampler, p: &InFlight) -> LostPacket {
+    LostPacket {
+        number: p.number,
+        bytes: MSS,
+        sent_at: p.sent_at,
+        sent_inflight: p.state.inflight,
+        lost: sampler.on_packet_lost(MSS, &p.state),
+        app_limited: p.state.app_limited,
+    }
+}
+
 /// Sends whenever window and pacing allow, and delivers acknowledgments in order.
 pub(crate) struct Host {
     pub(crate) cc: Box<dyn Controller>,
@@ -27,9 +38,14 @@ pub(crate) struct Host {
     pub(crate) last_rtt: Duration,
     /// Packets with these numbers are lost.
     pub(crate) lose: Vec<u64>,
+    /// The most that waits before the link; what does not fit is lost. `None`: no limit.
+    pub(crate) buffer: Option<Bytes>,
+    /// Packets declared lost so far.
+    pub(crate) losses: u64,
     /// The most packets that the application has to send; `None`: no limit.
     pub(crate) data: Option<u64>,
     flight: VecDeque<InFlight>,
+    given_up: Vec<InFlight>,
     sampler: DeliveryRateSampler,
     next_number: u64,
     link_free_at: Time,
@@ -45,8 +61,11 @@ impl Host {
             rtt,
             last_rtt: rtt,
             lose: Vec::new(),
+            buffer: None,
+            losses: 0,
             data: None,
             flight: VecDeque::new(),
+            given_up: Vec::new(),
             sampler: DeliveryRateSampler::new(),
             next_number: 0,
             link_free_at: Time::ZERO,
@@ -69,8 +88,13 @@ impl Host {
     /// Sends one packet at once.
     fn send(&mut self) {
         let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight());
-        self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
         let number = self.next_number;
+        let queue = self.rate.volume_in(self.link_free_at.since(self.now));
+        if self.buffer.is_some_and(|buffer| queue + MSS > buffer) {
+            self.lose.push(number);
+        } else {
+            self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
+        }
         self.next_number += 1;
         let arrives_at = self.link_free_at + self.rtt;
         self.flight.push_back(InFlight {
@@ -143,14 +167,11 @@ impl Host {
             .is_some_and(|p| self.lose.contains(&p.number))
         {
             if let Some(p) = self.flight.pop_front() {
-                self.sampler.on_packet_lost(MSS);
-                lost.push(LostPacket {
-                    number: p.number,
-                    bytes: MSS,
-                    sent_at: p.sent_at,
-                });
+                lost.push(give_up(&mut self.sampler, &p));
+                self.given_up.push(p);
             }
         }
+        self.losses += lost.len() as u64;
         let Some(p) = self.flight.pop_front() else {
             return;
         };
@@ -183,6 +204,33 @@ impl Host {
         });
     }
 
+    /// One of the packets taken for lost is lost for good.
+    pub(crate) fn forget_one_given_up(&mut self) {
+        self.given_up.pop();
+    }
+
+    /// What was taken for lost since the last call arrives after all.
+    pub(crate) fn deliver_given_up(&mut self) {
+        for p in core::mem::take(&mut self.given_up) {
+            self.sampler
+                .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
+            self.cc.on_ack(&AckEvent {
+                now: self.now,
+                packets: &[AckedPacket {
+                    number: p.number,
+                    bytes: MSS,
+                    sent_at: p.sent_at,
+                }],
+                bytes_acked: MSS,
+                bytes_lost: Bytes::ZERO,
+                rtt: None,
+                prior_inflight: self.inflight(),
+                inflight: self.inflight(),
+                rate_sample: self.sampler.sample(self.rtt),
+            });
+        }
+    }
+
     /// The link stands still for a while: what is in flight arrives later.
     pub(crate) fn stall(&mut self, span: Duration) {
         self.link_free_at = self.link_free_at.max(self.now) + span;
@@ -196,11 +244,7 @@ impl Host {
         let packets: Vec<LostPacket> = self
             .flight
             .drain(..)
-            .map(|p| LostPacket {
-                number: p.number,
-                bytes: MSS,
-                sent_at: p.sent_at,
-            })
+            .map(|p| give_up(&mut self.sampler, &p))
             .collect();
         let inflight = Bytes::ZERO;
         let bytes_lost = MSS * packets.len() as u64;
@@ -220,6 +264,20 @@ impl Host {
     pub(crate) fn run_for(&mut self, span: Duration) {
         let until = self.now + span;
         while self.now < until && self.step() {}
+    }
+
+    /// The application has nothing to send for a while.
+    pub(crate) fn pause(&mut self, span: Duration) {
+        let until = self.now + span;
+        self.data = Some(0);
+        loop {
+            let arrival = self.flight.front().map(|p| p.arrives_at);
+            let next = arrival.into_iter().chain(self.cc.next_wakeup()).min();
+            if next.is_none_or(|next| next > until) || !self.step() {
+                break;
+            }
+        }
+        self.now = until;
     }
 
     /// Steps until `condition` holds; panics when it does not within a minute.

@@ -2,6 +2,7 @@
 //! over an ideal link.
 
 mod bbr;
+mod bbr3;
 mod bbr_acd;
 mod bbr_s;
 mod bbrx;

@@ -122,6 +122,22 @@ fn round(cc: &mut dyn Controller, number: &mut u64, now: &mut Time, rtt: Duratio
 }
 
 #[test]
+fn slow_start_ends_at_what_the_path_holds_without_a_queue_and_a_packet() {
+    let ms = Duration::from_millis;
+    let mut cc = vegas("vegas");
+    let (mut number, mut now) = (0, Time::ZERO);
+    round(&mut *cc, &mut number, &mut now, ms(50), 10);
+    let mut before = cc.cwnd();
+    while cc.snapshot().phase == "SlowStart" {
+        before = cc.cwnd();
+        round(&mut *cc, &mut number, &mut now, ms(60), 10);
+    }
+    // A sixth of the window is queued.
+    let expected = before.mul_f64(50.0 / 60.0) + MSS;
+    assert_eq!(cc.cwnd().get() / 10, expected.get() / 10);
+}
+
+#[test]
 fn a_round_with_too_few_rtt_samples_is_renos() {
     let ms = Duration::from_millis;
     for (acks, change) in [(2, 1), (5, -1)] {
@@ -132,6 +148,9 @@ fn a_round_with_too_few_rtt_samples_is_renos() {
             number: number - 1,
             bytes: MSS,
             sent_at: now,
+            sent_inflight: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            app_limited: false,
         };
         cc.on_loss(&LossEvent {
             now,

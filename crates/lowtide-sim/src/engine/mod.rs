@@ -504,6 +504,7 @@ impl Flow {
                 estimator,
             } => {
                 let mut cc_config = Config::for_datagram(config.packet_size);
+                cc_config.initial_window = flow.transport.initial_window(config.packet_size);
                 cc_config.now = flow.start;
                 cc_config.seed = seed;
                 let estimator = estimator.as_ref().map(rbbr::Receiver::new);

@@ -11,7 +11,8 @@ mod tcp;
 pub(crate) mod receiver;
 pub(crate) mod sender;
 
-use lowtide_cc::units::Duration;
+use lowtide_cc::Config;
+use lowtide_cc::units::{Bytes, Duration};
 
 /// A flow's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,5 +50,34 @@ impl TransportConfig {
             min_rto: Duration::from_millis(200),
             delayed_ack: Duration::from_millis(40),
         }
+    }
+
+    /// Window of a new connection, for packets of `packet_size`.
+    #[must_use]
+    pub fn initial_window(&self, packet_size: Bytes) -> Bytes {
+        match self {
+            // Its 14,720 bytes are 9 whole packets of 1500 (RFC 9002 §7.2).
+            Self::Quic { .. } => Config::for_datagram(packet_size).initial_window,
+            // Linux's TCP_INIT_CWND. It counts segments, and so does RFC 6928 up to segments of
+            // 1460 bytes: the headers of a packet are not part of them.
+            Self::Tcp { .. } => packet_size * 10,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tcp_starts_with_ten_packets_and_quic_with_ten_but_not_more_than_14720_bytes() {
+        let windows = |size: u64| {
+            let size = Bytes::new(size);
+            [TransportConfig::tcp(), TransportConfig::quic()]
+                .map(|t| t.initial_window(size).get() / size.get())
+        };
+        assert_eq!(windows(1000), [10, 10]);
+        assert_eq!(windows(1500), [10, 9]);
+        assert_eq!(windows(9000), [10, 2]);
     }
 }

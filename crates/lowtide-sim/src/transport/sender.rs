@@ -353,13 +353,16 @@ impl Sender {
         let mut bytes_lost = Bytes::ZERO;
         for &number in &self.lost {
             if let Some((t, Fate::InFlight)) = self.flight.settle(number, Fate::Lost) {
-                self.sampler.on_packet_lost(t.bytes);
+                let lost = self.sampler.on_packet_lost(t.bytes, &t.rate_state);
                 self.segments.retransmit_later(t.segment);
                 bytes_lost += t.bytes;
                 self.lost_packets.push(LostPacket {
                     number,
                     bytes: t.bytes,
                     sent_at: t.sent_at,
+                    sent_inflight: t.rate_state.inflight,
+                    lost,
+                    app_limited: t.rate_state.app_limited,
                 });
             }
         }

@@ -3,6 +3,7 @@
 use super::Entry;
 
 mod bbr;
+mod bbr3;
 mod bbr_acd;
 mod bbr_s;
 mod bbrx;
@@ -26,6 +27,7 @@ pub(super) static ENTRIES: &[&Entry] = &[
     &bbr_s::BBR_S,
     &ebcc::EBCC,
     &bbrx::BBRX,
+    &bbr3::BBR3,
     &copa::COPA,
     &cubic::CUBIC,
     &newreno::NEWRENO,

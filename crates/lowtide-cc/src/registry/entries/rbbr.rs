@@ -76,13 +76,13 @@ static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "process-noise",
-        summary: "its initial process noise, likewise",
+        summary: "the Kalman filter's initial process noise, standard deviation, share of the first sample",
         default: "0.1",
         domain: INITIAL_NOISE,
     },
     Parameter {
         name: "measurement-noise",
-        summary: "its initial measurement noise, likewise",
+        summary: "the Kalman filter's initial measurement noise, standard deviation, share of the first sample",
         default: "0.5",
         domain: INITIAL_NOISE,
     },

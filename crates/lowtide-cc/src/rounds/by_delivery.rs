@@ -35,7 +35,7 @@ impl Rounds {
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) {
+    pub(crate) fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.starts_now = false;
         let Some(sample) = &ack.rate_sample else {
             self.delivered += ack.bytes_acked;
@@ -50,7 +50,7 @@ impl Rounds {
     }
 
     /// Begins a round that ends with the acknowledgment of a packet sent from now on.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.ends_at = self.delivered;
     }
 }

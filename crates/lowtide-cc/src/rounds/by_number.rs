@@ -5,7 +5,7 @@ use crate::controller::{AckEvent, PacketSent};
 
 /// Counts rounds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Round {
+pub(crate) struct RoundsByNumber {
     count: u64,
     /// One more than the newest packet's number.
     next_number: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Round {
     ends_at: u64,
 }
 
-impl Round {
+impl RoundsByNumber {
     #[inline]
     pub(crate) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.next_number = self.next_number.max(sent.number.saturating_add(1));

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Builds the C library and installs it:
+#   crates/lowtide-ffi/install.sh [PREFIX]      (default /usr/local; DESTDIR is honoured)
+# PROFILE=dev builds without optimisation.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+prefix="${1:-/usr/local}"
+case "$prefix" in /*) ;; *) prefix="$PWD/$prefix" ;; esac
+root="${DESTDIR:-}$prefix"
+profile="${PROFILE:-release}"
+
+cd "$here/../.."
+cargo build --locked --quiet -p lowtide-ffi --profile "$profile"
+target="${CARGO_TARGET_DIR:-target}"
+case "$profile" in dev) built="$target/debug" ;; *) built="$target/$profile" ;; esac
+
+version="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)"
+# As in build.rs: before 1.0 the minor version is part of the ABI.
+case "$version" in 0.*) abi="${version%.*}" ;; *) abi="${version%%.*}" ;; esac
+
+mkdir -p "$root/lib/pkgconfig" "$root/include"
+install -m 644 "$here/include/lowtide.h" "$here/include/lowtide.hpp" "$root/include/"
+install -m 644 "$built/liblowtide_ffi.a" "$root/lib/liblowtide.a"
+# The shared library's names are Linux's; elsewhere the static one is all.
+if [ -f "$built/liblowtide_ffi.so" ]; then
+  install -m 755 "$built/liblowtide_ffi.so" "$root/lib/liblowtide.so.$version"
+  ln -sf "liblowtide.so.$version" "$root/lib/liblowtide.so.$abi"
+  ln -sf "liblowtide.so.$abi" "$root/lib/liblowtide.so"
+fi
+sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" \
+  -e "s|@STATIC_LIBS@|-lgcc_s -lpthread -lm -ldl -lc|" \
+  "$here/lowtide.pc.in" > "$root/lib/pkgconfig/lowtide.pc"
+echo "lowtide $version installed in $root"

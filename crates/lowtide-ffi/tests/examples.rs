@@ -1,0 +1,112 @@
+//! The C and C++ examples, compiled and run with the system's compiler.
+//!
+//! `LOWTIDE_CFLAGS` adds flags (as `-fsanitize=address,undefined`), `LOWTIDE_RUNNER` a program to
+//! run them under (as `valgrind --error-exitcode=9`); `.ci/memory-checks` uses both.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Where cargo leaves the static library: beside this test.
+fn library() -> PathBuf {
+    let exe = std::env::current_exe().expect("this test has a path");
+    let dir = exe.ancestors().nth(1).expect("target/PROFILE/deps");
+    dir.join("liblowtide_ffi.a")
+}
+
+fn words(variable: &str) -> Vec<String> {
+    let text = std::env::var(variable).unwrap_or_default();
+    text.split_whitespace().map(String::from).collect()
+}
+
+/// Compiles an example; `None` without a compiler.
+fn compile(compiler: &str, standard: &str, source: &str, dir: &Path) -> Option<PathBuf> {
+    if Command::new(compiler).arg("--version").output().is_err() {
+        eprintln!("skipped: there is no '{compiler}' here");
+        return None;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = dir.join("example");
+    let out = Command::new(compiler)
+        .args([
+            standard,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-g",
+            "-I",
+        ])
+        .arg(root.join("include"))
+        .args(words("LOWTIDE_CFLAGS"))
+        .arg(root.join("examples").join(source))
+        .arg(library())
+        .args(["-lpthread", "-lm", "-ldl", "-o"])
+        .arg(&program)
+        .output()
+        .expect("the compiler starts");
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    Some(program)
+}
+
+fn run(program: &Path, args: &[&str]) -> Output {
+    let runner = words("LOWTIDE_RUNNER");
+    let mut command = match runner.split_first() {
+        None => Command::new(program),
+        Some((first, rest)) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+    };
+    command.args(args).output().expect("the example starts")
+}
+
+fn stdout(out: &Output) -> String {
+    assert!(
+        out.status.success(),
+        "{:?}\n{}",
+        out.status,
+        String::from_utf8_lossy(&out.stderr)
+    );
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn the_c_example_fills_its_link_with_every_controller() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let Some(program) = compile("cc", "-std=c99", "transfer.c", dir.path()) else {
+        return;
+    };
+    for entry in lowtide_cc::registry::all() {
+        let text = stdout(&run(&program, &[entry.name]));
+        let mbps: f64 = text
+            .strip_prefix(&format!("{}: ", entry.name))
+            .and_then(|rest| rest.split(' ').next())
+            .and_then(|number| number.parse().ok())
+            .unwrap_or_else(|| panic!("no rate in: {text}"));
+        // A constant window of 20 packets is below the path's 34.
+        let least = if entry.name == "window" { 5.0 } else { 8.0 };
+        assert!((least..=10.0).contains(&mbps), "{text}");
+    }
+    let wrong = run(&program, &["bbrr"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&wrong.stderr);
+    assert!(message.contains("did you mean 'bbr'?"), "{message}");
+}
+
+#[test]
+fn the_cpp_example_owns_its_handles_and_throws_what_is_refused() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let Some(program) = compile("c++", "-std=c++11", "window.cpp", dir.path()) else {
+        return;
+    };
+    let text = stdout(&run(&program, &[]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "SlowStart: 12000 -> 24000 bytes");
+    assert_eq!(lines[1], "the event is earlier than the one before it");
+    assert!(lines[2].contains("did you mean 'newreno'?"), "{text}");
+}

@@ -1,0 +1,68 @@
+//! What BBRv3 promises against BBR v1 (draft-ietf-ccwg-bbr-06 §3.1): full throughput with losses of
+//! up to 1 % on average, and little loss of its own in shallow buffers.
+
+use std::sync::Arc;
+
+use lowtide_cc::units::{Duration, Rate};
+use lowtide_lab::compare::{Contender, Host, Plan, compare};
+use lowtide_lab::metrics::Metrics;
+use lowtide_lab::scenario::{LinkSource, Scenario};
+use lowtide_sim::impairment::LossModel;
+use lowtide_sim::link::Link;
+use lowtide_sim::queue::QueueLimit;
+
+fn scenario(buffer_bdp: f64) -> Scenario {
+    let link = Link::constant(Rate::from_mbps(20)).unwrap();
+    Scenario {
+        buffer: QueueLimit::Bdp(buffer_bdp),
+        duration: Duration::from_secs(40),
+        ..Scenario::on_link("20 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+    }
+}
+
+fn measure<const N: usize>(scenario: &Scenario, names: [&str; N]) -> [Metrics; N] {
+    let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
+    let plan = Plan {
+        host: Host::default(),
+        seeds: 2,
+        first_seed: 1,
+        jobs: 1,
+        timelines: false,
+    };
+    let done = compare(scenario, &contenders, &plan, &|| ()).unwrap();
+    names.map(|name| {
+        let entry = done.entries.iter().find(|e| e.name == name).unwrap();
+        entry.mean
+    })
+}
+
+#[test]
+fn in_a_shallow_buffer_it_loses_a_fraction_of_what_v1_does_and_keeps_the_link_busy() {
+    let [v1, v3] = measure(&scenario(0.1), ["bbr", "bbr3"]);
+    assert!(v1.loss_share > 0.03, "{v1:?}");
+    assert!(v3.loss_share < 0.005, "{v3:?}");
+    assert!(v3.utilisation > 0.88, "{v3:?}");
+}
+
+#[test]
+fn one_percent_of_random_loss_costs_it_a_fifth_and_cubic_four_fifths() {
+    let lossy = Scenario {
+        loss: LossModel::Random(0.01),
+        ..scenario(2.0)
+    };
+    let [v3, cubic] = measure(&lossy, ["bbr3", "cubic"]);
+    assert!((0.75..0.9).contains(&v3.utilisation), "{v3:?}");
+    assert!(cubic.utilisation < 0.3, "{cubic:?}");
+}
+
+#[test]
+fn several_flows_share_a_link_and_their_standing_queue_stays_below_the_window_gain() {
+    let shared = Scenario {
+        flows: 3,
+        ..scenario(4.0)
+    };
+    let [v3] = measure(&shared, ["bbr3"]);
+    assert!(v3.utilisation > 0.95, "{v3:?}");
+    assert!(v3.jain > 0.85, "{v3:?}");
+    assert!(v3.rtt_ms.p95 < 40.0 * 3.2, "{v3:?}");
+}
