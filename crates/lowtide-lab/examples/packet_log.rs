@@ -16,7 +16,7 @@ use lowtide_cc::units::{Bytes, Time};
 use lowtide_lab::scenario::{self, LinkSource, Scenario};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
-use lowtide_sim::probe::{AckSeen, DropCause};
+use lowtide_sim::probe::{AckSeen, DropCause, LossSeen, Sent};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::trace::{self, quantity};
 use lowtide_sim::transport::TransportConfig;
@@ -32,18 +32,22 @@ impl<W: Write> Log<W> {
 }
 
 impl<W: Write> Probe for Log<W> {
-    fn on_send(&mut self, flow: usize, now: Time, _bytes: Bytes, retransmission: bool) {
-        let event = if retransmission { "resend" } else { "send" };
-        self.line(now, event, flow, ",,");
+    fn on_send(&mut self, sent: &Sent) {
+        let event = if sent.retransmission {
+            "resend"
+        } else {
+            "send"
+        };
+        self.line(sent.now, event, sent.flow, ",,");
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, _bytes: Bytes, _cause: DropCause) {
         self.line(now, "drop", flow, ",,");
     }
 
-    fn on_loss(&mut self, flow: usize, now: Time, packets: u64, _bytes: Bytes) {
-        for _ in 0..packets {
-            self.line(now, "lost", flow, ",,");
+    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+        for _ in loss.packets {
+            self.line(loss.now, "lost", loss.flow, ",,");
         }
     }
 

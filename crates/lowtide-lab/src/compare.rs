@@ -55,14 +55,18 @@ impl Contender {
         })
     }
 
-    fn name(&self) -> &str {
+    /// How it is shown.
+    #[must_use]
+    pub fn name(&self) -> &str {
         match self {
             Self::Oracle => ORACLE,
             Self::Controller { name, .. } => name,
         }
     }
 
-    fn sender(&self) -> SenderKind {
+    /// What makes its senders.
+    #[must_use]
+    pub fn sender(&self) -> SenderKind {
         match self {
             Self::Oracle => SenderKind::Oracle,
             Self::Controller { sender, .. } => sender.clone(),
@@ -118,6 +122,8 @@ pub struct Entry {
     pub timeline: Option<Timeline>,
     /// RTTs of the first seed.
     pub rtt: Delays,
+    /// One-way delays beyond propagation of the first seed.
+    pub queueing: Delays,
 }
 
 /// A run that did not come to its end.
@@ -176,6 +182,7 @@ struct Run {
     packets: u64,
     timeline: Option<Timeline>,
     rtt: Delays,
+    queueing: Delays,
 }
 
 /// One run. A controller that panics ends its own run and no other.
@@ -212,6 +219,7 @@ fn run(
         packets: outcome.bottleneck_packets,
         timeline,
         rtt: meter.rtt(),
+        queueing: meter.queueing(),
     }))
 }
 
@@ -399,7 +407,9 @@ fn entry(name: &str, role: Role, runs: Vec<Run>) -> Entry {
     let mean = Metrics::combine(&seeds, mean);
     let ci95 = (seeds.len() > 1).then(|| Metrics::combine(&seeds, ci95));
     let first = runs.into_iter().next();
-    let (timeline, rtt) = first.map_or_else(Default::default, |run| (run.timeline, run.rtt));
+    let (timeline, rtt, queueing) = first.map_or_else(Default::default, |run| {
+        (run.timeline, run.rtt, run.queueing)
+    });
     Entry {
         name: name.to_string(),
         role,
@@ -409,5 +419,6 @@ fn entry(name: &str, role: Role, runs: Vec<Run>) -> Entry {
         seeds,
         timeline,
         rtt,
+        queueing,
     }
 }

@@ -21,7 +21,7 @@ struct Watch {
 }
 
 impl Probe for Watch {
-    fn on_deliver(&mut self, delivery: &Delivery) {
+    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         if delivery.first_copy {
             self.first_copies += delivery.bytes;
         }

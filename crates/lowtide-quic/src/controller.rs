@@ -18,7 +18,7 @@ use s2n_quic::provider::congestion_controller::{
 use crate::clock::{Clock, since};
 use crate::connection::Link;
 use crate::flight::{Flight, Sent, Token};
-use crate::observer::{AckSeen, Observer, Observers};
+use crate::observer::{AckSeen, LossSeen, Observer, Observers};
 use crate::pacer::Pacer;
 
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
@@ -190,7 +190,12 @@ impl Host {
         }
         self.bytes_lost_since_ack += bytes_lost;
         if let Some(observer) = &self.observer {
-            observer.on_loss(losses.at, losses.packets.len() as u64, bytes_lost);
+            observer.on_loss(&LossSeen {
+                now: losses.at,
+                packets: &losses.packets,
+                bytes: bytes_lost,
+                inflight: self.inflight,
+            });
         }
         losses.packets.clear();
     }
@@ -308,22 +313,23 @@ impl CongestionController for Host {
         let token = self.flight(is_application).push(sent);
         if !bytes.is_zero() {
             self.inflight += bytes;
-            self.core.on_packet_sent(&PacketSent {
+            let sent = PacketSent {
                 now,
                 number,
                 bytes,
                 inflight: self.inflight,
                 app_limited: is_sample_limited,
-            });
+            };
+            self.core.on_packet_sent(&sent);
+            if let Some(observer) = &self.observer {
+                observer.on_sent(&sent);
+            }
             self.is_app_limited = app_limited.unwrap_or(true);
             if self.is_app_limited {
                 self.sampler.on_app_limited(self.inflight);
             }
             if let Some(rate) = self.rate() {
                 self.pacer.on_sent(now, bytes, rate);
-            }
-            if let Some(observer) = &self.observer {
-                observer.on_sent(now, bytes);
             }
         }
         self.publish(now);
@@ -424,7 +430,8 @@ impl CongestionController for Host {
             observer.on_ack(&AckSeen {
                 now,
                 rtt,
-                acked: bytes_acked,
+                packets: &self.acked_packets,
+                smoothed_rtt: self.smoothed_rtt,
                 inflight: self.inflight,
                 controller: &*self.core,
             });
@@ -455,12 +462,15 @@ impl CongestionController for Host {
             self.losses.prior_inflight = self.inflight;
         }
         self.inflight -= sent.bytes;
-        self.sampler.on_packet_lost(sent.bytes);
+        let lost = self.sampler.on_packet_lost(sent.bytes, &sent.rate_state);
         self.losses.persistent_congestion |= persistent_congestion;
         self.losses.packets.push(LostPacket {
             number: sent.number,
             bytes: sent.bytes,
             sent_at: sent.at,
+            sent_inflight: sent.rate_state.inflight,
+            lost,
+            app_limited: sent.rate_state.app_limited,
         });
     }
 

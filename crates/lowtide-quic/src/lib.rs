@@ -35,7 +35,7 @@ pub mod virtual_time;
 pub use controller::{Host, Make, PacketInfo};
 pub use events::{ConnectionCounter, Context, Events};
 pub use interceptor::Interceptor;
-pub use observer::{AckSeen, Observer, Observers};
+pub use observer::{AckSeen, LossSeen, Observer, Observers};
 pub use provider::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,
     Parts, Provider, Rbbr, RttGain, Vegas, Window,

@@ -1,6 +1,8 @@
 //! What can be observed of a running simulation.
 
 use lowtide_cc::Controller;
+use lowtide_cc::controller::{AckedPacket, LostPacket};
+use lowtide_cc::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 /// Why a packet vanished.
@@ -12,9 +14,24 @@ pub enum DropCause {
     LinkLoss,
 }
 
+/// A sender put a packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Index of the flow in [`SimConfig::flows`](crate::SimConfig::flows).
+    pub flow: usize,
+    /// When.
+    pub now: Time,
+    /// Number of the transmission, from 0; retransmissions get new ones.
+    pub number: u64,
+    /// Its size.
+    pub bytes: Bytes,
+    /// Whether its data was sent before.
+    pub retransmission: bool,
+}
+
 /// A data packet reached its receiver.
 #[derive(Clone, Copy, Debug)]
-pub struct Delivery {
+pub struct Delivery<'a> {
     /// Index of the flow in [`SimConfig::flows`](crate::SimConfig::flows).
     pub flow: usize,
     /// When it arrived.
@@ -25,6 +42,8 @@ pub struct Delivery {
     pub bytes: Bytes,
     /// Whether the receiver had not seen this data before.
     pub first_copy: bool,
+    /// The receiver's bandwidth estimator after this packet, where it has one.
+    pub estimator: Option<&'a rbbr::Receiver>,
 }
 
 /// A sender processed an acknowledgment.
@@ -33,12 +52,30 @@ pub struct AckSeen<'a> {
     pub flow: usize,
     /// When.
     pub now: Time,
+    /// The packets it newly acknowledged.
+    pub packets: &'a [AckedPacket],
     /// The RTT sample it gave.
     pub rtt: Option<Duration>,
+    /// The sender's smoothed RTT afterwards (RFC 9002 §5.3).
+    pub smoothed_rtt: Duration,
     /// Data in flight afterwards.
     pub inflight: Bytes,
     /// The controller after it processed the acknowledgment; `None` for the oracle.
     pub controller: Option<&'a dyn Controller>,
+}
+
+/// A sender declared packets lost.
+pub struct LossSeen<'a> {
+    /// Index of the flow.
+    pub flow: usize,
+    /// When.
+    pub now: Time,
+    /// The packets.
+    pub packets: &'a [LostPacket],
+    /// Their total size.
+    pub bytes: Bytes,
+    /// Data in flight without them.
+    pub inflight: Bytes,
 }
 
 /// Watches a simulation. Every method has an empty default; an unused one costs nothing.
@@ -57,7 +94,7 @@ pub trait Probe {
     }
 
     /// A sender put a packet on the wire.
-    fn on_send(&mut self, _flow: usize, _now: Time, _bytes: Bytes, _retransmission: bool) {}
+    fn on_send(&mut self, _sent: &Sent) {}
 
     /// A packet vanished on the way to the receiver.
     fn on_drop(&mut self, _flow: usize, _now: Time, _bytes: Bytes, _cause: DropCause) {}
@@ -68,13 +105,13 @@ pub trait Probe {
     }
 
     /// A packet reached the receiver.
-    fn on_deliver(&mut self, _delivery: &Delivery) {}
+    fn on_deliver(&mut self, _delivery: &Delivery<'_>) {}
 
     /// A sender processed an acknowledgment.
     fn on_ack(&mut self, _ack: &AckSeen<'_>) {}
 
-    /// A sender declared `bytes` in `packets` packets lost.
-    fn on_loss(&mut self, _flow: usize, _now: Time, _packets: u64, _bytes: Bytes) {}
+    /// A sender declared packets lost. The controller has not been told yet.
+    fn on_loss(&mut self, _loss: &LossSeen<'_>) {}
 
     /// A flow's retransmission timer (RTO, PTO) fired.
     fn on_timeout(&mut self, _flow: usize, _now: Time) {}
@@ -109,12 +146,12 @@ macro_rules! forward_to_both {
 
 forward_to_both! {
     on_flow_start(flow: usize, start: Time, to_link: Duration, from_link: Duration);
-    on_send(flow: usize, now: Time, bytes: Bytes, retransmission: bool);
+    on_send(sent: &Sent);
     on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
     on_bottleneck_exit(flow: usize, now: Time, queued: Bytes, sojourn: Duration);
-    on_deliver(delivery: &Delivery);
+    on_deliver(delivery: &Delivery<'_>);
     on_ack(ack: &AckSeen<'_>);
-    on_loss(flow: usize, now: Time, packets: u64, bytes: Bytes);
+    on_loss(loss: &LossSeen<'_>);
     on_timeout(flow: usize, now: Time);
     on_flow_complete(flow: usize, now: Time);
 }

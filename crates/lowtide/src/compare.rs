@@ -1,6 +1,7 @@
 //! `lowtide compare`.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,12 +9,13 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use lowtide_cc::registry;
 use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
-use lowtide_lab::report;
 use lowtide_lab::scenario::Scenario;
+use lowtide_lab::{figures, qlog, report};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
 use crate::scenario_args::ScenarioArgs;
+use crate::sparkline;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -53,6 +55,24 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
 
+    /// Write the report's plots as SVG and PNG into this folder (with several traces: 1, 2, … in it)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    figures: Option<PathBuf>,
+
+    /// Write a qlog of each controller's flow into this folder, first seed; one QUIC flow only
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    qlog: Option<PathBuf>,
+
+    /// Draw rate and RTT over time below the table
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    sparklines: sparkline::When,
+
     /// Print one JSON object (an array where there are several traces)
     #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
     json: bool,
@@ -90,12 +110,18 @@ impl From<HostArg> for Host {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(&args.controllers)?;
     let scenarios = args.scenario.scenarios()?;
+    if args.qlog.is_some() {
+        for scenario in &scenarios {
+            qlog::check(scenario).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
+        }
+    }
+    let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
     let plan = Plan {
         host: args.host.into(),
         seeds: args.seeds,
         first_seed: args.seed,
         jobs: args.jobs.unwrap_or(0) as usize,
-        timelines: args.report.is_some(),
+        timelines: args.report.is_some() || args.figures.is_some() || draws,
     };
     let runs = compare::count_runs(&contenders, &plan) * scenarios.len() as u64;
     let bar = progress_bar(runs);
@@ -112,7 +138,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
     if let Some(dir) = &args.report {
-        write_reports(dir, &done, args.seed)?;
+        write_report(dir, &done, args.seed)?;
+    }
+    if let Some(dir) = &args.figures {
+        write_figures(dir, &done, args.seed)?;
+    }
+    if let Some(dir) = &args.qlog {
+        write_qlogs(dir, &done, &contenders, args.seed)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -157,6 +189,9 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
         // Writing to a string cannot fail.
         let _ = describe(&mut text, scenario, args);
         text.push_str(&output::table(scenario, comparison, args.markdown));
+        if !args.markdown && args.sparklines.applies() {
+            text.push_str(&sparkline::draw(comparison));
+        }
         if let Some(wall) = wall(n).filter(|_| !args.markdown) {
             let packets = comparison.simulated_packets;
             let _ = writeln!(text, "\n{packets} packets simulated in {wall:.2} s");
@@ -169,18 +204,66 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
     output::print(text.as_bytes())
 }
 
-/// Writes a report for each comparison and says where, on standard error, so that it does not mix
-/// with JSON.
-fn write_reports(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
-    for (n, (scenario, comparison)) in done.iter().enumerate() {
-        let path = match done.len() {
-            1 => dir.join("index.html"),
-            _ => dir.join(format!("{}.html", n + 1)),
+/// Writes the report and says where, on standard error, so that it does not mix with JSON.
+fn write_report(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
+    let path = dir.join("index.html");
+    report::write(done, seed, &path)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+    Ok(())
+}
+
+/// The folder of the n-th of several links; of a single one the folder itself.
+fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
+    match links {
+        1 => dir.to_path_buf(),
+        _ => dir.join((n + 1).to_string()),
+    }
+}
+
+/// Writes a qlog for each contender and says where, on standard error.
+fn write_qlogs(
+    dir: &Path,
+    done: &[(Scenario, Comparison)],
+    contenders: &[Contender],
+    seed: u64,
+) -> Result<(), Failure> {
+    for (n, (scenario, _)) in done.iter().enumerate() {
+        let folder = folder_of(dir, n, done.len());
+        let failure = |path: &Path, e: &dyn std::fmt::Display| {
+            Failure::run(format!("cannot write {}: {e}", path.display()))
         };
-        report::write(scenario, comparison, seed, &path)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+        fs::create_dir_all(&folder).map_err(|e| failure(&folder, &e))?;
+        for contender in contenders {
+            // A spec has characters that not every file system takes.
+            let letters = contender.name().chars();
+            let name: String = letters
+                .map(|c| {
+                    if c.is_ascii_alphanumeric() || "-_.=".contains(c) {
+                        c
+                    } else {
+                        '_'
+                    }
+                })
+                .collect();
+            let path = folder.join(format!("{name}.sqlog"));
+            let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
+            qlog::write(scenario, contender, seed, std::io::BufWriter::new(file))
+                .map_err(|e| failure(&path, &e))?;
+        }
+        let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
+    }
+    Ok(())
+}
+
+/// Writes the figures and says where, on standard error.
+fn write_figures(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
+    for (n, (scenario, comparison)) in done.iter().enumerate() {
+        let folder = folder_of(dir, n, done.len());
+        figures::write(scenario, comparison, seed, &folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
 }

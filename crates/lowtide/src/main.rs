@@ -5,6 +5,7 @@ mod failure;
 mod list;
 mod output;
 mod scenario_args;
+mod sparkline;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;

@@ -312,7 +312,7 @@ fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
     ]);
     let html = fs::read_to_string(reports.join("index.html")).unwrap();
     assert!(html.len() < 5_000_000);
-    for panel in ["id=\"timeline\"", "id=\"plane\"", "id=\"cdf\""] {
+    for panel in ["id=\"panels\"", "id=\"plane\"", "id=\"rtt-cdf\""] {
         assert!(html.contains(panel), "{panel}");
     }
     assert!(!html.contains("<script>alert"));
@@ -343,6 +343,89 @@ fn a_report_that_cannot_be_written_loses_no_result() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["results"][1]["controller"], "bbr");
     assert!(String::from_utf8_lossy(&output.stderr).contains(&path));
+}
+
+#[test]
+fn figures_and_qlogs_are_written_for_each_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("link.csv");
+    fs::write(&trace, "time_ms,rate_mbps\n0,5\n500,9\n").unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let args = [
+        "compare",
+        "--cc",
+        "bbr:aggregation=false",
+        "--duration",
+        "2s",
+    ];
+    let trace = ["--trace", &trace.display().to_string()].map(str::to_string);
+    let one = [
+        "--figures",
+        &path("figures"),
+        "--qlog",
+        &path("qlog"),
+        &trace[0],
+        &trace[1],
+    ];
+    stdout(&[&args[..], &one[..]].concat());
+    assert!(dir.path().join("figures/plane.svg").exists());
+    let log = fs::read(dir.path().join("qlog/bbr_aggregation=false.sqlog")).unwrap();
+    assert!(log.starts_with(b"\x1e{\"file_schema\":"));
+    let two = [
+        "--figures",
+        &path("both"),
+        &trace[0],
+        &trace[1],
+        &trace[0],
+        &trace[1],
+    ];
+    stdout(&[&args[..], &two[..]].concat());
+    assert!(dir.path().join("both/2/plane.png").exists());
+    refused(
+        &["compare", "--qlog", &path("none"), "--flows", "2"],
+        &["--qlog", "one flow, not 2"],
+    );
+    assert!(!dir.path().join("none").exists());
+}
+
+#[test]
+fn sparklines_are_drawn_on_terminals_only_and_honour_no_color() {
+    let args = ["compare", "--cc", "bbr", "--duration", "2s"];
+    assert!(!stdout(&args).contains('▁'), "plain when piped");
+    let forced = stdout(&[&args[..], &["--sparklines", "always"]].concat());
+    assert!(
+        forced.contains('▁') && !forced.contains('\u{1b}'),
+        "{forced}"
+    );
+
+    let binary = assert_cmd::cargo::cargo_bin("lowtide");
+    let command = format!("'{}' {}", binary.display(), args.join(" "));
+    let terminal = |variables: &[(&str, &str)]| {
+        let mut script = std::process::Command::new("script");
+        script
+            .args(["-qec", &command, "/dev/null"])
+            .env_remove("NO_COLOR")
+            .envs([("LC_ALL", "C.UTF-8"), ("TERM", "xterm")])
+            .envs(variables.iter().copied())
+            .stdin(std::process::Stdio::null());
+        let output = script.output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let Some(coloured) = terminal(&[]) else {
+        eprintln!("skipped: no 'script' to make a terminal with");
+        return;
+    };
+    // The progress bar has escapes of its own, so look for the colour.
+    let cyan = "\u{1b}[36m";
+    assert!(
+        coloured.contains('▁') && coloured.contains(cyan),
+        "{coloured}"
+    );
+    let plain = terminal(&[("NO_COLOR", "1")]).unwrap();
+    assert!(plain.contains('▁') && !plain.contains(cyan), "{plain}");
+    for poor in [("TERM", "dumb"), ("LC_ALL", "C")] {
+        assert!(!terminal(&[poor]).unwrap().contains('▁'), "{poor:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause};
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 use serde::Serialize;
 
@@ -119,6 +119,16 @@ impl Meter {
         }
         all
     }
+
+    /// The one-way delays of all flows' packets beyond propagation, for a plot.
+    #[must_use]
+    pub fn queueing(&self) -> Delays {
+        let mut all = Delays::default();
+        for flow in &self.flows {
+            all.merge(&flow.queueing);
+        }
+        all
+    }
 }
 
 /// The metrics of flows taken together.
@@ -182,11 +192,11 @@ impl Probe for Meter {
     }
 
     #[inline]
-    fn on_send(&mut self, flow: usize, _now: Time, bytes: Bytes, retransmission: bool) {
-        let f = &mut self.flows[flow];
-        f.sent += bytes;
-        if retransmission {
-            f.retransmitted += bytes;
+    fn on_send(&mut self, sent: &Sent) {
+        let f = &mut self.flows[sent.flow];
+        f.sent += sent.bytes;
+        if sent.retransmission {
+            f.retransmitted += sent.bytes;
         }
     }
 
@@ -195,7 +205,7 @@ impl Probe for Meter {
     }
 
     #[inline]
-    fn on_deliver(&mut self, d: &Delivery) {
+    fn on_deliver(&mut self, d: &Delivery<'_>) {
         let f = &mut self.flows[d.flow];
         f.received += d.bytes;
         if d.first_copy {

@@ -45,6 +45,7 @@ fn deliver(meter: &mut Meter, flow: usize, sent: Time, now: Time, first_copy: bo
         sent_at: sent,
         bytes: Bytes::new(1000),
         first_copy,
+        estimator: None,
     });
 }
 
@@ -55,7 +56,13 @@ fn rates_shares_and_delays_are_what_their_definitions_say() {
     let mut meter = Meter::new(&config(link, Duration::from_secs(1), 1));
     meter.on_flow_start(0, Time::ZERO, Duration::ZERO, ms(20));
     for n in 0..500 {
-        meter.on_send(0, at(n), Bytes::new(1000), n >= 450);
+        meter.on_send(&Sent {
+            flow: 0,
+            now: at(n),
+            number: n,
+            bytes: Bytes::new(1000),
+            retransmission: n >= 450,
+        });
     }
     meter.on_drop(0, at(10), Bytes::new(1000), DropCause::QueueFull);
     // 490 packets arrive, 1 % of them second copies; every tenth waits 30 ms in the queue.

@@ -9,7 +9,9 @@
 //!   due;
 //! - `ack_every` becomes the nearest that s2n-quic offers: each packet, about every second one, or
 //!   every tenth;
-//! - which bytes are sent again is not visible: the next bytes sent after a loss are taken for them.
+//! - which bytes are sent again is not visible: the next bytes sent after a loss are taken for them;
+//!   lone acknowledgments of a sender do not count as sent;
+//! - what the receiver's estimator believes is not visible to the probe.
 
 mod network;
 
@@ -17,6 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
+use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::engine::derive_seed;
 use lowtide_sim::probe;
@@ -32,7 +35,7 @@ use s2n_quic::{Client, Server};
 
 use self::network::{Dumbbell, HEADERS, Shared};
 use crate::certificate::SelfSigned;
-use crate::observer::{AckSeen, Observer};
+use crate::observer::{AckSeen, LossSeen, Observer};
 use crate::provider::Provider;
 
 /// Name in the certificate of virtual servers.
@@ -128,23 +131,36 @@ impl<P> fmt::Debug for FlowObserver<P> {
 }
 
 impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
+    fn on_sent(&self, sent: &PacketSent) {
+        let mut network = self.network.lock();
+        network.on_send(self.flow, sent.number, sent.bytes);
+    }
+
     fn on_ack(&self, ack: &AckSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
         network.probe.on_ack(&probe::AckSeen {
             flow: self.flow,
             now,
+            packets: ack.packets,
             rtt: ack.rtt,
+            smoothed_rtt: ack.smoothed_rtt,
             inflight: ack.inflight,
             controller: Some(ack.controller),
         });
     }
 
-    fn on_loss(&self, _now: Time, packets: u64, bytes: Bytes) {
+    fn on_loss(&self, loss: &LossSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
-        network.probe.on_loss(self.flow, now, packets, bytes);
-        network.owe(self.flow, bytes);
+        network.probe.on_loss(&probe::LossSeen {
+            flow: self.flow,
+            now,
+            packets: loss.packets,
+            bytes: loss.bytes,
+            inflight: loss.inflight,
+        });
+        network.owe(self.flow, loss.bytes);
     }
 }
 

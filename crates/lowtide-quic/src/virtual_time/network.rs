@@ -9,7 +9,7 @@ use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::engine::access::AccessLink;
 use lowtide_sim::engine::derive_seed;
 use lowtide_sim::engine::pipe::{Offer, Pipe};
-use lowtide_sim::probe::{Delivery, DropCause};
+use lowtide_sim::probe::{Delivery, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 use s2n_quic::provider::io::testing::network::{Buffers, Network, Packet};
 use s2n_quic::provider::io::testing::{spawn, time};
@@ -115,6 +115,24 @@ impl<P: Probe> Dumbbell<P> {
         });
     }
 
+    /// A flow's sender hands a packet to the network.
+    pub(crate) fn on_send(&mut self, flow: usize, number: u64, bytes: Bytes) {
+        let now = self.now();
+        let bytes = bytes + Bytes::new(HEADERS);
+        let Some(path) = self.flows.get_mut(flow) else {
+            return;
+        };
+        let retransmission = !path.owed.is_zero();
+        path.owed -= bytes;
+        self.probe.on_send(&Sent {
+            flow,
+            now,
+            number,
+            bytes,
+            retransmission,
+        });
+    }
+
     /// A flow's sender declared data lost, which it will send again.
     pub(crate) fn owe(&mut self, flow: usize, bytes: Bytes) {
         if let Some(flow) = self.flows.get_mut(flow) {
@@ -151,12 +169,7 @@ impl<P: Probe> Dumbbell<P> {
         self.packets[slot] = Some(in_flight);
         let path = &mut self.flows[flow];
         let entry = match way {
-            Way::Forward => {
-                let is_again = !path.owed.is_zero();
-                path.owed -= bytes;
-                self.probe.on_send(flow, now, bytes, is_again);
-                path.sender.pass(now, bytes)
-            }
+            Way::Forward => path.sender.pass(now, bytes),
             Way::Reverse => now + path.before_reverse,
         };
         self.schedule(entry, Event::Enter(way, slot));
@@ -228,6 +241,7 @@ impl<P: Probe> Dumbbell<P> {
                 sent_at: arrived.sent_at,
                 bytes: arrived.bytes,
                 first_copy: true,
+                estimator: None,
             });
         }
         let mut packet = arrived.packet;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause};
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::transport::TransportConfig;
@@ -56,7 +56,7 @@ impl Watch {
 }
 
 impl Probe for Watch {
-    fn on_deliver(&mut self, delivery: &Delivery) {
+    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         self.delivered += delivery.bytes;
     }
 
@@ -64,8 +64,8 @@ impl Probe for Watch {
         self.dropped += bytes;
     }
 
-    fn on_loss(&mut self, _flow: usize, _now: Time, _packets: u64, bytes: Bytes) {
-        self.lost += bytes;
+    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+        self.lost += loss.bytes;
     }
 
     fn on_ack(&mut self, ack: &AckSeen<'_>) {

@@ -30,7 +30,7 @@ use self::pipe::{Offer, Pipe};
 use self::schedule::Schedule;
 use crate::config::{AccessConfig, FlowConfig, SenderKind, SimConfig};
 use crate::link::Server;
-use crate::probe::{Delivery, DropCause, Probe};
+use crate::probe::{Delivery, DropCause, Probe, Sent};
 use crate::source::Source;
 use crate::transport::receiver::{Ack, Receiver};
 use crate::transport::sender::{Driver, Outgoing, Sender, SenderSetup};
@@ -338,7 +338,13 @@ impl Simulation {
     fn after_sender<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let mut outbox = std::mem::take(&mut self.outbox);
         for out in outbox.drain(..) {
-            probe.on_send(flow as usize, now, out.bytes, out.retransmission);
+            probe.on_send(&Sent {
+                flow: flow as usize,
+                now,
+                number: out.number,
+                bytes: out.bytes,
+                retransmission: out.retransmission,
+            });
             let packet = DataPacket {
                 flow,
                 number: out.number,
@@ -428,6 +434,7 @@ impl Simulation {
             sent_at: packet.sent_at,
             bytes: packet.bytes,
             first_copy: arrival.first_copy,
+            estimator: f.receiver.estimator(),
         });
         if arrival.ack_now {
             self.send_ack(now, flow);

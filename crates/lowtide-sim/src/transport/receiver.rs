@@ -101,6 +101,12 @@ impl Receiver {
         }
     }
 
+    /// The bandwidth estimator, where there is one.
+    #[inline]
+    pub(crate) fn estimator(&self) -> Option<&rbbr::Receiver> {
+        self.estimator.as_ref()
+    }
+
     /// A packet arrived.
     #[inline]
     pub(crate) fn on_packet(&mut self, now: Time, number: u64, segment: u64) -> Arrival {

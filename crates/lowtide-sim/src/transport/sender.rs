@@ -18,7 +18,7 @@ use super::pacer::Pacer;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
 use super::rtt::RttEstimator;
-use crate::probe::{AckSeen, Probe};
+use crate::probe::{AckSeen, LossSeen, Probe};
 use crate::source::Source;
 
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
@@ -286,7 +286,9 @@ impl Sender {
         probe.on_ack(&AckSeen {
             flow: self.flow,
             now,
+            packets: &self.newly_acked,
             rtt,
+            smoothed_rtt: self.rtt.smoothed(),
             inflight: self.flight.inflight(),
             controller: match &self.driver {
                 Driver::Controller(cc) => Some(&**cc),
@@ -371,7 +373,13 @@ impl Sender {
         }
         self.tcp_enter_recovery();
         self.bytes_lost_since_ack += bytes_lost;
-        probe.on_loss(self.flow, now, self.lost_packets.len() as u64, bytes_lost);
+        probe.on_loss(&LossSeen {
+            flow: self.flow,
+            now,
+            packets: &self.lost_packets,
+            bytes: bytes_lost,
+            inflight: self.flight.inflight(),
+        });
         if let Driver::Controller(cc) = &mut self.driver {
             cc.on_loss(&LossEvent {
                 now,

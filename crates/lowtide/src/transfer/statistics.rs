@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use lowtide_cc::units::{Bytes, Time};
-use lowtide_quic::{AckSeen, Observer, Observers};
+use lowtide_cc::controller::PacketSent;
+use lowtide_quic::{AckSeen, LossSeen, Observer, Observers};
 use serde::{Deserialize, Serialize};
 
 /// A sender's counts and its controller's state, filled by the controller's host.
@@ -56,7 +56,7 @@ impl Statistics {
 
 // One thread writes, the endpoint's: loads and stores need not be one step.
 impl Observer for Statistics {
-    fn on_sent(&self, _now: Time, _bytes: Bytes) {
+    fn on_sent(&self, _sent: &PacketSent) {
         let sent = self.sent_packets.load(Relaxed) + 1;
         self.sent_packets.store(sent, Relaxed);
     }
@@ -78,8 +78,8 @@ impl Observer for Statistics {
         self.inflight.store(ack.inflight.get(), Relaxed);
     }
 
-    fn on_loss(&self, _now: Time, packets: u64, _bytes: Bytes) {
-        let lost = self.lost_packets.load(Relaxed) + packets;
+    fn on_loss(&self, loss: &LossSeen<'_>) {
+        let lost = self.lost_packets.load(Relaxed) + loss.packets.len() as u64;
         self.lost_packets.store(lost, Relaxed);
     }
 }

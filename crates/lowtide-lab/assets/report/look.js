@@ -1,0 +1,83 @@
+// Colours, markers and dashes. Lines differ in colour (after Okabe and Ito, which the colour-blind
+// can tell apart, darkened or lightened for contrast) and in their markers.
+const themes = {
+  light: {
+    ink: "#1c1e21", quiet: "#5c6370", grid: "#e4e6ea", paper: "#ffffff",
+    capacity: "rgba(120,130,145,0.22)", capacityEdge: "rgba(90,100,115,0.55)",
+    lanes: ["#0072b2", "#d55e00", "#008a63", "#b5488f", "#a87400", "#5b49b8"],
+  },
+  dark: {
+    ink: "#e6e8eb", quiet: "#9aa2ae", grid: "#2a2e35", paper: "#16181b",
+    capacity: "rgba(150,160,175,0.20)", capacityEdge: "rgba(170,180,195,0.5)",
+    lanes: ["#56b4e9", "#ff8a3d", "#2fc79b", "#e89ac7", "#e3b62f", "#a99bff"],
+  },
+};
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+let printing = false;
+
+function theme() {
+  return prefersDark.matches && !printing ? themes.dark : themes.light;
+}
+
+// The n-th line's colour; the frames (limit, floor) are grey.
+function colour(lane) {
+  return lane.frame ? theme().quiet : theme().lanes[lane.index % 6];
+}
+
+function withAlpha(hex, alpha) {
+  const part = (at) => parseInt(hex.slice(at, at + 2), 16);
+  return `rgba(${part(1)},${part(3)},${part(5)},${alpha})`;
+}
+
+const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
+
+// Eight shapes and six colours: 24 pairs before one returns.
+const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "bar"];
+
+function shape(lane) {
+  if (lane.frame) return lane.entry.role === "limit" ? "star" : "ring";
+  return SHAPES[lane.index % SHAPES.length];
+}
+
+// Draws a marker of radius r around a point.
+function mark(ctx, name, x, y, r) {
+  ctx.beginPath();
+  const polygon = (...corners) => {
+    corners.forEach(([dx, dy], n) => ctx[n ? "lineTo" : "moveTo"](x + dx * r, y + dy * r));
+    ctx.closePath();
+    ctx.fill();
+  };
+  const strokes = (...lines) => {
+    for (const [ax, ay, bx, by] of lines) {
+      ctx.moveTo(x + ax * r, y + ay * r);
+      ctx.lineTo(x + bx * r, y + by * r);
+    }
+    ctx.stroke();
+  };
+  switch (name) {
+    case "square": polygon([-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]); break;
+    case "up": polygon([0, -1.1], [1.1, 0.9], [-1.1, 0.9]); break;
+    case "down": polygon([0, 1.1], [1.1, -0.9], [-1.1, -0.9]); break;
+    case "diamond": polygon([0, -1.25], [1.25, 0], [0, 1.25], [-1.25, 0]); break;
+    case "cross": strokes([-0.9, -0.9, 0.9, 0.9], [-0.9, 0.9, 0.9, -0.9]); break;
+    case "plus": strokes([-1.1, 0, 1.1, 0], [0, -1.1, 0, 1.1]); break;
+    case "star": strokes([-1, 0, 1, 0], [-0.5, -0.9, 0.5, 0.9], [-0.5, 0.9, 0.5, -0.9]); break;
+    case "bar": strokes([0, -1.2, 0, 1.2]); break;
+    case "ring": ctx.arc(x, y, r, 0, 7); ctx.stroke(); break;
+    default: ctx.arc(x, y, r, 0, 7); ctx.fill();
+  }
+}
+
+// A marker as a small picture, for buttons.
+function swatch(lane) {
+  const canvas = element("canvas", { width: 36, height: 24, className: "swatch" });
+  const ctx = canvas.getContext("2d");
+  ctx.strokeStyle = ctx.fillStyle = colour(lane);
+  ctx.lineWidth = 3;
+  ctx.beginPath();
+  ctx.moveTo(0, 12);
+  ctx.lineTo(36, 12);
+  ctx.stroke();
+  mark(ctx, shape(lane), 18, 12, 8);
+  return canvas;
+}

@@ -1,0 +1,64 @@
+// The table of results: sorted by a click on a heading, the best of the controllers marked.
+const roleNote = { limit: " (limit)", floor: " (best window)", contender: "" };
+let order = { column: null, up: false };
+
+function drawTable() {
+  const several = data.links.length > 1;
+  const rows = data.links.flatMap((link, at) => link.entries.map((entry) => ({ link, at, entry })));
+  if (order.column !== null) {
+    const sign = order.up ? 1 : -1;
+    const value = ({ entry, link }) => order.column === "name" ? entry.name
+      : order.column === "link" ? link.name : entry.cells[order.column];
+    rows.sort((a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (typeof x === "string") return sign * x.localeCompare(y);
+      // What does not exist comes last either way.
+      if (x === null || y === null) return (x === null) - (y === null);
+      return sign * (x - y);
+    });
+  }
+  const head = (key, text, title, up) => {
+    const button = element("button", { type: "button", title }, text);
+    button.onclick = () => {
+      order = { column: key, up: order.column === key ? !order.up : up };
+      drawTable();
+    };
+    const sorted = order.column === key ? (order.up ? "ascending" : "descending") : "none";
+    return element("th", { scope: "col", "aria-sort": sorted, className: typeof key === "string" ? "name" : "" }, button);
+  };
+  const heads = [head("name", "controller", "name", true)];
+  if (several) heads.unshift(head("link", "link", "name of the link", true));
+  data.columns.forEach((c, n) => heads.push(head(n, c.head, c.title, !c.higher_is_better)));
+  const body = rows.map(({ link, at, entry }) => {
+    const cells = [element("td", { className: "name" }, entry.name + roleNote[entry.role])];
+    if (several) {
+      const open = element("button", { type: "button", className: "link", title: link.name }, link.name.split("/").pop());
+      open.onclick = () => showLink(at);
+      cells.unshift(element("td", {}, open));
+    }
+    data.columns.forEach((column, n) => {
+      const value = entry.cells[n];
+      const text = value === null ? "–" : value.toFixed(column.digits);
+      const half = entry.ci95?.[n];
+      const spread = half !== null && half >= 0.5 * 10 ** -column.digits
+        ? ` ±${half?.toFixed(column.digits)}` : "";
+      const best = isBest(link, entry, column, n, text);
+      const cell = element("td", best ? { className: "best" } : {}, text);
+      if (spread && entry.ci95) cell.append(element("small", {}, spread));
+      cells.push(cell);
+    });
+    return element("tr", { className: entry.role === "contender" ? "" : "frame" }, ...cells);
+  });
+  document.getElementById("table").replaceChildren(
+    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
+}
+
+// Best among the controllers of its link, where they differ as shown.
+function isBest(link, entry, column, n, text) {
+  if (entry.role !== "contender" || entry.cells[n] === null) return false;
+  const values = link.entries.filter((e) => e.role === "contender").map((e) => e.cells[n])
+    .filter((v) => v !== null);
+  const best = column.higher_is_better ? Math.max(...values) : Math.min(...values);
+  const texts = values.map((v) => v.toFixed(column.digits));
+  return text === best.toFixed(column.digits) && texts.some((t) => t !== text);
+}

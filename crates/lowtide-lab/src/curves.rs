@@ -1,0 +1,124 @@
+//! Curves that plots show, made from what a run has kept.
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::link::Link;
+
+use crate::metrics::{Delays, jain};
+use crate::timeline::{FlowBin, FlowTimeline};
+
+/// Mean rates over this time, so that single packets do not show as peaks.
+pub const RATE_WINDOW: Duration = Duration::from_millis(100);
+/// Windows of shares and of Jain's index, as in the table's.
+const SHARE_WINDOW: Duration = Duration::from_secs(1);
+/// Points of a distribution; as smooth as a screen shows.
+const CDF_POINTS: usize = 400;
+
+/// What the link could carry, Mbit/s: the mean over the window of rates that ends with each bin.
+#[must_use]
+pub fn capacity(link: &Link, bin: Duration, bins: usize) -> Vec<f64> {
+    let before = bin * (per_window(bin) as u64 - 1);
+    (0..bins as u64)
+        .map(|n| {
+            let start = Time::ZERO + bin * n;
+            let (from, to) = (start - before, start + bin);
+            mbps(link.volume_between(from, to), to.since(from))
+        })
+        .collect()
+}
+
+fn per_window(bin: Duration) -> usize {
+    (RATE_WINDOW.as_nanos() / bin.as_nanos().max(1)).max(1) as usize
+}
+
+fn mbps(volume: Bytes, time: Duration) -> f64 {
+    volume.as_f64() * 8.0 / 1e6 / time.as_secs_f64()
+}
+
+/// Rate in Mbit/s, the mean over the window that ends with each bin.
+#[must_use]
+pub fn rates(bins: &[FlowBin], bin: Duration, volume: impl Fn(&FlowBin) -> Bytes) -> Vec<f64> {
+    let per_window = per_window(bin);
+    let mut inside = 0_u64;
+    (0..bins.len())
+        .map(|n| {
+            inside += volume(&bins[n]).get();
+            if n >= per_window {
+                inside -= volume(&bins[n - per_window]).get();
+            }
+            mbps(Bytes::new(inside), bin * (n + 1).min(per_window) as u64)
+        })
+        .collect()
+}
+
+/// A distribution, thinned out: milliseconds, share up to there.
+#[must_use]
+pub fn cdf(delays: &Delays) -> Vec<(f64, f64)> {
+    let full = delays.cdf();
+    let stride = full.len().div_ceil(CDF_POINTS).max(1);
+    let last = full.last().copied();
+    full.into_iter()
+        .step_by(stride)
+        .chain(last)
+        .map(|(ms, share)| (short(ms), short(share)))
+        .collect()
+}
+
+/// The window of shares in whole bins.
+#[must_use]
+pub fn share_window(bin: Duration) -> Duration {
+    bin * SHARE_WINDOW.as_nanos().div_ceil(bin.as_nanos().max(1))
+}
+
+/// Mbit/s in each whole window of shares.
+#[must_use]
+pub fn shares(flow: &FlowTimeline, bin: Duration) -> Vec<f64> {
+    let window = share_window(bin);
+    let per_window = (window.as_nanos() / bin.as_nanos().max(1)).max(1) as usize;
+    flow.bins
+        .chunks_exact(per_window)
+        .map(|bins| mbps(bins.iter().map(|b| b.delivered).sum(), window))
+        .collect()
+}
+
+/// Jain's index of the flows that are under way throughout each window; none where they are fewer
+/// than two.
+pub fn fairness<'t>(
+    flows: &'t [FlowTimeline],
+    shares: &'t [Vec<f64>],
+    window: Duration,
+) -> impl Iterator<Item = Option<f64>> + 't {
+    let windows = shares.first().map_or(0, Vec::len);
+    (0..windows).map(move |n| {
+        let from = Time::ZERO + window * n as u64;
+        let alive: Vec<f64> = flows
+            .iter()
+            .zip(shares)
+            .filter(|(f, _)| f.start <= from && f.end.is_none_or(|end| end >= from + window))
+            .map(|(_, share)| share[n])
+            .collect();
+        (alive.len() >= 2).then(|| jain(alive.iter().copied()))
+    })
+}
+
+/// Four significant digits.
+#[must_use]
+pub fn short(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_counts_in_the_rate_of_its_window() {
+        // 125 kB in one bin of 10 ms are 10 Mbit/s over the 100 ms that end with it.
+        let mut bins = vec![FlowBin::default(); 30];
+        bins[10].delivered = Bytes::new(125_000);
+        let rates = rates(&bins, Duration::from_millis(10), |b| b.delivered);
+        assert_eq!(
+            [rates[9], rates[10], rates[19], rates[20]],
+            [0.0, 10.0, 10.0, 0.0]
+        );
+    }
+}

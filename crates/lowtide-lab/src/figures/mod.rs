@@ -1,0 +1,270 @@
+//! The report's plots as SVG and PNG, for papers and slides.
+
+mod plot;
+mod raster;
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use self::plot::{Axis, Line, Look, Mark, Plot};
+use crate::compare::{Comparison, Entry, Role};
+use crate::curves::{capacity, cdf, fairness, rates, share_window, shares};
+use crate::metrics::Metrics;
+use crate::scenario::Scenario;
+use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
+
+/// Bins of a figure: about a pixel each.
+const BINS: usize = 750;
+
+/// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
+/// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `plane`, `rtt-cdf`, `queueing-delay-cdf`,
+/// and for several flows `jain` and `shares`, each as `.svg` and `.png`. `shares` is of the first
+/// contender. `seed` is the first seed, whose runs are shown over time.
+///
+/// # Errors
+/// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
+pub fn write(
+    scenario: &Scenario,
+    comparison: &Comparison,
+    seed: u64,
+    folder: &Path,
+) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let fonts = raster::fonts();
+    let drawn = |e: Box<dyn Error>| io::Error::other(e.to_string());
+    for plot in plots(scenario, comparison, seed).map_err(drawn)? {
+        let svg = plot.svg().map_err(drawn)?;
+        let png = raster::png(&svg, &fonts).map_err(drawn)?;
+        fs::write(folder.join(format!("{}.svg", plot.name)), svg)?;
+        fs::write(folder.join(format!("{}.png", plot.name)), png)?;
+    }
+    Ok(())
+}
+
+/// An entry with its look and its run over time.
+struct Shown<'a> {
+    entry: &'a Entry,
+    look: Look,
+    timeline: Option<Timeline>,
+}
+
+fn plots(
+    scenario: &Scenario,
+    comparison: &Comparison,
+    seed: u64,
+) -> Result<Vec<Plot>, Box<dyn Error>> {
+    let mut controllers = 0;
+    let shown: Vec<Shown<'_>> = comparison
+        .entries
+        .iter()
+        .map(|entry| {
+            let look = if entry.role == Role::Contender {
+                controllers += 1;
+                Look::Controller(controllers - 1)
+            } else {
+                Look::Frame
+            };
+            let timeline = entry.timeline.as_ref();
+            let timeline = timeline.map(|t| t.coarsened(t.link().len().div_ceil(BINS)));
+            Shown {
+                entry,
+                look,
+                timeline,
+            }
+        })
+        .collect();
+    let mut plots = vec![
+        plane(comparison, &shown),
+        distribution("rtt-cdf", "RTT, ms", &shown, |e| cdf(&e.rtt)),
+        distribution("queueing-delay-cdf", "queueing delay, ms", &shown, |e| {
+            cdf(&e.queueing)
+        }),
+    ];
+    // Over time only the controllers: the limit would hide them.
+    let timed: Vec<(&Shown<'_>, &Timeline)> = shown
+        .iter()
+        .filter(|s| s.entry.role == Role::Contender)
+        .filter_map(|s| Some((s, s.timeline.as_ref()?)))
+        .collect();
+    if let Some((_, first)) = timed.first() {
+        let link = scenario.link.link(scenario.duration, seed)?;
+        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), scenario);
+        if !link.is_unlimited() {
+            let values = capacity(&link, first.bin(), first.link().len());
+            rate.area = at_bins(first, values);
+        }
+        rate.lines = timed
+            .iter()
+            .map(|(s, t)| {
+                let values = rates(t.total(), t.bin(), |b: &FlowBin| b.delivered);
+                line(s, at_bins(t, values))
+            })
+            .collect();
+        plots.push(rate);
+        let flow = |get: fn(&FlowBin) -> Envelope| {
+            move |t: &Timeline| t.total().iter().map(get).collect::<Vec<Envelope>>()
+        };
+        let link_bin = |get: fn(&LinkBin) -> Envelope| {
+            move |t: &Timeline| t.link().iter().map(get).collect::<Vec<Envelope>>()
+        };
+        let band = |name, axis, get: &dyn Fn(&Timeline) -> Vec<Envelope>| {
+            let mut plot = over_time(name, axis, scenario);
+            plot.lines = timed.iter().map(|(s, t)| band(s, t, &get(t))).collect();
+            plot
+        };
+        plots.push(band("rtt", Axis::log("RTT, ms"), &flow(|b| b.rtt)));
+        let axis = Axis::linear("queueing delay, ms");
+        plots.push(band("queueing-delay", axis, &link_bin(|b| b.sojourn)));
+        let axis = Axis::linear("queue, kB");
+        plots.push(band("queue", axis, &link_bin(|b| b.queue)));
+        let axis = Axis::linear("in flight, dashed: cwnd, kB");
+        let mut window = band("window", axis, &flow(|b| b.inflight));
+        window.lines.extend(timed.iter().map(|(s, t)| {
+            let values = t.total().iter().map(|b| upper(b.cwnd)).collect();
+            Line {
+                dashed: true,
+                ..line(s, at_bins(t, values))
+            }
+        }));
+        plots.push(window);
+        if scenario.flows > 1 {
+            plots.push(jain(scenario, &timed));
+            plots.push(stacked(scenario, first));
+        }
+    }
+    Ok(plots)
+}
+
+fn over_time(name: &'static str, y: Axis, scenario: &Scenario) -> Plot {
+    let end = scenario.duration.as_secs_f64();
+    Plot::new(name, Axis::linear("time, s").within(0.0, end), y)
+}
+
+/// Values in the middle of their bins.
+fn at_bins(timeline: &Timeline, values: Vec<f64>) -> Vec<(f64, f64)> {
+    let bin = timeline.bin().as_secs_f64();
+    let place = |(n, value)| ((n as f64 + 0.5) * bin, value);
+    values.into_iter().enumerate().map(place).collect()
+}
+
+fn upper(envelope: Envelope) -> f64 {
+    envelope.get().map_or(f64::NAN, |(_, max)| f64::from(max))
+}
+
+fn line(shown: &Shown<'_>, points: Vec<(f64, f64)>) -> Line {
+    Line {
+        label: shown.entry.name.clone(),
+        look: shown.look,
+        points,
+        low: Vec::new(),
+        dashed: false,
+    }
+}
+
+fn band(shown: &Shown<'_>, timeline: &Timeline, envelopes: &[Envelope]) -> Line {
+    let lower = |e: &Envelope| e.get().map_or(f64::NAN, |(min, _)| f64::from(min));
+    Line {
+        low: envelopes.iter().map(lower).collect(),
+        ..line(
+            shown,
+            at_bins(timeline, envelopes.iter().map(|e| upper(*e)).collect()),
+        )
+    }
+}
+
+/// Throughput against delay: mean and 95 % interval of the seeds, and the constant windows.
+fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
+    let mut plot = Plot::new(
+        "plane",
+        Axis::log("95th percentile of the RTT, ms"),
+        Axis::linear("throughput, Mbit/s"),
+    );
+    let place = |m: &Metrics| (m.rtt_ms.p95, m.throughput_mbps);
+    let windows = comparison.windows.iter().map(|(_, m)| place(m));
+    plot.lines = vec![Line {
+        label: "constant windows".to_string(),
+        look: Look::Frame,
+        points: windows.filter(|p| p.0.is_finite()).collect(),
+        low: Vec::new(),
+        dashed: false,
+    }];
+    plot.marks = shown
+        .iter()
+        .filter(|s| s.entry.role != Role::Floor && s.entry.mean.rtt_ms.p95.is_finite())
+        .map(|s| Mark {
+            label: s.entry.name.clone(),
+            look: s.look,
+            at: place(&s.entry.mean),
+            spread: s.entry.ci95.as_ref().map_or((0.0, 0.0), |ci| {
+                let (x, y) = place(ci);
+                // An interval must stay on a logarithmic axis.
+                (x.min(s.entry.mean.rtt_ms.p95 * 0.9), y)
+            }),
+        })
+        .collect();
+    plot
+}
+
+fn distribution(
+    name: &'static str,
+    label: &'static str,
+    shown: &[Shown<'_>],
+    get: impl Fn(&Entry) -> Vec<(f64, f64)>,
+) -> Plot {
+    let y = Axis::linear("share of samples").within(0.0, 1.02);
+    let mut plot = Plot::new(name, Axis::log(label), y);
+    plot.lines = shown
+        .iter()
+        .map(|s| {
+            // Below a tenth of a millisecond there is nothing to tell apart.
+            let points = get(s.entry).into_iter().filter(|p| p.0 >= 0.1).collect();
+            line(s, points)
+        })
+        .collect();
+    plot
+}
+
+fn jain(scenario: &Scenario, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
+    let y = Axis::linear("Jain's index").within(0.0, 1.05);
+    let mut plot = over_time("jain", y, scenario);
+    plot.lines = timed
+        .iter()
+        .map(|(s, t)| {
+            let window = share_window(t.bin());
+            let of_flows: Vec<Vec<f64>> = t.flows().iter().map(|f| shares(f, t.bin())).collect();
+            let points = fairness(t.flows(), &of_flows, window)
+                .enumerate()
+                .map(|(n, j)| {
+                    let at = (n as f64 + 0.5) * window.as_secs_f64();
+                    (at, j.unwrap_or(f64::NAN))
+                });
+            line(s, points.collect())
+        })
+        .collect();
+    plot
+}
+
+/// The rates of the flows of one run, each on top of those before it.
+fn stacked(scenario: &Scenario, timeline: &Timeline) -> Plot {
+    let y = Axis::linear("rates on top of each other, Mbit/s");
+    let mut plot = over_time("shares", y, scenario);
+    let window = share_window(timeline.bin()).as_secs_f64();
+    let mut below: Vec<f64> = Vec::new();
+    for (n, flow) in timeline.flows().iter().enumerate() {
+        let own = shares(flow, timeline.bin());
+        below.resize(own.len(), 0.0);
+        let above: Vec<f64> = below.iter().zip(&own).map(|(a, b)| a + b).collect();
+        let place = |(at, v): (usize, &f64)| ((at as f64 + 0.5) * window, *v);
+        plot.lines.push(Line {
+            label: format!("flow {}", n + 1),
+            look: Look::Controller(n),
+            points: above.iter().enumerate().map(place).collect(),
+            low: below,
+            dashed: false,
+        });
+        below = above;
+    }
+    plot
+}

@@ -1,0 +1,376 @@
+//! One plot as SVG.
+
+use std::error::Error;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::prelude::*;
+
+/// Size in pixels at 96 per inch.
+const SIZE: (u32, u32) = (960, 400);
+
+/// Width of the names beside the plot, and how many characters of one fit.
+const LEGEND: u32 = 180;
+const NAME: usize = 24;
+
+/// The report's colours on white (`assets/report/look.js`).
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x8a, 0x63),
+    RGBColor(0xb5, 0x48, 0x8f),
+    RGBColor(0xa8, 0x74, 0x00),
+    RGBColor(0x5b, 0x49, 0xb8),
+];
+const GREY: RGBColor = RGBColor(0x5c, 0x63, 0x70);
+const CAPACITY: RGBColor = RGBColor(0xd9, 0xdc, 0xe2);
+/// Shapes of marks; with six colours 24 pairs before one returns.
+const SHAPES: usize = 8;
+/// Marks along a line.
+const MARKS: usize = 9;
+
+/// How something is drawn: the report's n-th controller, or a frame (limit, floor) in grey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Controller(usize),
+    Frame,
+}
+
+impl Look {
+    fn colour(self) -> RGBColor {
+        match self {
+            Self::Controller(n) => COLOURS[n % COLOURS.len()],
+            Self::Frame => GREY,
+        }
+    }
+}
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub(super) label: &'static str,
+    pub(super) log: bool,
+    /// Ends that are given, not taken from the values.
+    pub(super) range: Option<(f64, f64)>,
+}
+
+impl Axis {
+    pub(super) fn linear(label: &'static str) -> Self {
+        Self {
+            label,
+            log: false,
+            range: None,
+        }
+    }
+
+    pub(super) fn log(label: &'static str) -> Self {
+        Self {
+            log: true,
+            ..Self::linear(label)
+        }
+    }
+
+    pub(super) fn within(self, from: f64, to: f64) -> Self {
+        Self {
+            range: Some((from, to)),
+            ..self
+        }
+    }
+
+    /// Where a value lies on the paper's scale.
+    fn place(&self, value: f64) -> f64 {
+        if self.log {
+            value.max(1e-6).log10()
+        } else {
+            value
+        }
+    }
+
+    fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
+        let seen = values.filter(|v| v.is_finite() && (!self.log || *v > 0.0));
+        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+        let (low, high) = match self.range {
+            Some(ends) => ends,
+            None if low > high => (1.0, 10.0),
+            None if self.log => (low / 1.1, (high * 1.1).max(low * 1.3)),
+            None => (
+                low.min(0.0),
+                if high > low.min(0.0) {
+                    high * 1.05
+                } else {
+                    1.0
+                },
+            ),
+        };
+        (self.place(low), self.place(high))
+    }
+
+    /// Where ticks stand, on the paper's scale.
+    fn ticks(&self, (low, high): (f64, f64)) -> Vec<f64> {
+        let steps: Vec<f64> = if !self.log {
+            let rough = (high - low) / 6.0;
+            let decade = 10_f64.powf(rough.log10().floor());
+            let step = [1.0, 2.0, 5.0, 10.0]
+                .map(|n| n * decade)
+                .into_iter()
+                .find(|step| *step >= rough)
+                .unwrap_or(rough);
+            let first = (low / step).ceil() as i64;
+            let last = (high / step).floor() as i64;
+            return (first..=last).map(|n| n as f64 * step).collect();
+        } else if high - low > 1.7 {
+            vec![1.0]
+        } else if high - low > 0.6 {
+            vec![1.0, 2.0, 5.0]
+        } else {
+            vec![1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+        };
+        (low.floor() as i32..=high.ceil() as i32)
+            .flat_map(|decade| steps.iter().map(move |s| s.log10() + f64::from(decade)))
+            .filter(|at| (low..=high).contains(at))
+            .collect()
+    }
+
+    fn tick_label(&self, at: f64) -> String {
+        let value = if self.log { 10_f64.powf(at) } else { at };
+        let digits = format!("{value:.3e}").parse().unwrap_or(value);
+        // Minus zero is zero.
+        format!("{}", digits + 0.0)
+    }
+}
+
+/// An axis as the drawing library wants it: linear, with given ticks.
+struct Scale {
+    ends: (f64, f64),
+    ticks: Vec<f64>,
+}
+
+impl Scale {
+    fn new(axis: &Axis, ends: (f64, f64)) -> Self {
+        Self {
+            ends,
+            ticks: axis.ticks(ends),
+        }
+    }
+}
+
+impl Ranged for Scale {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.ends.0) / (self.ends.1 - self.ends.0);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.ends.0..self.ends.1
+    }
+}
+
+/// A line; NaN interrupts it.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) label: String,
+    pub(super) look: Look,
+    pub(super) points: Vec<(f64, f64)>,
+    /// Lower edge of its envelope, at the same places.
+    pub(super) low: Vec<f64>,
+    pub(super) dashed: bool,
+}
+
+/// A mark with a name beside it.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    pub(super) label: String,
+    pub(super) look: Look,
+    pub(super) at: (f64, f64),
+    /// Half the extent each way, for its interval.
+    pub(super) spread: (f64, f64),
+}
+
+/// A plot.
+#[derive(Clone, Debug)]
+pub(super) struct Plot {
+    /// Name of its file.
+    pub(super) name: &'static str,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    /// Shaded from zero upwards: the link's capacity.
+    pub(super) area: Vec<(f64, f64)>,
+    pub(super) lines: Vec<Line>,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Plot {
+    pub(super) fn new(name: &'static str, x: Axis, y: Axis) -> Self {
+        Self {
+            name,
+            x,
+            y,
+            area: Vec::new(),
+            lines: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    pub(super) fn svg(&self) -> Result<String, Box<dyn Error>> {
+        let mut svg = String::new();
+        {
+            let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+            self.draw(&area)?;
+            area.present()?;
+        }
+        Ok(svg)
+    }
+
+    fn draw(&self, whole: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
+        whole.fill(&WHITE)?;
+        let (area, beside) = whole.split_horizontally(SIZE.0 - LEGEND);
+        self.draw_legend(&beside)?;
+        let points = || {
+            let lines = self.lines.iter().flat_map(|l| l.points.iter().copied());
+            let marks = self.marks.iter().map(|m| m.at);
+            lines.chain(marks).chain(self.area.iter().copied())
+        };
+        let x_ends = self.x.ends(points().map(|p| p.0));
+        let y_ends = self.y.ends(points().map(|p| p.1));
+        let at = |(x, y): (f64, f64)| (self.x.place(x), self.y.place(y));
+        let mut chart = ChartBuilder::on(&area)
+            .margin(12)
+            .x_label_area_size(36)
+            .y_label_area_size(56)
+            .build_cartesian_2d(Scale::new(&self.x, x_ends), Scale::new(&self.y, y_ends))?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(RGBColor(0xe4, 0xe6, 0xea))
+            .x_desc(self.x.label)
+            .y_desc(self.y.label)
+            .x_label_formatter(&|v| self.x.tick_label(*v))
+            .y_label_formatter(&|v| self.y.tick_label(*v))
+            .draw()?;
+        if !self.area.is_empty() {
+            chart.draw_series(AreaSeries::new(
+                self.area.iter().map(|p| at(*p)),
+                self.y.place(0.0).max(y_ends.0),
+                CAPACITY,
+            ))?;
+        }
+        for line in &self.lines {
+            let colour = line.look.colour();
+            if !line.low.is_empty() {
+                let seen = || {
+                    line.points
+                        .iter()
+                        .zip(&line.low)
+                        .filter(|(p, _)| p.1.is_finite())
+                };
+                let upper = seen().map(|(p, _)| at(*p));
+                let lower = seen().rev().map(|(p, low)| at((p.0, *low)));
+                chart.draw_series([Polygon::new(
+                    upper.chain(lower).collect::<Vec<_>>(),
+                    colour.mix(0.18),
+                )])?;
+            }
+            let seen: Vec<(f64, f64)> = line
+                .points
+                .iter()
+                .filter(|p| p.1.is_finite())
+                .map(|p| at(*p))
+                .collect();
+            let style = colour.stroke_width(1);
+            if line.dashed {
+                chart.draw_series(DashedLineSeries::new(seen.iter().copied(), 6, 4, style))?;
+                continue;
+            }
+            chart.draw_series(LineSeries::new(seen.iter().copied(), style))?;
+            let look = line.look;
+            let stride = (seen.len() / MARKS).max(1);
+            let offset = match look {
+                Look::Controller(n) => (n * stride) / SHAPES,
+                Look::Frame => stride / 2,
+            };
+            chart.draw_series(
+                seen.iter()
+                    .skip(offset % stride)
+                    .step_by(stride)
+                    .map(|p| EmptyElement::at(*p) + shape((0, 0), look, 4)),
+            )?;
+        }
+        for mark in &self.marks {
+            let (x, y) = mark.at;
+            let style = mark.look.colour().stroke_width(1);
+            let (dx, dy) = mark.spread;
+            let bars = [
+                [at((x - dx, y)), at((x + dx, y))],
+                [at((x, y - dy)), at((x, y + dy))],
+            ];
+            chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
+            chart.draw_series([EmptyElement::at(at(mark.at)) + shape((0, 0), mark.look, 6)])?;
+        }
+        Ok(())
+    }
+
+    /// Names beside the plot, where they hide nothing.
+    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
+        let lines = self.lines.iter().filter(|line| !line.dashed);
+        let names = lines
+            .map(|line| (&line.label, line.look, true))
+            .chain(self.marks.iter().map(|m| (&m.label, m.look, false)));
+        for (n, (label, look, is_line)) in names.enumerate() {
+            let y = 24 + 18 * n as i32;
+            if is_line {
+                area.draw(&PathElement::new(
+                    [(0, y), (20, y)],
+                    look.colour().stroke_width(2),
+                ))?;
+            }
+            area.draw(&shape((10, y), look, 4))?;
+            let shown: String = if label.chars().count() > NAME {
+                label.chars().take(NAME - 1).chain(['…']).collect()
+            } else {
+                label.clone()
+            };
+            area.draw(&Text::new(shown, (26, y - 7), ("sans-serif", 13)))?;
+        }
+        Ok(())
+    }
+}
+
+/// A closed or open figure around a point of the page.
+fn shape<'s>(
+    (x, y): (i32, i32),
+    look: Look,
+    r: i32,
+) -> DynElement<'static, SVGBackend<'s>, (i32, i32)> {
+    let colour = look.colour();
+    let (full, stroke) = (colour.filled(), colour.stroke_width(2));
+    let polygon = |corners: &[(i32, i32)]| {
+        let placed: Vec<(i32, i32)> = corners.iter().map(|c| (x + c.0, y + c.1)).collect();
+        Polygon::new(placed, full).into_dyn()
+    };
+    match look {
+        Look::Frame => Circle::new((x, y), r, stroke).into_dyn(),
+        Look::Controller(n) => match n % SHAPES {
+            0 => Circle::new((x, y), r, full).into_dyn(),
+            1 => polygon(&[(-r, -r), (r, -r), (r, r), (-r, r)]),
+            2 => polygon(&[(0, -r), (r, r), (-r, r)]),
+            3 => polygon(&[(0, -r - 1), (r + 1, 0), (0, r + 1), (-r - 1, 0)]),
+            4 => polygon(&[(0, r), (r, -r), (-r, -r)]),
+            5 => Cross::new((x, y), r, stroke).into_dyn(),
+            6 => PathElement::new(
+                vec![(x - r, y), (x + r, y), (x, y), (x, y - r), (x, y + r)],
+                stroke,
+            )
+            .into_dyn(),
+            _ => PathElement::new(vec![(x, y - r), (x, y + r)], stroke).into_dyn(),
+        },
+    }
+}

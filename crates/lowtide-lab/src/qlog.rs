@@ -1,0 +1,196 @@
+//! A single flow as qlog, for qvis and other tools.
+//!
+//! Written as a stream (JSON text sequences, RFC 7464), so that memory does not grow with the run:
+//! draft-ietf-quic-qlog-main-schema-14 (file schema `sequential`) with the events of
+//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the sender's. The simulator has no
+//! handshake, streams or frames: packets are 1-RTT and tell their length only, and an
+//! acknowledgment's frame names the packets that it newly acknowledges.
+
+use std::io::{self, Write};
+
+use lowtide_cc::controller::AckedPacket;
+use lowtide_cc::units::Time;
+use lowtide_sim::engine::ConfigError;
+use lowtide_sim::link::LinkError;
+use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{Probe, Simulation};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::compare::Contender;
+use crate::scenario::Scenario;
+
+/// Why there is no qlog.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// qlog's files have one connection each.
+    #[error("qlog shows one flow, not {0}")]
+    SeveralFlows(usize),
+    /// Its events are QUIC's.
+    #[error("qlog's events are those of QUIC, not of TCP")]
+    NotQuic,
+    /// The link cannot be generated.
+    #[error("the link cannot be made: {0}")]
+    Link(#[from] LinkError),
+    /// The configuration cannot be simulated.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The log cannot be written.
+    #[error("{0}")]
+    Write(#[from] io::Error),
+}
+
+/// Whether a scenario's runs can be written.
+///
+/// # Errors
+/// When it has several flows or no QUIC.
+pub fn check(scenario: &Scenario) -> Result<(), Error> {
+    if scenario.flows != 1 {
+        return Err(Error::SeveralFlows(scenario.flows));
+    }
+    if !matches!(scenario.transport, TransportConfig::Quic { .. }) {
+        return Err(Error::NotQuic);
+    }
+    Ok(())
+}
+
+/// Runs a contender once and writes what its sender sees.
+///
+/// # Errors
+/// When the scenario has several flows or no QUIC, cannot be simulated, or writing fails.
+pub fn write(
+    scenario: &Scenario,
+    contender: &Contender,
+    seed: u64,
+    out: impl Write,
+) -> Result<(), Error> {
+    check(scenario)?;
+    let config = scenario.config(&contender.sender(), seed)?;
+    let title = format!("{} on {}", contender.name(), scenario.link_name);
+    let mut log = Log {
+        out,
+        phase: None,
+        outcome: Ok(()),
+    };
+    log.record(&json!({
+        "file_schema": "urn:ietf:params:qlog:file:sequential",
+        "serialization_format": "application/qlog+json-seq",
+        "title": title,
+        "trace": {
+            "title": title,
+            "description": format!("simulated by Lowtide, seed {seed}"),
+            "vantage_point": { "name": contender.name(), "type": "server" },
+            "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+            "common_fields": {
+                "time_format": "relative_to_epoch",
+                "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+            },
+        },
+    }));
+    Simulation::new(config)?.run(&mut log);
+    log.outcome?;
+    log.out.flush()?;
+    Ok(())
+}
+
+/// Writes events as they come; after a failure nothing more.
+struct Log<W> {
+    out: W,
+    phase: Option<&'static str>,
+    outcome: io::Result<()>,
+}
+
+impl<W: Write> Log<W> {
+    fn record(&mut self, value: &impl Serialize) {
+        if self.outcome.is_ok() {
+            self.outcome = (|| {
+                // RFC 7464: a record separator before, a line feed behind.
+                self.out.write_all(b"\x1e")?;
+                serde_json::to_writer(&mut self.out, value)?;
+                self.out.write_all(b"\n")
+            })();
+        }
+    }
+
+    fn event(&mut self, now: Time, name: &'static str, data: serde_json::Value) {
+        let ms = now.as_nanos() as f64 / 1e6;
+        self.record(&json!({ "time": ms, "name": name, "data": data }));
+    }
+}
+
+fn header(number: u64) -> serde_json::Value {
+    json!({ "packet_type": "1RTT", "packet_number": number })
+}
+
+/// Runs of consecutive numbers, as `[first, last]`, or `[only]`.
+fn ranges(packets: &[AckedPacket]) -> Vec<Vec<u64>> {
+    let mut ranges: Vec<Vec<u64>> = Vec::new();
+    for number in packets.iter().map(|p| p.number) {
+        match ranges.last_mut() {
+            Some(range) if range.last().is_some_and(|last| last + 1 == number) => {
+                range.truncate(1);
+                range.push(number);
+            }
+            _ => ranges.push(vec![number]),
+        }
+    }
+    ranges
+}
+
+impl<W: Write> Probe for Log<W> {
+    fn on_send(&mut self, sent: &Sent) {
+        let data = json!({
+            "header": header(sent.number),
+            "raw": { "length": sent.bytes.get() },
+        });
+        self.event(sent.now, "quic:packet_sent", data);
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+        let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(ack.packets) });
+        let data = json!({ "header": { "packet_type": "1RTT" }, "frames": [frame] });
+        self.event(ack.now, "quic:packet_received", data);
+        let mut data = json!({
+            "smoothed_rtt": ack.smoothed_rtt.as_millis_f64(),
+            "bytes_in_flight": ack.inflight.get(),
+        });
+        if let Some(rtt) = ack.rtt {
+            data["latest_rtt"] = json!(rtt.as_millis_f64());
+        }
+        let Some(controller) = ack.controller else {
+            return self.event(ack.now, "quic:recovery_metrics_updated", data);
+        };
+        let snapshot = controller.snapshot();
+        data["congestion_window"] = json!(controller.cwnd().get());
+        if let Some(rate) = controller.pacing_rate() {
+            data["pacing_rate"] = json!(rate.as_bytes_per_sec().saturating_mul(8));
+        }
+        if let Some(min_rtt) = snapshot.min_rtt {
+            data["min_rtt"] = json!(min_rtt.as_millis_f64());
+        }
+        if let Some(ssthresh) = snapshot.ssthresh {
+            data["ssthresh"] = json!(ssthresh.get());
+        }
+        self.event(ack.now, "quic:recovery_metrics_updated", data);
+        if self.phase != Some(snapshot.phase) {
+            let mut data = json!({ "new": snapshot.phase });
+            if let Some(old) = self.phase.replace(snapshot.phase) {
+                data["old"] = json!(old);
+            }
+            self.event(ack.now, "quic:congestion_state_updated", data);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+        for packet in loss.packets {
+            let data = json!({ "header": header(packet.number) });
+            self.event(loss.now, "quic:packet_lost", data);
+        }
+    }
+
+    fn on_timeout(&mut self, _flow: usize, now: Time) {
+        let data = json!({ "timer_type": "pto", "event_type": "expired" });
+        self.event(now, "quic:loss_timer_updated", data);
+    }
+}

@@ -1,0 +1,347 @@
+//! What the report's page plots, as it reads it.
+
+use lowtide_cc::units::{Bytes, Duration};
+use lowtide_sim::link::{Link, LinkError};
+use serde::Serialize;
+
+use super::columns::{Column, columns};
+use super::series::{Band, Series};
+use crate::compare::{Comparison, Entry, Role};
+use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
+use crate::metrics::Metrics;
+use crate::scenario::Scenario;
+use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
+
+/// Values over time of one report. They take 2.7 bytes each, the rest of a report some 200 kB, so
+/// that it stays well below 5 MB.
+const MOST_VALUES: usize = 1_300_000;
+/// Changes of phase of one report, some eight bytes each.
+const MOST_CHANGES: usize = 80_000;
+
+/// All of a report.
+#[derive(Serialize)]
+pub(super) struct Data<'a> {
+    seed: u64,
+    rate_window_ms: f64,
+    columns: &'static [Column],
+    links: Vec<LinkData<'a>>,
+}
+
+/// One link and all that was run on it.
+#[derive(Serialize)]
+struct LinkData<'a> {
+    name: &'a str,
+    setting: String,
+    duration: f64,
+    flows: usize,
+    seeds: usize,
+    /// Capacity over time.
+    bin: f64,
+    capacity: Option<Series>,
+    entries: Vec<EntryData<'a>>,
+    windows: Vec<WindowData<'a>>,
+}
+
+/// A constant window: a point of the frontier.
+#[derive(Serialize)]
+struct WindowData<'a> {
+    name: &'a str,
+    delay: f64,
+    rate: f64,
+}
+
+#[derive(Serialize)]
+struct EntryData<'a> {
+    name: &'a str,
+    role: &'static str,
+    cells: Vec<f64>,
+    ci95: Option<Vec<f64>>,
+    /// p95 RTT in ms and throughput in Mbit/s of each seed.
+    seeds: Vec<(f64, f64)>,
+    rtt: Vec<(f64, f64)>,
+    queueing: Vec<(f64, f64)>,
+    time: Option<TimeData>,
+}
+
+#[derive(Serialize)]
+struct TimeData {
+    bin: f64,
+    queue: Option<Band>,
+    sojourn: Option<Band>,
+    drops: Vec<(usize, u32)>,
+    /// All flows together; `None` for a single one.
+    total: Option<FlowData>,
+    flows: Vec<FlowData>,
+    share_window: f64,
+    jain: Option<Series>,
+}
+
+#[derive(Serialize)]
+struct FlowData {
+    delivered: Series,
+    sent: Series,
+    rtt: Option<Band>,
+    cwnd: Option<Band>,
+    inflight: Option<Band>,
+    bandwidth: Option<Band>,
+    filter: Option<FilterData>,
+    /// Bin and number of packets.
+    lost: Vec<(usize, u32)>,
+    resent: Vec<(usize, u32)>,
+    timeouts: Vec<(usize, u32)>,
+    phases: TrackData,
+    modes: TrackData,
+    /// Mbit/s in each of the windows of shares.
+    share: Option<Series>,
+}
+
+#[derive(Serialize)]
+struct FilterData {
+    gain: Option<Band>,
+    process: Option<Band>,
+    measurement: Option<Band>,
+    innovation: Option<Band>,
+}
+
+#[derive(Serialize, Default)]
+struct TrackData {
+    states: Vec<String>,
+    /// Milliseconds, index of the state.
+    changes: Vec<(u64, u8)>,
+}
+
+impl<'a> Data<'a> {
+    /// `seed`: the first one, whose runs are shown over time.
+    pub(super) fn new(runs: &'a [(Scenario, Comparison)], seed: u64) -> Result<Self, LinkError> {
+        let timelines = || {
+            runs.iter()
+                .flat_map(|(_, c)| &c.entries)
+                .filter_map(|e| e.timeline.as_ref())
+        };
+        let values: usize = timelines().map(values).sum();
+        let factor = values.div_ceil(MOST_VALUES).max(1);
+        let resolution = track_resolution(&|| timelines().flat_map(Timeline::flows));
+        Ok(Self {
+            seed,
+            rate_window_ms: RATE_WINDOW.as_millis_f64(),
+            columns: columns(runs.iter().any(|(s, _)| s.flows > 1)),
+            links: runs
+                .iter()
+                .map(|(scenario, comparison)| {
+                    let link = scenario.link.link(scenario.duration, seed)?;
+                    Ok(link_data(scenario, comparison, &link, factor, resolution))
+                })
+                .collect::<Result<_, LinkError>>()?,
+        })
+    }
+}
+
+/// How many values a timeline has in full.
+fn values(timeline: &Timeline) -> usize {
+    // Two rates, four bands; the total again; a filter's four bands.
+    let filters = timeline.flows().iter().filter(|f| has_filter(f)).count();
+    let flows = timeline.flows().len();
+    let total = usize::from(flows > 1);
+    timeline.link().len() * (4 + 10 * (flows + total) + 8 * filters)
+}
+
+fn has_filter(flow: &FlowTimeline) -> bool {
+    flow.bins.iter().any(|b| b.filter.gain.get().is_some())
+}
+
+/// How short a phase may be so that there are not too many.
+fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -> I) -> Duration {
+    let mut resolution = Duration::ZERO;
+    let count = |resolution: Duration| -> usize {
+        flows()
+            .flat_map(|f| [&f.phases, &f.modes])
+            .map(|track| {
+                let mut track = track.clone();
+                track.coarsen(resolution);
+                track.changes().len()
+            })
+            .sum()
+    };
+    let coarsest = Duration::from_secs(60);
+    while resolution < coarsest && count(resolution) > MOST_CHANGES {
+        resolution = (resolution * 2).max(Duration::from_millis(1));
+    }
+    resolution
+}
+
+fn link_data<'a>(
+    scenario: &'a Scenario,
+    comparison: &'a Comparison,
+    link: &Link,
+    factor: usize,
+    resolution: Duration,
+) -> LinkData<'a> {
+    let entries: Vec<EntryData<'a>> = comparison
+        .entries
+        .iter()
+        .map(|entry| entry_data(entry, scenario.flows > 1, factor, resolution))
+        .collect();
+    let timeline = comparison.entries.iter().find_map(|e| e.timeline.as_ref());
+    let bin = timeline.map_or(Duration::ZERO, |t| t.bin() * factor as u64);
+    let bins = timeline.map_or(0, |t| t.link().len().div_ceil(factor));
+    LinkData {
+        name: &scenario.link_name,
+        setting: setting(scenario, comparison),
+        duration: scenario.duration.as_secs_f64(),
+        flows: scenario.flows,
+        seeds: comparison.entries.first().map_or(0, |e| e.seeds.len()),
+        bin: bin.as_secs_f64(),
+        capacity: (!link.is_unlimited() && bins > 0)
+            .then(|| Series::new(capacity(link, bin, bins).into_iter().map(Some))),
+        entries,
+        windows: comparison
+            .windows
+            .iter()
+            .filter(|(_, m)| m.rtt_ms.p95.is_finite())
+            .map(|(name, m)| WindowData {
+                name,
+                delay: short(m.rtt_ms.p95),
+                rate: short(m.throughput_mbps),
+            })
+            .collect(),
+    }
+}
+
+/// A scenario in one line.
+fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
+    let seeds = comparison.entries.first().map_or(0, |e| e.seeds.len());
+    let plural = |n: usize, what: &str| match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    };
+    format!(
+        "RTT {}, {} s, {}, {}",
+        scenario.rtt,
+        scenario.duration.as_secs_f64(),
+        plural(scenario.flows, "flow"),
+        plural(seeds, "seed"),
+    )
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Limit => "limit",
+        Role::Contender => "contender",
+        Role::Floor => "floor",
+    }
+}
+
+fn entry_data<'a>(
+    entry: &'a Entry,
+    several_flows: bool,
+    factor: usize,
+    resolution: Duration,
+) -> EntryData<'a> {
+    let cells = |m: &Metrics| -> Vec<f64> {
+        columns(several_flows)
+            .iter()
+            .map(|c| short((c.value)(m)))
+            .collect()
+    };
+    EntryData {
+        name: &entry.name,
+        role: role(entry.role),
+        cells: cells(&entry.mean),
+        ci95: entry.ci95.as_ref().map(cells),
+        seeds: entry
+            .seeds
+            .iter()
+            .filter(|m| m.rtt_ms.p95.is_finite())
+            .map(|m| (short(m.rtt_ms.p95), short(m.throughput_mbps)))
+            .collect(),
+        rtt: cdf(&entry.rtt),
+        queueing: cdf(&entry.queueing),
+        time: entry
+            .timeline
+            .as_ref()
+            .map(|t| time_data(&t.coarsened(factor), resolution)),
+    }
+}
+
+fn time_data(timeline: &Timeline, resolution: Duration) -> TimeData {
+    let link = timeline.link();
+    let bin = timeline.bin();
+    let several = timeline.flows().len() > 1;
+    let shares: Vec<Vec<f64>> = timeline
+        .flows()
+        .iter()
+        .map(|flow| shares(flow, bin))
+        .collect();
+    let flow_data = |bins: &[FlowBin], tracks: Option<&FlowTimeline>, share: Option<&[f64]>| {
+        flow_data(bins, bin, tracks, resolution, share)
+    };
+    TimeData {
+        bin: bin.as_secs_f64(),
+        queue: Band::new(link.iter().map(|b| b.queue.get())),
+        sojourn: Band::new(link.iter().map(|b| b.sojourn.get())),
+        drops: counts(link.iter().map(|b| b.drops)),
+        total: several.then(|| flow_data(timeline.total(), timeline.flows().first(), None)),
+        flows: timeline
+            .flows()
+            .iter()
+            .zip(&shares)
+            .map(|(flow, share)| {
+                flow_data(&flow.bins, Some(flow), several.then_some(share.as_slice()))
+            })
+            .collect(),
+        share_window: share_window(bin).as_secs_f64(),
+        jain: several.then(|| Series::new(fairness(timeline.flows(), &shares, share_window(bin)))),
+    }
+}
+
+/// The bins in which something happened.
+fn counts(counts: impl Iterator<Item = u32>) -> Vec<(usize, u32)> {
+    counts.enumerate().filter(|(_, n)| *n > 0).collect()
+}
+
+fn flow_data(
+    bins: &[FlowBin],
+    bin: Duration,
+    tracks: Option<&FlowTimeline>,
+    resolution: Duration,
+    share: Option<&[f64]>,
+) -> FlowData {
+    let band = |get: &dyn Fn(&FlowBin) -> Envelope| Band::new(bins.iter().map(|b| get(b).get()));
+    let rate = |volume: &dyn Fn(&FlowBin) -> Bytes| {
+        Series::new(rates(bins, bin, volume).into_iter().map(Some))
+    };
+    let gain = band(&|b| b.filter.gain);
+    FlowData {
+        delivered: rate(&|b| b.delivered),
+        sent: rate(&|b| b.sent),
+        rtt: band(&|b| b.rtt),
+        cwnd: band(&|b| b.cwnd),
+        inflight: band(&|b| b.inflight),
+        bandwidth: band(&|b| b.bandwidth),
+        filter: gain.is_some().then(|| FilterData {
+            gain,
+            process: band(&|b| b.filter.process),
+            measurement: band(&|b| b.filter.measurement),
+            innovation: band(&|b| b.filter.innovation),
+        }),
+        lost: counts(bins.iter().map(|b| b.lost)),
+        resent: counts(bins.iter().map(|b| b.resent)),
+        timeouts: counts(bins.iter().map(|b| b.timeouts)),
+        phases: tracks.map_or_else(TrackData::default, |t| track(&t.phases, resolution)),
+        modes: tracks.map_or_else(TrackData::default, |t| track(&t.modes, resolution)),
+        share: share.map(|s| Series::new(s.iter().copied().map(Some))),
+    }
+}
+
+fn track(track: &Track, resolution: Duration) -> TrackData {
+    let mut track = track.clone();
+    track.coarsen(resolution);
+    TrackData {
+        states: track.states().to_vec(),
+        changes: track
+            .changes()
+            .iter()
+            .map(|(time, state)| (time.as_nanos() / 1_000_000, *state))
+            .collect(),
+    }
+}

@@ -1,0 +1,124 @@
+//! A flow's qlog against the schema, and against what the simulator measures of the same run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cddl_cat::validate_json_str;
+use lowtide_cc::units::{Duration, Rate};
+use lowtide_lab::compare::Contender;
+use lowtide_lab::metrics::Meter;
+use lowtide_lab::qlog;
+use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_sim::Simulation;
+use lowtide_sim::impairment::LossModel;
+use lowtide_sim::link::Link;
+use lowtide_sim::transport::TransportConfig;
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("qlog.cddl");
+
+fn scenario() -> Scenario {
+    let link = Link::constant(Rate::from_mbps(10)).unwrap();
+    Scenario {
+        duration: Duration::from_secs(5),
+        loss: LossModel::Random(0.01),
+        ..Scenario::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+    }
+}
+
+fn log(spec: &str) -> Vec<String> {
+    let mut bytes = Vec::new();
+    let contender = Contender::parse(spec).unwrap();
+    qlog::write(&scenario(), &contender, 1, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let records = text.split('\u{1e}').skip(1);
+    records
+        .map(|record| record.strip_suffix('\n').unwrap().to_string())
+        .collect()
+}
+
+#[test]
+fn every_record_fits_the_schema() {
+    for spec in ["bbr", "cubic", "oracle"] {
+        let records = log(spec);
+        validate_json_str("header-record", SCHEMA, &records[0]).unwrap();
+        for record in &records[1..] {
+            validate_json_str("event-record", SCHEMA, record)
+                .unwrap_or_else(|e| panic!("{record}: {e}"));
+        }
+    }
+    let misspelt = r#"{"time": 1.0, "name": "quic:packet_sent", "data": {"heder": {}}}"#;
+    assert!(validate_json_str("event-record", SCHEMA, misspelt).is_err());
+}
+
+#[test]
+fn the_log_tells_of_the_run_that_the_meter_saw() {
+    let events: Vec<Value> = log("cubic")[1..]
+        .iter()
+        .map(|record| serde_json::from_str(record).unwrap())
+        .collect();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in &events {
+        *seen.entry(event["name"].as_str().unwrap()).or_default() += 1;
+    }
+    let times: Vec<f64> = events.iter().map(|e| e["time"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted());
+
+    let spec = lowtide_cc::registry::parse("cubic").unwrap();
+    let config = scenario().config(&sender(&spec), 1).unwrap();
+    let mut meter = Meter::new(&config);
+    Simulation::new(config).unwrap().run(&mut meter);
+    let measured = meter.finish().total;
+    let sent = seen["quic:packet_sent"] as f64;
+    let resent = measured.retransmitted_share * sent;
+    assert!((resent - resent.round()).abs() < 1e-6, "of full packets");
+    // What is lost is sent again, but for the last losses before the end.
+    let lost = seen["quic:packet_lost"] as f64;
+    assert!(lost > 5.0 && (0.0..=3.0).contains(&(lost - resent)));
+
+    let acked: u64 = events
+        .iter()
+        .filter(|e| e["name"] == "quic:packet_received")
+        .flat_map(|e| e["data"]["frames"][0]["acked_ranges"].as_array().unwrap())
+        .map(|range| {
+            let ends: Vec<u64> = range
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|n| n.as_u64().unwrap())
+                .collect();
+            ends[ends.len() - 1] - ends[0] + 1
+        })
+        .sum();
+    let received = measured.throughput_mbps * 5.0 * 1e6 / 8.0 / 1500.0;
+    assert!(
+        (0.0..100.0).contains(&(received - acked as f64)),
+        "{acked} of {received}"
+    );
+    let phases: Vec<&str> = events
+        .iter()
+        .filter(|e| e["name"] == "quic:congestion_state_updated")
+        .map(|e| e["data"]["new"].as_str().unwrap())
+        .collect();
+    assert_eq!(phases[..2], ["SlowStart", "Recovery"]);
+}
+
+#[test]
+fn several_flows_and_tcp_are_refused() {
+    let contender = Contender::parse("bbr").unwrap();
+    let refused = |scenario: &Scenario| {
+        qlog::write(scenario, &contender, 1, Vec::new())
+            .unwrap_err()
+            .to_string()
+    };
+    let two = Scenario {
+        flows: 2,
+        ..scenario()
+    };
+    assert_eq!(refused(&two), "qlog shows one flow, not 2");
+    let tcp = Scenario {
+        transport: TransportConfig::tcp(),
+        ..scenario()
+    };
+    assert!(refused(&tcp).contains("TCP"));
+}
