@@ -8,6 +8,9 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     if let Ok(trace) = mahimahi::parse(data, MAHIMAHI_OPPORTUNITY) {
         let mut text = Vec::new();
         mahimahi::write(&trace, &mut text).expect("memory takes everything");
-        assert_eq!(mahimahi::parse(&text, MAHIMAHI_OPPORTUNITY).as_ref(), Ok(&trace));
+        assert_eq!(
+            mahimahi::parse(&text, MAHIMAHI_OPPORTUNITY).as_ref(),
+            Ok(&trace)
+        );
     }
 });

@@ -10,7 +10,7 @@ use std::panic::{self, AssertUnwindSafe};
 use lowtide_cc::registry;
 use lowtide_sim::engine::ConfigError;
 use lowtide_sim::link::LinkError;
-use lowtide_sim::{SenderKind, Simulation};
+use lowtide_sim::{Outcome, Probe, SenderKind, SimConfig, Simulation};
 use rayon::prelude::*;
 
 use crate::metrics::{Delays, Measured, Meter, Metrics};
@@ -83,6 +83,10 @@ pub enum Error {
     /// The configuration cannot be simulated.
     #[error("{0}")]
     Config(#[from] ConfigError),
+    /// The configuration cannot run over the QUIC host.
+    #[cfg(feature = "quic")]
+    #[error("{0}")]
+    Quic(String),
     /// The threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(String),
@@ -146,9 +150,23 @@ pub struct Comparison {
     pub simulated_packets: u64,
 }
 
+/// What carries the flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Host {
+    /// The simulator's own transports.
+    #[default]
+    Model,
+    /// s2n-quic in virtual time, on the same links. The oracle, which is no controller, stays with
+    /// the model.
+    #[cfg(feature = "quic")]
+    Quic,
+}
+
 /// How a comparison is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
+    /// What carries the flows.
+    pub host: Host,
     /// How many seeds.
     pub seeds: u64,
     /// The first of them.
@@ -171,17 +189,22 @@ struct Run {
 fn run(
     scenario: &Scenario,
     contender: &Contender,
+    host: Host,
     seed: u64,
     timeline: bool,
 ) -> Result<Result<Run, FailedRun>, Error> {
     let config = scenario.config(&contender.sender(), seed)?;
-    let mut probe = (
+    let probe = (
         Meter::new(&config),
         timeline.then(|| Timeline::new(&config)),
     );
-    let simulate = AssertUnwindSafe(|| Simulation::new(config).map(|s| s.run(&mut probe)));
-    let outcome = match panic::catch_unwind(simulate) {
-        Ok(outcome) => outcome?,
+    let host = match contender {
+        Contender::Oracle => Host::Model,
+        Contender::Controller { .. } => host,
+    };
+    let simulate = AssertUnwindSafe(|| simulate(host, config, probe));
+    let (outcome, probe) = match panic::catch_unwind(simulate) {
+        Ok(done) => done?,
         Err(panic) => {
             return Ok(Err(FailedRun {
                 name: contender.name().to_string(),
@@ -198,6 +221,24 @@ fn run(
         rtt: meter.rtt(),
         queueing: meter.queueing(),
     }))
+}
+
+/// A whole run, watched by `probe`.
+fn simulate<P: Probe + Send + 'static>(
+    host: Host,
+    config: SimConfig,
+    mut probe: P,
+) -> Result<(Outcome, P), Error> {
+    match host {
+        Host::Model => {
+            let outcome = Simulation::new(config)?.run(&mut probe);
+            Ok((outcome, probe))
+        }
+        #[cfg(feature = "quic")]
+        Host::Quic => {
+            lowtide_quic::virtual_time::run(&config, probe).map_err(|e| Error::Quic(e.to_string()))
+        }
+    }
 }
 
 /// What a panic says.
@@ -271,7 +312,7 @@ fn compare_here(
             .par_iter()
             .map(|&(c, seed)| {
                 let timeline = plan.timelines && c < asked && seed == plan.first_seed;
-                let done = run(scenario, &all[c], seed, timeline);
+                let done = run(scenario, &all[c], plan.host, seed, timeline);
                 progress();
                 done
             })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Plan, Role, compare};
+use lowtide_lab::compare::{Comparison, Contender, Host, Plan, Role, compare};
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
 use lowtide_sim::SenderKind;
@@ -16,6 +16,7 @@ use lowtide_sim::transport::TransportConfig;
 fn run(scenario: &Scenario, names: &[&str], seeds: u64, jobs: usize) -> Comparison {
     let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
     let plan = Plan {
+        host: Host::default(),
         seeds,
         first_seed: 1,
         jobs,
@@ -235,6 +236,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
     };
     let contenders = [faulty, Contender::parse("bbr").unwrap()];
     let plan = Plan {
+        host: Host::default(),
         seeds: 2,
         // Seeds wrap around; none is left out.
         first_seed: u64::MAX,

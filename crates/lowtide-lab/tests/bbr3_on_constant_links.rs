@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Contender, Plan, compare};
+use lowtide_lab::compare::{Contender, Host, Plan, compare};
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::scenario::{LinkSource, Scenario};
 use lowtide_sim::impairment::LossModel;
@@ -23,6 +23,7 @@ fn scenario(buffer_bdp: f64) -> Scenario {
 fn measure<const N: usize>(scenario: &Scenario, names: [&str; N]) -> [Metrics; N] {
     let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
     let plan = Plan {
+        host: Host::default(),
         seeds: 2,
         first_seed: 1,
         jobs: 1,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Contender, Plan, compare};
+use lowtide_lab::compare::{Contender, Host, Plan, compare};
 use lowtide_lab::figures;
 use lowtide_lab::scenario::{LinkSource, Scenario};
 use lowtide_sim::link::Link;
@@ -41,6 +41,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     };
     let contenders = [Contender::parse("bbr").unwrap(), hostile];
     let plan = Plan {
+        host: Host::default(),
         seeds: 2,
         first_seed: 1,
         jobs: 1,

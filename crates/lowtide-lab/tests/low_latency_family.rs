@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Plan, compare};
+use lowtide_lab::compare::{Comparison, Contender, Host, Plan, compare};
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
 use lowtide_sim::impairment::LossModel;
@@ -14,6 +14,7 @@ use lowtide_sim::queue::QueueLimit;
 fn run(scenario: &Scenario, names: &[&str]) -> Comparison {
     let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
     let plan = Plan {
+        host: Host::default(),
         seeds: 1,
         first_seed: 1,
         jobs: 2,

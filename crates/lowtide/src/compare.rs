@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use lowtide_cc::registry;
-use lowtide_lab::compare::{self, Comparison, Contender, Plan};
+use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
 use lowtide_lab::scenario::Scenario;
 use lowtide_lab::{figures, qlog, report};
 
@@ -35,6 +35,16 @@ pub(crate) struct Args {
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
     seed: u64,
+
+    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
+    /// time on the same links
+    #[arg(
+        long,
+        value_name = "HOST",
+        default_value = "model",
+        help_heading = "Run"
+    )]
+    host: HostArg,
 
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Run",
@@ -80,6 +90,23 @@ pub(crate) struct Args {
     no_timing: bool,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum HostArg {
+    Model,
+    #[cfg(feature = "quic")]
+    Quic,
+}
+
+impl From<HostArg> for Host {
+    fn from(host: HostArg) -> Self {
+        match host {
+            HostArg::Model => Self::Model,
+            #[cfg(feature = "quic")]
+            HostArg::Quic => Self::Quic,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(&args.controllers)?;
     let scenarios = args.scenario.scenarios()?;
@@ -90,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
     let plan = Plan {
+        host: args.host.into(),
         seeds: args.seeds,
         first_seed: args.seed,
         jobs: args.jobs.unwrap_or(0) as usize,

@@ -10,6 +10,8 @@ mod reproduce;
 mod scenario_args;
 mod sparkline;
 mod trace;
+#[cfg(feature = "quic")]
+mod transfer;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,6 +45,12 @@ enum Command {
         #[command(subcommand)]
         command: trace::Command,
     },
+    /// Send and receive over QUIC, for 'lowtide fetch' on another machine
+    #[cfg(feature = "quic")]
+    Serve(transfer::serve::Args),
+    /// Measure a transfer over QUIC from or to 'lowtide serve'
+    #[cfg(feature = "quic")]
+    Fetch(Box<transfer::fetch::Args>),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -60,6 +68,10 @@ fn main() -> ExitCode {
         Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args),
         Command::Trace { command } => trace::run(&command),
+        #[cfg(feature = "quic")]
+        Command::Serve(args) => transfer::serve::run(&args),
+        #[cfg(feature = "quic")]
+        Command::Fetch(args) => transfer::fetch::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);

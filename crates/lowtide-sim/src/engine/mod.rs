@@ -11,16 +11,18 @@
 //! the end of a delay line, a sender's or receiver's timer. Access links are FIFO and
 //! unlimited, so that the time a packet leaves them is known when it enters; they need no event.
 
+pub mod access;
 mod lane;
 mod oracle;
 mod packet;
-mod pipe;
+pub mod pipe;
 mod schedule;
 
 use lowtide_cc::Config;
 use lowtide_cc::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
+use self::access::AccessLink;
 use self::lane::Lane;
 use self::oracle::BottleneckSlots;
 use self::packet::{AckPacket, DataPacket};
@@ -167,27 +169,6 @@ fn pop_head<T>(lane: &mut Lane<T>, slot: u32, schedule: &mut Schedule) -> Option
         None => schedule.clear(slot),
     }
     head
-}
-
-/// A FIFO access link: knows only until when it is busy.
-#[derive(Clone, Copy, Debug)]
-struct AccessLink {
-    rate: Option<lowtide_cc::units::Rate>,
-    delay: Duration,
-    free_at: Time,
-}
-
-impl AccessLink {
-    #[inline]
-    fn pass(&mut self, entry: Time, bytes: Bytes) -> Time {
-        match self.rate {
-            None => entry + self.delay,
-            Some(rate) => {
-                self.free_at = self.free_at.max(entry) + rate.time_for(bytes);
-                self.free_at + self.delay
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -554,16 +535,8 @@ impl Flow {
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
             receiver: Receiver::new(&flow.transport, estimator),
-            sender_access: AccessLink {
-                rate: sender_rate,
-                delay: sender_delay,
-                free_at: Time::ZERO,
-            },
-            receiver_access: AccessLink {
-                rate: receiver_rate,
-                delay: receiver_delay,
-                free_at: Time::ZERO,
-            },
+            sender_access: AccessLink::new(sender_rate, sender_delay),
+            receiver_access: AccessLink::new(receiver_rate, receiver_delay),
             ack_delay: sender_delay + receiver_delay,
             to_bottleneck: Lane::new(),
             delivery_line,
@@ -573,7 +546,8 @@ impl Flow {
 }
 
 /// Independent seeds from one (SplitMix64's finaliser over the stream number).
-fn derive_seed(seed: u64, stream: u64) -> u64 {
+#[must_use]
+pub fn derive_seed(seed: u64, stream: u64) -> u64 {
     let mut z = seed.wrapping_add(stream.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -16,28 +16,34 @@ struct Waiting<T> {
 
 /// A packet that has just left the link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exit<T> {
-    pub(super) packet: T,
-    pub(super) bytes: Bytes,
+pub struct Exit<T> {
+    /// What it is.
+    pub packet: T,
+    /// Its size.
+    pub bytes: Bytes,
     /// Time in queue and on the link.
-    pub(super) sojourn: Duration,
+    pub sojourn: Duration,
     /// When it arrives at the far end; `None` when it is lost on the way.
-    pub(super) arrival: Option<Time>,
+    pub arrival: Option<Time>,
     /// When the link has sent the next packet, if one waits.
-    pub(super) next_exit: Option<Time>,
+    pub next_exit: Option<Time>,
 }
 
 /// What became of a packet offered to a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub enum Offer {
     /// The link was idle and now sends it until then.
     Serving(Time),
+    /// It waits.
     Queued,
+    /// The queue was full.
     Dropped,
 }
 
+/// A queue, the link behind it, and the delay and losses behind that. It has no clock: who uses it
+/// calls [`exit`](Self::exit) when the link has sent a packet.
 #[derive(Debug)]
-pub(super) struct Pipe<T> {
+pub struct Pipe<T> {
     queue: DropTail<Waiting<T>>,
     server: Server,
     serving: Option<Waiting<T>>,
@@ -46,8 +52,9 @@ pub(super) struct Pipe<T> {
 }
 
 impl<T: Copy> Pipe<T> {
-    /// `base_rtt` resolves buffers given in BDP; `seed` feeds loss and jitter.
-    pub(super) fn new(config: &PipeConfig, base_rtt: Duration, seed: u64) -> Self {
+    /// An idle one. `base_rtt` resolves buffers given in BDP; `seed` feeds loss and jitter.
+    #[must_use]
+    pub fn new(config: &PipeConfig, base_rtt: Duration, seed: u64) -> Self {
         Self {
             queue: DropTail::new(config.buffer.resolve(&config.link, base_rtt)),
             server: Server::new(config.link.clone()),
@@ -57,8 +64,9 @@ impl<T: Copy> Pipe<T> {
         }
     }
 
+    /// A packet arrives before the queue.
     #[inline]
-    pub(super) fn offer(&mut self, now: Time, packet: T, bytes: Bytes) -> Offer {
+    pub fn offer(&mut self, now: Time, packet: T, bytes: Bytes) -> Offer {
         let waiting = Waiting {
             packet,
             bytes,
@@ -77,7 +85,7 @@ impl<T: Copy> Pipe<T> {
 
     /// The packet on the link has been sent.
     #[inline]
-    pub(super) fn exit(&mut self, now: Time) -> Option<Exit<T>> {
+    pub fn exit(&mut self, now: Time) -> Option<Exit<T>> {
         let done = self.serving.take()?;
         self.serving = self.queue.pop();
         let next_exit = self.serving.map(|next| {
@@ -96,7 +104,8 @@ impl<T: Copy> Pipe<T> {
 
     /// Bytes that wait; the packet on the link does not count.
     #[inline]
-    pub(super) fn queued(&self) -> Bytes {
+    #[must_use]
+    pub fn queued(&self) -> Bytes {
         self.queue.bytes()
     }
 }

@@ -1,0 +1,229 @@
+//! The packets that one packet number space has in flight.
+//!
+//! s2n-quic hands back the [`Token`] of the newest packet that an ACK frame acknowledges, the sum of
+//! bytes, and a token for each packet lost. Which packets the sum stands for is found here: exactly,
+//! where the frame's ranges are known, otherwise by taking the newest ones in flight.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+use lowtide_cc::delivery_rate::PacketRateState;
+use lowtide_cc::units::{Bytes, Time};
+
+/// A packet that left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// The controller's number for it.
+    pub(crate) number: u64,
+    /// Its packet number, where known.
+    pub(crate) wire_number: Option<u64>,
+    pub(crate) bytes: Bytes,
+    pub(crate) at: Time,
+    pub(crate) rate_state: PacketRateState,
+    in_flight: bool,
+}
+
+impl Sent {
+    pub(crate) fn new(
+        number: u64,
+        wire_number: Option<u64>,
+        bytes: Bytes,
+        at: Time,
+        rate_state: PacketRateState,
+    ) -> Self {
+        Self {
+            number,
+            wire_number,
+            bytes,
+            at,
+            rate_state,
+            // What carries no more than an acknowledgment is not in flight (RFC 9002 §2).
+            in_flight: !bytes.is_zero(),
+        }
+    }
+}
+
+/// Finds a packet again.
+pub(crate) type Token = u64;
+
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    packets: VecDeque<Sent>,
+    /// Token of the first of `packets`.
+    first: Token,
+}
+
+impl Flight {
+    pub(crate) fn push(&mut self, sent: Sent) -> Token {
+        let token = self.next_token();
+        self.packets.push_back(sent);
+        self.forget_settled();
+        token
+    }
+
+    fn next_token(&self) -> Token {
+        self.first + self.packets.len() as u64
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Takes a packet out of flight; `None` when it was not in flight.
+    pub(crate) fn settle(&mut self, token: Token) -> Option<Sent> {
+        let index = usize::try_from(token.checked_sub(self.first)?).ok()?;
+        let sent = self.settle_at(index)?;
+        self.forget_settled();
+        Some(sent)
+    }
+
+    fn settle_at(&mut self, index: usize) -> Option<Sent> {
+        let sent = self.packets.get_mut(index)?;
+        std::mem::take(&mut sent.in_flight).then_some(*sent)
+    }
+
+    /// Takes the packets out of flight that an acknowledgment of `bytes` covers, into `acked`, in
+    /// the order of their numbers. `newest`: the newest of them; `ranges`: what its ACK frame says,
+    /// largest first, empty where unknown.
+    pub(crate) fn acknowledge(
+        &mut self,
+        newest: Token,
+        bytes: Bytes,
+        ranges: &[RangeInclusive<u64>],
+        acked: &mut Vec<Sent>,
+    ) {
+        let mut total = Bytes::ZERO;
+        for range in ranges {
+            let start = self
+                .packets
+                .partition_point(|s| s.wire_number < Some(*range.start()));
+            let mut index = start;
+            while let Some(sent) = self.packets.get(index)
+                && sent.wire_number <= Some(*range.end())
+            {
+                if let Some(sent) = self.settle_at(index) {
+                    total += sent.bytes;
+                    acked.push(sent);
+                }
+                index += 1;
+            }
+        }
+        let last = newest.saturating_sub(self.first).saturating_add(1);
+        let mut index = (last.min(self.packets.len() as u64)) as usize;
+        if newest < self.first {
+            index = 0;
+        }
+        while total < bytes && index > 0 {
+            index -= 1;
+            if let Some(sent) = self.settle_at(index) {
+                total += sent.bytes;
+                acked.push(sent);
+            }
+        }
+        acked.sort_unstable_by_key(|s| s.number);
+        self.forget_settled();
+    }
+
+    /// Packets of `bytes` in total are no longer in flight, without a word which: one of just this
+    /// size, or else the oldest ones. What could not be found remains.
+    pub(crate) fn discard(&mut self, mut bytes: Bytes) -> Bytes {
+        let same_size = |s: &Sent| s.in_flight && s.bytes == bytes;
+        if let Some(index) = self.packets.iter().position(same_size) {
+            self.settle_at(index);
+            bytes = Bytes::ZERO;
+        }
+        for index in 0..self.packets.len() {
+            if bytes.is_zero() {
+                break;
+            }
+            if self.packets[index].bytes <= bytes
+                && let Some(sent) = self.settle_at(index)
+            {
+                bytes -= sent.bytes;
+            }
+        }
+        self.forget_settled();
+        bytes
+    }
+
+    fn forget_settled(&mut self) {
+        while self.packets.front().is_some_and(|s| !s.in_flight) {
+            self.packets.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1000;
+
+    /// `n` packets with odd packet numbers.
+    fn flight(n: u64) -> Flight {
+        let mut flight = Flight::default();
+        for number in 0..n {
+            let wire = Some(2 * number + 1);
+            let state = PacketRateState::default();
+            let sent = Sent::new(number, wire, Bytes::new(SIZE), Time::ZERO, state);
+            assert_eq!(flight.push(sent), number);
+        }
+        flight
+    }
+
+    fn numbers(
+        flight: &mut Flight,
+        newest: u64,
+        packets: u64,
+        ranges: &[RangeInclusive<u64>],
+    ) -> Vec<u64> {
+        let mut acked = Vec::new();
+        flight.acknowledge(newest, Bytes::new(packets * SIZE), ranges, &mut acked);
+        acked.iter().map(|s| s.number).collect()
+    }
+
+    #[test]
+    fn ranges_name_the_packets_exactly_and_without_them_the_newest_are_taken() {
+        let mut exact = flight(10);
+        // 19 and 13..=15 and 1: the numbers 9, 6, 7, 0.
+        let ranges = [19..=19, 12..=16, 0..=2];
+        assert_eq!(numbers(&mut exact, 9, 4, &ranges), [0, 6, 7, 9]);
+        assert_eq!(numbers(&mut exact, 9, 0, &ranges), [0; 0], "none twice");
+        assert_eq!(exact.settle(1).map(|s| s.number), Some(1));
+        assert_eq!(exact.settle(1).map(|s| s.number), None, "already lost");
+
+        let mut guessed = flight(10);
+        assert_eq!(numbers(&mut guessed, 4, 3, &[]), [2, 3, 4]);
+        assert_eq!(numbers(&mut guessed, 6, 3, &[]), [1, 5, 6]);
+        assert_eq!(numbers(&mut guessed, 1_000_000, 100, &[]), [0, 7, 8, 9]);
+        assert_eq!(guessed.len(), 0);
+        assert_eq!(numbers(&mut guessed, 3, 1, &[]), [0; 0], "long forgotten");
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_is_in_flight() {
+        let mut flight = flight(3);
+        for number in 3..1000 {
+            let state = PacketRateState::default();
+            let ack_only = Sent::new(number, Some(number * 2 + 1), Bytes::ZERO, Time::ZERO, state);
+            flight.push(ack_only);
+        }
+        assert_eq!(numbers(&mut flight, 999, 3, &[0..=4000]), [0, 1, 2]);
+        assert_eq!(flight.len(), 0);
+    }
+
+    #[test]
+    fn discarded_bytes_are_one_packet_of_their_size_or_the_oldest() {
+        let mut flight = flight(4);
+        let state = PacketRateState::default();
+        flight.push(Sent::new(4, Some(9), Bytes::new(1472), Time::ZERO, state));
+        assert_eq!(flight.discard(Bytes::new(1472)), Bytes::ZERO, "MTU probe");
+        assert!(flight.settle(4).is_none() && flight.len() > 1);
+        assert_eq!(flight.discard(Bytes::new(2 * SIZE)), Bytes::ZERO);
+        assert!(flight.settle(0).is_none() && flight.settle(2).is_some());
+        assert_eq!(flight.discard(Bytes::new(5 * SIZE)), Bytes::new(4 * SIZE));
+        assert_eq!(flight.len(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! The packet interceptor: puts frames into packets and takes them out.
+
+use std::sync::Arc;
+
+use lowtide_cc::units::Bytes;
+use s2n_codec::{DecoderBufferMut, Encoder, EncoderBuffer, encoder::scatter};
+use s2n_quic::provider::event::events::Subject;
+use s2n_quic::provider::packet_interceptor::PacketInterceptor;
+use s2n_quic_core::frame::FrameMut;
+use s2n_quic_core::packet::interceptor::{Datagram, Packet};
+
+use crate::connection::{Connection, Connections};
+use crate::frame::{self, Frame};
+use crate::slot::{PING, PLACEHOLDER};
+
+/// Sees each packet of an endpoint before it is encrypted and after it is decrypted.
+#[derive(Debug)]
+pub struct Interceptor {
+    connections: Arc<Connections>,
+    /// The connection of the last packet: most often also that of the next.
+    last: Option<(u64, Arc<Connection>)>,
+    /// Size of the datagram under way, until its first 1-RTT packet has counted it.
+    datagram: Bytes,
+}
+
+impl Interceptor {
+    pub(crate) fn new(connections: Arc<Connections>) -> Self {
+        Self {
+            connections,
+            last: None,
+            datagram: Bytes::ZERO,
+        }
+    }
+
+    #[inline]
+    fn connection(&mut self, subject: &Subject) -> Option<&Connection> {
+        let Subject::Connection { id, .. } = subject else {
+            return None;
+        };
+        if self.last.as_ref().is_none_or(|(last, _)| last != id) {
+            self.last = self.connections.find(*id).map(|c| (*id, c));
+        }
+        self.last.as_ref().map(|(_, connection)| &**connection)
+    }
+}
+
+impl PacketInterceptor for Interceptor {
+    #[inline]
+    fn intercept_rx_datagram<'a>(
+        &mut self,
+        _subject: &Subject,
+        _datagram: &Datagram<'_>,
+        payload: DecoderBufferMut<'a>,
+    ) -> DecoderBufferMut<'a> {
+        self.datagram = Bytes::new(payload.len() as u64);
+        payload
+    }
+
+    #[inline]
+    fn intercept_rx_payload<'a>(
+        &mut self,
+        subject: &Subject,
+        packet: &Packet,
+        payload: DecoderBufferMut<'a>,
+    ) -> DecoderBufferMut<'a> {
+        if !packet.number.space().is_application_data() {
+            return payload;
+        }
+        let bytes = std::mem::take(&mut self.datagram);
+        let Some(connection) = self.connection(subject).filter(|c| c.is_negotiated()) else {
+            return payload;
+        };
+        let payload = payload.into_less_safe_slice();
+        let frame = Frame::decode(payload);
+        let start = if frame.is_some() { frame::LENGTH } else { 0 };
+        let payload = &mut payload[start..];
+        // Acknowledgments are sent whatever window and pacer say: they do not show what the path
+        // carries, and would end a sample in a pause of the data.
+        let bytes = if is_only_ack(payload) {
+            Bytes::ZERO
+        } else {
+            bytes
+        };
+        connection.on_received(packet.timestamp, packet.number.as_u64(), bytes, frame);
+        DecoderBufferMut::new(payload)
+    }
+
+    #[inline]
+    fn intercept_tx_payload(
+        &mut self,
+        subject: &Subject,
+        packet: &Packet,
+        payload: &mut scatter::Buffer<'_>,
+    ) {
+        if !packet.number.space().is_application_data() {
+            return;
+        }
+        let Some(connection) = self.connection(subject) else {
+            return;
+        };
+        connection.set_leaving(packet.number.as_u64());
+        if !connection.is_negotiated() {
+            return;
+        }
+        let (buffer, extra) = payload.inner_mut();
+        if connection.take_slot() {
+            let frame = connection.frame(connection.estimate());
+            if replace_placeholder(buffer.as_mut_slice(), frame) {
+                connection.on_signal_written();
+            }
+        } else if extra.is_none()
+            && begins_with_ack(buffer.as_mut_slice())
+            && buffer.remaining_capacity() >= frame::LENGTH
+        {
+            let feedback = connection.estimate_for_ack(packet.timestamp);
+            if feedback.is_some() || connection.wants_slot() {
+                let frame = connection.frame(feedback.or_else(|| connection.estimate()));
+                insert_first(buffer, frame);
+                connection.on_signal_written();
+            }
+        }
+    }
+}
+
+/// Whether a payload begins with an ACK frame (RFC 9000 §19.3), which s2n-quic writes first.
+#[inline]
+fn begins_with_ack(payload: &[u8]) -> bool {
+    matches!(payload.first(), Some(0x02 | 0x03))
+}
+
+/// Whether a payload is an ACK frame and nothing else.
+#[inline]
+fn is_only_ack(payload: &mut [u8]) -> bool {
+    begins_with_ack(payload)
+        && DecoderBufferMut::new(payload)
+            .decode::<FrameMut<'_>>()
+            .is_ok_and(|(_, rest)| rest.is_empty())
+}
+
+/// Puts `frame` before all others.
+fn insert_first(buffer: &mut EncoderBuffer<'_>, frame: Frame) {
+    let end = buffer.len();
+    buffer.write_slice(&frame.encode());
+    let payload = buffer.as_mut_slice();
+    payload.copy_within(..end, frame::LENGTH);
+    payload[..frame::LENGTH].copy_from_slice(&frame.encode());
+}
+
+/// Puts `frame` before all others and a PING where the placeholder was; false, and nothing changed,
+/// when there is none. The frames are walked: data may look like anything.
+fn replace_placeholder(payload: &mut [u8], frame: Frame) -> bool {
+    let Some(start) = find_placeholder(payload) else {
+        return false;
+    };
+    let end = start + PLACEHOLDER.len();
+    payload.copy_within(..start, frame::LENGTH);
+    payload[..frame::LENGTH].copy_from_slice(&frame.encode());
+    payload[frame::LENGTH + start..end].copy_from_slice(&PING);
+    true
+}
+
+fn find_placeholder(payload: &mut [u8]) -> Option<usize> {
+    let length = payload.len();
+    let mut at = 0;
+    loop {
+        if payload.get(at..)?.starts_with(&PLACEHOLDER) {
+            return Some(at);
+        }
+        let rest = DecoderBufferMut::new(&mut payload[at..]);
+        let (_, rest) = rest.decode::<FrameMut<'_>>().ok()?;
+        at = length - rest.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::controller::PeerSignal;
+    use lowtide_cc::units::Rate;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FRAME: Frame = Frame {
+        signal: PeerSignal::Regular,
+        rate: Rate::from_bytes_per_sec(7),
+    };
+
+    proptest! {
+        #[test]
+        fn any_payload_is_survived_and_without_a_placeholder_left_alone(
+            payload in prop::collection::vec(any::<u8>(), 0..200)
+        ) {
+            let mut changed = payload.clone();
+            if !replace_placeholder(&mut changed, FRAME) {
+                prop_assert_eq!(&changed, &payload);
+            }
+            let mut read = payload.clone();
+            if is_only_ack(&mut read) {
+                prop_assert!(begins_with_ack(&payload));
+            }
+            prop_assert_eq!(&read, &payload);
+        }
+
+        #[test]
+        fn any_data_before_and_behind_the_placeholder_stay_what_they_are(
+            data in prop::collection::vec(any::<u8>(), 0..60),
+            behind in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            // A CRYPTO frame with a length of its own.
+            let before = [&[0x06, 0, data.len() as u8][..], &data].concat();
+            let mut payload = [&before[..], &PLACEHOLDER, &behind].concat();
+            prop_assert!(replace_placeholder(&mut payload, FRAME));
+            let expected = [&FRAME.encode()[..], &before, &PING, &behind].concat();
+            prop_assert_eq!(payload, expected);
+        }
+    }
+
+    /// An ACK of 0..=5, then a MAX_DATA frame.
+    const BEFORE: &[u8] = &[0x02, 5, 0, 0, 5, 0x10, 9];
+
+    #[test]
+    fn the_frame_comes_first_and_a_ping_takes_the_rest_of_the_place() {
+        // A stream frame up to the end whose data look like a placeholder.
+        let stream = [&[0x08, 0][..], &PLACEHOLDER].concat();
+        let mut payload = [BEFORE, &PLACEHOLDER, &stream].concat();
+        assert!(replace_placeholder(&mut payload, FRAME));
+        assert_eq!(
+            payload,
+            [&FRAME.encode()[..], BEFORE, &PING, &stream].concat()
+        );
+
+        let mut without = [BEFORE, &stream].concat();
+        let unchanged = without.clone();
+        assert!(!replace_placeholder(&mut without, FRAME));
+        assert_eq!(without, unchanged);
+    }
+
+    #[test]
+    fn an_acknowledgment_gets_the_frame_in_front() {
+        let mut bytes = [0; 40];
+        let mut buffer = EncoderBuffer::new(&mut bytes);
+        buffer.write_slice(BEFORE);
+        insert_first(&mut buffer, FRAME);
+        assert_eq!(
+            buffer.as_mut_slice(),
+            [&FRAME.encode()[..], BEFORE].concat()
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! Lowtide's congestion controllers in [s2n-quic](https://docs.rs/s2n-quic).
+//!
+//! One line changes an endpoint's controller:
+//!
+//! ```no_run
+//! # use std::path::Path;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = s2n_quic::Server::builder()
+//!     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
+//!     .with_io("0.0.0.0:4433")?
+//!     .with_congestion_controller(lowtide_quic::BbrS::default())?
+//!     .start()?;
+//! # Ok(()) }
+//! ```
+//!
+//! RBBR needs three lines more, at both ends: see [`Parts`]. Its frames are described in
+//! `docs/rbbr-frame.md`. Peers without the extension see plain QUIC.
+
+#[cfg(feature = "self-signed")]
+pub mod certificate;
+mod clock;
+mod connection;
+mod controller;
+mod events;
+mod flight;
+pub mod frame;
+mod interceptor;
+mod observer;
+mod pacer;
+mod provider;
+mod slot;
+#[cfg(feature = "virtual-time")]
+pub mod virtual_time;
+
+pub use controller::{Host, Make, PacketInfo};
+pub use events::{ConnectionCounter, Context, Events};
+pub use interceptor::Interceptor;
+pub use observer::{AckSeen, LossSeen, Observer, Observers};
+pub use provider::{
+    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,
+    Parts, Provider, Rbbr, RttGain, Vegas, Window,
+};
+pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};

@@ -1,0 +1,408 @@
+//! Whole s2n-quic connections in virtual time, over the simulator's links.
+//!
+//! The same configuration that [`lowtide_sim::Simulation`] runs with its own transport runs here with
+//! s2n-quic: handshake, streams, loss detection, acknowledgments and timers are the real ones, only
+//! clock and network are not. What is different from the model:
+//! - packets have headers and sizes of their own; links and queues carry them with 28 bytes of IPv4
+//!   and UDP;
+//! - clock and timers of s2n-quic count microseconds, and what is due within a millisecond counts as
+//!   due;
+//! - `ack_every` becomes the nearest that s2n-quic offers: each packet, about every second one, or
+//!   every tenth;
+//! - which bytes are sent again is not visible: the next bytes sent after a loss are taken for them;
+//!   lone acknowledgments of a sender do not count as sent;
+//! - what the receiver's estimator believes is not visible to the probe.
+
+mod network;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration as StdDuration;
+
+use lowtide_cc::controller::PacketSent;
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::engine::derive_seed;
+use lowtide_sim::probe;
+use lowtide_sim::source::{Source, SourceConfig};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use s2n_quic::client::Connect;
+use s2n_quic::provider::io::testing::{Executor, Handle, primary, spawn, time};
+use s2n_quic::provider::limits::Limits;
+use s2n_quic::{Client, Server};
+
+use self::network::{Dumbbell, HEADERS, Shared};
+use crate::certificate::SelfSigned;
+use crate::observer::{AckSeen, LossSeen, Observer};
+use crate::provider::Provider;
+
+/// Name in the certificate of virtual servers.
+const SERVER_NAME: &str = "localhost";
+
+/// Flow control is no limit here: as much as any window that the simulator can reach.
+const FLOW_CONTROL_WINDOW: u64 = 1 << 30;
+
+/// What an application hands to a stream at once.
+const CHUNK: usize = 1 << 16;
+
+/// What a stream's send buffer holds: what is in flight stays there, and a window must never find it
+/// too small, or a bulk sender would be taken for application-limited. The data are all the same
+/// zeros, so that it takes no memory.
+const SEND_BUFFER: u32 = 1 << 26;
+
+/// Why a configuration cannot run with s2n-quic.
+#[derive(Debug)]
+pub enum Error {
+    /// The oracle is no congestion controller.
+    Oracle,
+    /// The flows are not QUIC.
+    NotQuic,
+    /// No flows.
+    NoFlows,
+    /// s2n-quic takes packets of 1228 to 65535 bytes.
+    PacketSize(Bytes),
+    /// s2n-quic refused something.
+    Setup(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Oracle => f.write_str("the oracle cannot send over QUIC"),
+            Self::NotQuic => f.write_str("the QUIC host has no TCP"),
+            Self::NoFlows => f.write_str("a run needs at least one flow"),
+            Self::PacketSize(size) => {
+                write!(
+                    f,
+                    "QUIC packets are 1228 B to 65535 B on the wire, not {size}"
+                )
+            }
+            Self::Setup(error) => write!(f, "s2n-quic: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn setup<E: fmt::Display>(error: E) -> Error {
+    Error::Setup(error.to_string().into())
+}
+
+/// s2n-quic's randomness from a seed.
+struct Seeded(Pcg64Mcg);
+
+impl Seeded {
+    fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+}
+
+impl s2n_quic_core::random::Generator for Seeded {
+    fn public_random_fill(&mut self, dest: &mut [u8]) {
+        self.0.fill_bytes(dest);
+    }
+
+    fn private_random_fill(&mut self, dest: &mut [u8]) {
+        self.0.fill_bytes(dest);
+    }
+}
+
+impl s2n_quic::provider::random::Provider for Seeded {
+    type Generator = Self;
+    type Error = std::convert::Infallible;
+
+    fn start(self) -> Result<Self, Self::Error> {
+        Ok(self)
+    }
+}
+
+/// Hands what a flow's controller sees to the probe.
+struct FlowObserver<P> {
+    flow: usize,
+    network: Shared<P>,
+}
+
+impl<P> fmt::Debug for FlowObserver<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FlowObserver").field(&self.flow).finish()
+    }
+}
+
+impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
+    fn on_sent(&self, sent: &PacketSent) {
+        let mut network = self.network.lock();
+        network.on_send(self.flow, sent.number, sent.bytes);
+    }
+
+    fn on_ack(&self, ack: &AckSeen<'_>) {
+        let mut network = self.network.lock();
+        let now = network.now();
+        network.probe.on_ack(&probe::AckSeen {
+            flow: self.flow,
+            now,
+            packets: ack.packets,
+            rtt: ack.rtt,
+            smoothed_rtt: ack.smoothed_rtt,
+            inflight: ack.inflight,
+            controller: Some(ack.controller),
+        });
+    }
+
+    fn on_loss(&self, loss: &LossSeen<'_>) {
+        let mut network = self.network.lock();
+        let now = network.now();
+        network.probe.on_loss(&probe::LossSeen {
+            flow: self.flow,
+            now,
+            packets: loss.packets,
+            bytes: loss.bytes,
+            inflight: loss.inflight,
+        });
+        network.owe(self.flow, loss.bytes);
+    }
+}
+
+/// Runs a configuration with s2n-quic and hands back its outcome and the probe.
+///
+/// # Errors
+/// When the configuration cannot run with s2n-quic; see [`Error`].
+pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
+    if config.flows.is_empty() {
+        return Err(Error::NoFlows);
+    }
+    let packet_size = u16::try_from(config.packet_size.get())
+        .ok()
+        .filter(|size| *size >= 1228)
+        .ok_or(Error::PacketSize(config.packet_size))?;
+    let certificate = SelfSigned::new([SERVER_NAME]).map_err(setup)?;
+    let network = Shared::new(Dumbbell::new(config, probe));
+    let mut executor = Executor::new(network.clone(), config.seed);
+    let handle = executor.handle().clone();
+    executor.enter(|| start(config, packet_size, &certificate, &network, &handle))?;
+    executor.run();
+    drop(executor);
+    let Some(network) = network.into_inner() else {
+        return Err(setup("the network outlived its run"));
+    };
+    let outcome = Outcome {
+        bottleneck_packets: network.bottleneck_packets,
+        events: 0,
+    };
+    Ok((outcome, network.probe))
+}
+
+fn limits(max_ack_delay: StdDuration, initial_rtt: Duration) -> Result<Limits, Error> {
+    Limits::new()
+        .with_max_ack_delay(max_ack_delay)
+        .and_then(|l| l.with_data_window(FLOW_CONTROL_WINDOW))
+        .and_then(|l| l.with_bidirectional_local_data_window(FLOW_CONTROL_WINDOW))
+        .and_then(|l| l.with_bidirectional_remote_data_window(FLOW_CONTROL_WINDOW))
+        .and_then(|l| l.with_unidirectional_data_window(FLOW_CONTROL_WINDOW))
+        .and_then(|l| l.with_max_send_buffer_size(SEND_BUFFER))
+        .and_then(|l| l.with_max_idle_timeout(StdDuration::from_secs(3_600)))
+        .and_then(|l| l.with_max_handshake_duration(StdDuration::from_secs(3_600)))
+        .and_then(|l| l.with_initial_round_trip_time(initial_rtt.into()))
+        .map_err(setup)
+}
+
+/// The receiver's `max_ack_delay` that makes s2n-quic acknowledge about every so many packets.
+fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
+    match transport {
+        TransportConfig::Quic {
+            ack_every,
+            max_ack_delay,
+        } => Ok(match ack_every {
+            0 | 1 => StdDuration::ZERO,
+            2..10 => StdDuration::from_millis(1),
+            _ => max_ack_delay.into(),
+        }),
+        TransportConfig::Tcp { .. } => Err(Error::NotQuic),
+    }
+}
+
+fn start<P: Probe + Send + 'static>(
+    config: &SimConfig,
+    packet_size: u16,
+    certificate: &SelfSigned,
+    network: &Shared<P>,
+    handle: &Handle,
+) -> Result<(), Error> {
+    network.lock().now();
+    let duration = config.duration;
+    primary::spawn(async move { time::delay(duration.into()).await });
+    // Senders and receivers must not take the handshake for congestion whatever the path's RTT is.
+    let initial_rtt = config
+        .base_rtt(&config.flows[0].access)
+        .max(Duration::from_millis(333));
+    for (index, flow) in config.flows.iter().enumerate() {
+        let SenderKind::Controlled {
+            controller,
+            estimator,
+        } = &flow.sender
+        else {
+            return Err(Error::Oracle);
+        };
+        let seed = derive_seed(config.seed, 16 + index as u64);
+        let ack_delay = max_ack_delay(flow.transport)?;
+        let io = || {
+            handle
+                .builder()
+                .with_base_mtu(1228)
+                .with_initial_mtu(packet_size)
+                .with_max_mtu(packet_size)
+                .build()
+        };
+
+        let mut provider =
+            Provider::with_controller("receiver", controller.clone()).with_seed(seed);
+        if let Some(estimator) = estimator {
+            provider = provider.with_receiver(*estimator);
+        }
+        let parts = provider.parts();
+        let server = Server::builder()
+            .with_io(io().map_err(setup)?)
+            .map_err(setup)?
+            .with_tls((certificate.certificate.as_str(), certificate.key.as_str()))
+            .map_err(setup)?
+            .with_limits(limits(ack_delay, initial_rtt)?)
+            .map_err(setup)?
+            .with_random(Seeded::new(derive_seed(seed, 1)))
+            .map_err(setup)?
+            .with_congestion_controller(parts.controller)
+            .map_err(setup)?
+            .with_event(parts.events)
+            .map_err(setup)?
+            .with_packet_interceptor(parts.interceptor)
+            .map_err(setup)?
+            .with_datagram(parts.datagrams)
+            .map_err(setup)?
+            .start()
+            .map_err(setup)?;
+        let server_address = server.local_addr().map_err(setup)?;
+        spawn(receive(server));
+
+        let observer = Arc::new(FlowObserver {
+            flow: index,
+            network: network.clone(),
+        });
+        let parts = Provider::with_controller("sender", controller.clone())
+            .with_seed(seed)
+            .with_observer(observer)
+            .parts();
+        let client = Client::builder()
+            .with_io(io().map_err(setup)?)
+            .map_err(setup)?
+            .with_tls(certificate.certificate.as_str())
+            .map_err(setup)?
+            .with_limits(limits(StdDuration::from_millis(25), initial_rtt)?)
+            .map_err(setup)?
+            .with_random(Seeded::new(derive_seed(seed, 2)))
+            .map_err(setup)?
+            .with_congestion_controller(parts.controller)
+            .map_err(setup)?
+            .with_event(parts.events)
+            .map_err(setup)?
+            .with_packet_interceptor(parts.interceptor)
+            .map_err(setup)?
+            .with_datagram(parts.datagrams)
+            .map_err(setup)?
+            .start()
+            .map_err(setup)?;
+        let address = client.local_addr().map_err(setup)?;
+        let access = flow.access;
+        let mut dumbbell = network.lock();
+        dumbbell.add_flow(address, config);
+        let from_link = config.forward.delay + access.receiver_delay;
+        dumbbell
+            .probe
+            .on_flow_start(index, flow.start, access.sender_delay, from_link);
+        drop(dumbbell);
+
+        let connect = Connect::new(server_address).with_server_name(SERVER_NAME);
+        let sender = Application {
+            source: Source::new(flow.source, flow.start, config.packet_size, seed),
+            is_sized: matches!(flow.source, SourceConfig::Sized(_)),
+            flow: index,
+            end: Time::ZERO + duration + Duration::from_secs(1),
+            network: network.clone(),
+        };
+        spawn(send(client, connect, sender, flow.clone()));
+    }
+    Ok(())
+}
+
+/// A flow's application.
+struct Application<P> {
+    source: Source,
+    is_sized: bool,
+    flow: usize,
+    /// After the end of the run.
+    end: Time,
+    network: Shared<P>,
+}
+
+async fn sleep_until<P: Probe>(network: &Shared<P>, until: Time) {
+    let now = network.lock().now();
+    time::delay(until.since(now).into()).await;
+}
+
+/// Connects and sends what the source writes. A connection that fails ends its flow, which then
+/// shows as a flow without throughput.
+async fn send<P: Probe>(client: Client, connect: Connect, app: Application<P>, flow: FlowConfig) {
+    let _ = try_send(&client, connect, app, &flow).await;
+}
+
+async fn try_send<P: Probe>(
+    client: &Client,
+    connect: Connect,
+    mut app: Application<P>,
+    flow: &FlowConfig,
+) -> Result<(), Box<dyn std::error::Error>> {
+    static DATA: [u8; CHUNK] = [0; CHUNK];
+    sleep_until(&app.network, flow.start).await;
+    let mut connection = client.connect(connect).await?;
+    let mut stream = connection.open_send_stream().await?;
+    loop {
+        let now = app.network.lock().now();
+        if flow.stop.is_some_and(|stop| now >= stop) {
+            break;
+        }
+        let available = app.source.available(now).get().min(CHUNK as u64) as usize;
+        if available > 0 {
+            app.source.take(Bytes::new(available as u64));
+            stream
+                .send(bytes::Bytes::from_static(&DATA[..available]))
+                .await?;
+        } else if let Some(next) = app.source.next_write() {
+            sleep_until(&app.network, next).await;
+        } else {
+            break;
+        }
+    }
+    stream.finish()?;
+    stream.close().await?;
+    if app.is_sized {
+        let mut network = app.network.lock();
+        let now = network.now();
+        network.probe.on_flow_complete(app.flow, now);
+    }
+    // What has been sent must stay acknowledged until the end.
+    sleep_until(&app.network, app.end).await;
+    Ok(())
+}
+
+/// Accepts connections and throws away what they bring.
+async fn receive(mut server: Server) {
+    while let Some(mut connection) = server.accept().await {
+        spawn(async move {
+            while let Ok(Some(mut stream)) = connection.accept_receive_stream().await {
+                spawn(async move { while let Ok(Some(_)) = stream.receive().await {} });
+            }
+        });
+    }
+}
+
+/// Bytes of IPv4 and UDP headers that links and queues carry with each QUIC packet.
+pub const HEADER_BYTES: u64 = HEADERS;

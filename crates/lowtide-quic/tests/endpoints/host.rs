@@ -1,0 +1,253 @@
+//! What a connection goes through: paths, packet sizes, marks, many at once, peers without the
+//! extension.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lowtide_quic::{Observer, Provider, Rbbr};
+use s2n_quic::client::Connect;
+use s2n_quic::provider::io::testing::network::{Buffers, Network};
+use s2n_quic::provider::io::testing::{Model, Socket, primary, spawn, test_seed, time};
+use s2n_quic::{Client, Server};
+use s2n_quic_core::inet::ExplicitCongestionNotification;
+
+use crate::peers::{FOREVER, endpoint, fetch, model, narrow, run, serve};
+use crate::recorder::recorded;
+
+const SIZE: usize = 3_000_000;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never_see_it() {
+    // RBBR alone, RBBR's parts at the client only, at the server only, at both.
+    for (client_speaks, server_speaks) in
+        [(false, false), (true, false), (false, true), (true, true)]
+    {
+        let (provider, notes) = recorded("rbbr");
+        let mut download = None;
+        run(narrow(), |handle, certificate| {
+            let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+            let io = || handle.builder().build().unwrap();
+            let server = if server_speaks {
+                endpoint!(Server, handle, tls, provider.parts().into())
+            } else {
+                let builder = Server::builder().with_io(io()).unwrap();
+                let builder = builder.with_tls(tls).unwrap();
+                let builder = builder.with_congestion_controller(provider).unwrap();
+                builder.start().unwrap()
+            };
+            let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+            spawn(serve(server, 5 * SIZE));
+            let tls = certificate.certificate.as_str();
+            let client = if client_speaks {
+                endpoint!(Client, handle, tls, Rbbr::default().parts().into())
+            } else {
+                let builder = Client::builder().with_io(io()).unwrap();
+                builder.with_tls(tls).unwrap().start().unwrap()
+            };
+            download = Some(fetch(client, connect, PATIENCE));
+        });
+        let download = download.unwrap();
+        let both = client_speaks && server_speaks;
+        assert!(download.is_done(), "{}", download.error());
+        let notes = notes.lock().unwrap();
+        assert_eq!(
+            !notes.feedback.is_empty(),
+            both,
+            "{client_speaks} {server_speaks}"
+        );
+        let carriers: Vec<u64> = notes.feedback.iter().map(|(carrier, _)| *carrier).collect();
+        assert!(carriers.is_sorted_by(|a, b| a < b));
+    }
+}
+
+/// Knows which connections got an observer, in their order.
+#[derive(Debug, Default)]
+struct Paths(Mutex<Vec<Option<u64>>>);
+
+#[derive(Debug)]
+struct Nothing;
+
+impl Observer for Nothing {}
+
+#[test]
+fn a_new_path_gets_a_new_controller_of_the_same_connection() {
+    let (provider, notes) = recorded("rbbr");
+    let paths = Arc::new(Paths::default());
+    let seen = paths.clone();
+    let provider = provider.with_observers(Arc::new(move |id| {
+        seen.0.lock().unwrap().push(id);
+        Some(Arc::new(Nothing))
+    }));
+    let mut download = None;
+    run(model(), |handle, certificate| {
+        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+        spawn(serve(server, 2 * SIZE));
+        let socket: Arc<Mutex<Option<Socket>>> = Arc::default();
+        let mine = socket.clone();
+        let client = endpoint!(
+            Client,
+            handle,
+            certificate.certificate.as_str(),
+            Rbbr::default().parts().into(),
+            move |socket| *mine.lock().unwrap() = Some(socket)
+        );
+        download = Some(fetch(client, connect, PATIENCE));
+        spawn(async move {
+            time::delay(Duration::from_millis(400)).await;
+            let socket = socket.lock().unwrap().take().unwrap();
+            let mut address: SocketAddr = socket.local_addr().unwrap();
+            address.set_port(address.port() + 1);
+            socket.rebind(address);
+            time::delay(FOREVER).await;
+        });
+    });
+    let download = download.unwrap();
+    assert!(download.is_done(), "{}", download.error());
+    assert_eq!(download.received(), 2 * SIZE as u64);
+    let paths = paths.0.lock().unwrap();
+    assert_eq!(paths.len(), 2, "two paths were used: {paths:?}");
+    assert!(paths[0].is_some() && paths[0] == paths[1], "{paths:?}");
+    let notes = notes.lock().unwrap();
+    assert_eq!(notes.breaches, [""; 0]);
+}
+
+#[test]
+fn larger_packets_are_found_and_become_the_controllers_unit() {
+    let (provider, notes) = recorded("cubic");
+    let mut download = None;
+    run(model(), |handle, certificate| {
+        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+        spawn(serve(server, SIZE));
+        let parts = Rbbr::default().parts().into();
+        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
+        download = Some(fetch(client, connect, PATIENCE));
+    });
+    assert!(download.unwrap().is_done());
+    let notes = notes.lock().unwrap();
+    assert_eq!(notes.mtus.last(), Some(&1472), "{:?}", notes.mtus);
+    assert_eq!(notes.breaches, [""; 0], "probes are packets too");
+}
+
+/// Marks every tenth packet on its way.
+struct Marking {
+    inner: Model,
+    count: u64,
+}
+
+impl Network for Marking {
+    fn execute(&mut self, buffers: &Buffers) -> usize {
+        let mut marked = Vec::new();
+        buffers.drain_pending_transmissions(|mut packet| {
+            self.count += 1;
+            if self.count.is_multiple_of(10) {
+                packet.ecn = ExplicitCongestionNotification::Ce;
+            }
+            marked.push(packet);
+            Ok(())
+        });
+        for packet in marked {
+            buffers.tx(*packet.path.local_address, |queue| {
+                queue.send_packet(packet);
+            });
+        }
+        self.inner.execute(buffers)
+    }
+}
+
+#[test]
+fn marks_reach_the_controller() {
+    let (provider, notes) = recorded("cubic");
+    let mut download = None;
+    let network = Marking {
+        inner: model(),
+        count: 0,
+    };
+    let certificate = lowtide_quic::certificate::SelfSigned::new(["localhost"]).unwrap();
+    test_seed(network, 1, |handle| {
+        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+        spawn(serve(server, SIZE / 10));
+        let parts = Rbbr::default().parts().into();
+        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
+        download = Some(fetch(client, connect, PATIENCE));
+        Ok(())
+    })
+    .unwrap();
+    assert!(download.unwrap().is_done());
+    let notes = notes.lock().unwrap();
+    assert!(notes.ce > 0, "{notes:?}");
+}
+
+#[test]
+fn a_thousand_connections_at_one_endpoint_do_not_mix_and_leave_nothing_behind() {
+    let (provider, notes) = recorded("rbbr");
+    let parts = provider.parts();
+    let counter = parts.events.counter();
+    let after = counter.clone();
+    run(model(), |handle, certificate| {
+        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+        let server = endpoint!(Server, handle, tls, parts.into());
+        let address = server.local_addr().unwrap();
+        spawn(serve(server, 20_000));
+        let tls = certificate.certificate.as_str();
+        let client = endpoint!(Client, handle, tls, Rbbr::default().parts().into());
+        primary::spawn(async move {
+            let mut most = 0;
+            for _ in 0..20 {
+                let mut open = Vec::new();
+                for _ in 0..50 {
+                    let connect = Connect::new(address).with_server_name("localhost");
+                    let mut connection = client.connect(connect).await.unwrap();
+                    let mut stream = connection.open_bidirectional_stream().await.unwrap();
+                    stream.send(bytes::Bytes::from_static(b"?")).await.unwrap();
+                    open.push((connection, stream));
+                }
+                for (_, stream) in &mut open {
+                    let mut received = 0;
+                    while let Some(data) = stream.receive().await.unwrap() {
+                        received += data.len();
+                    }
+                    assert_eq!(received, 20_000);
+                }
+                most = most.max(counter.count());
+            }
+            assert!(most >= 50, "{most}");
+            // Closed connections linger for three probe timeouts (RFC 9000 §10.2).
+            time::delay(Duration::from_secs(10)).await;
+        });
+    });
+    assert_eq!(after.count(), 0);
+    let notes = notes.lock().unwrap();
+    // Each is copied once, before its first packet.
+    assert_eq!(notes.controllers, 2_000);
+    assert_eq!(notes.breaches, [""; 0]);
+}
+
+#[test]
+fn a_typed_provider_is_enough_for_an_endpoint() {
+    let mut download = None;
+    run(model(), |handle, certificate| {
+        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+        let builder = Server::builder()
+            .with_io(handle.builder().build().unwrap())
+            .unwrap();
+        let builder = builder.with_tls(tls).unwrap();
+        let builder = builder
+            .with_congestion_controller(lowtide_quic::BbrS::default())
+            .unwrap();
+        let server = builder.start().unwrap();
+        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+        spawn(serve(server, SIZE));
+        let provider = Provider::new("copa").unwrap().parts().into();
+        let client = endpoint!(Client, handle, certificate.certificate.as_str(), provider);
+        download = Some(fetch(client, connect, PATIENCE));
+    });
+    assert!(download.unwrap().is_done());
+}

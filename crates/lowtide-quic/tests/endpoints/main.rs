@@ -1,0 +1,8 @@
+//! Whole endpoints on s2n-quic's own network model in virtual time: good peers, plain peers and
+//! hostile ones.
+
+mod contract;
+mod host;
+mod hostile;
+mod peers;
+mod recorder;

@@ -1,0 +1,78 @@
+//! A bottleneck and what is seen of the flows over it.
+
+use std::sync::Arc;
+
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::link::Link;
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen};
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
+
+/// One bulk flow over a link of one rate with 40 ms RTT, for `seconds`.
+pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -> SimConfig {
+    let spec = registry::parse(spec).unwrap();
+    let there = Duration::from_millis(20);
+    let link = Arc::new(Link::constant(rate).unwrap());
+    let estimator = spec.receiver();
+    SimConfig {
+        forward: PipeConfig::link_with_delay(link, buffer, there),
+        reverse: PipeConfig::delay_only(there),
+        flows: vec![FlowConfig {
+            sender: SenderKind::Controlled {
+                controller: Arc::new(move |config| spec.build(config)),
+                estimator,
+            },
+            transport: TransportConfig::quic(),
+            source: SourceConfig::Bulk,
+            start: Time::ZERO,
+            stop: None,
+            access: AccessConfig::default(),
+        }],
+        duration: Duration::from_secs(seconds),
+        packet_size: Bytes::new(1500),
+        ack_size: Bytes::new(60),
+        seed: 1,
+    }
+}
+
+/// Sums over all flows.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Watch {
+    pub(crate) delivered: Bytes,
+    pub(crate) dropped: Bytes,
+    pub(crate) lost: Bytes,
+    pub(crate) last_bandwidth: Option<Rate>,
+    rtt_ms: f64,
+    rtts: u32,
+}
+
+impl Watch {
+    pub(crate) fn mean_rtt_ms(&self) -> f64 {
+        self.rtt_ms / f64::from(self.rtts)
+    }
+}
+
+impl Probe for Watch {
+    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
+        self.delivered += delivery.bytes;
+    }
+
+    fn on_drop(&mut self, _flow: usize, _now: Time, bytes: Bytes, _cause: DropCause) {
+        self.dropped += bytes;
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+        self.lost += loss.bytes;
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt_ms += rtt.as_millis_f64();
+            self.rtts += 1;
+        }
+        self.last_bandwidth = ack.controller.and_then(|c| c.snapshot().bandwidth);
+    }
+}

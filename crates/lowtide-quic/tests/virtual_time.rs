@@ -1,0 +1,95 @@
+//! Controllers over whole s2n-quic connections in virtual time.
+
+mod network;
+
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_quic::virtual_time;
+use lowtide_sim::impairment::LossModel;
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::{SenderKind, SimConfig, Simulation};
+
+use network::{Watch, config};
+
+const TEN_MBIT: Rate = Rate::from_mbps(10);
+
+fn quic(config: &SimConfig) -> Watch {
+    virtual_time::run(config, Watch::default()).unwrap().1
+}
+
+fn model(config: SimConfig) -> Watch {
+    let mut watch = Watch::default();
+    Simulation::new(config).unwrap().run(&mut watch);
+    watch
+}
+
+#[test]
+fn every_controller_carries_data_like_the_model_of_the_transport() {
+    for entry in registry::all() {
+        let config = config(entry.name, TEN_MBIT, QueueLimit::Bdp(2.0), 8);
+        let (real, model) = (quic(&config), model(config));
+        let throughput = real.delivered.as_f64() / model.delivered.as_f64();
+        let rtt = real.mean_rtt_ms() / model.mean_rtt_ms();
+        let shows = format!("{}: throughput × {throughput}, RTT × {rtt}", entry.name);
+        assert!((0.95..1.05).contains(&throughput), "{shows}");
+        assert!((0.85..1.15).contains(&rtt), "{shows}");
+    }
+}
+
+#[test]
+fn a_run_repeats_to_the_byte() {
+    let mut config = config("rbbr", TEN_MBIT, QueueLimit::Bdp(1.0), 3);
+    config.forward.loss = LossModel::Random(0.01);
+    let (first, second) = (quic(&config), quic(&config));
+    assert!(first.lost > Bytes::ZERO);
+    assert_eq!(first, second);
+    config.seed += 1;
+    assert_ne!(first, quic(&config));
+}
+
+#[test]
+fn losses_reach_the_controller_and_no_other() {
+    let mut config = config("newreno", TEN_MBIT, QueueLimit::Unlimited, 10);
+    config.forward.loss = LossModel::Random(0.02);
+    let second = config.flows[0].clone();
+    config.flows.push(second);
+    let watch = quic(&config);
+    // What was dropped shortly before the end is not known to be lost.
+    let known = watch.lost.as_f64() / watch.dropped.as_f64();
+    assert!((0.9..1.01).contains(&known), "{known}");
+    // 1.22 MSS / (RTT √p), Mathis et al. 1997, is 2.6 Mbit/s for each.
+    let mbps = watch.delivered.as_f64() * 8.0 / 10.0 / 1e6;
+    assert!((3.0..7.5).contains(&mbps), "{mbps}");
+}
+
+#[test]
+fn a_source_that_pauses_is_application_limited_and_its_receiver_does_not_sample_the_pauses() {
+    let mut config = config("rbbr", TEN_MBIT, QueueLimit::Bdp(2.0), 12);
+    config.flows[0].source = SourceConfig::OnOff {
+        on: Duration::from_secs(1),
+        off: Duration::from_secs(1),
+        rate: Rate::from_mbps(20),
+    };
+    let watch = quic(&config);
+    let estimate = watch.last_bandwidth.unwrap().as_mbps();
+    assert!((9.0..10.1).contains(&estimate), "{estimate} Mbit/s");
+    // The application writes twice what fits: after the first pause it is behind.
+    let mbps = watch.delivered.as_f64() * 8.0 / 12.0 / 1e6;
+    assert!((8.5..10.0).contains(&mbps), "{mbps} Mbit/s");
+}
+
+#[test]
+fn what_s2n_quic_cannot_run_is_refused() {
+    let good = config("bbr", TEN_MBIT, QueueLimit::Unlimited, 1);
+    let refused = |change: &dyn Fn(&mut SimConfig)| {
+        let mut config = good.clone();
+        change(&mut config);
+        virtual_time::run(&config, ()).unwrap_err().to_string()
+    };
+    assert!(refused(&|c| c.flows[0].sender = SenderKind::Oracle).contains("oracle"));
+    assert!(refused(&|c| c.packet_size = Bytes::new(600)).contains("600 B"));
+    assert!(refused(&|c| c.flows.clear()).contains("at least one flow"));
+    let tcp = lowtide_sim::transport::TransportConfig::tcp();
+    assert!(refused(&|c| c.flows[0].transport = tcp).contains("TCP"));
+}

@@ -1,0 +1,312 @@
+//! `lowtide fetch`.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use lowtide_cc::units::{Bytes, Duration};
+use lowtide_sim::trace::quantity;
+use s2n_quic::client::Connect;
+use s2n_quic::stream::ReceiveStream;
+use s2n_quic::{Client, Connection};
+use tokio::task::JoinSet;
+
+use super::report::{Interval, Summary, mbps};
+use super::serve::{Report, receive, send};
+use super::statistics::{ByConnection, SenderState};
+use super::{Request, SECOND, address, limits, provider, runtime, trust};
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The server: host:port
+    #[arg(value_name = "ADDR")]
+    address: String,
+
+    /// Controller of what this side sends, as in bbr or cubic:hystart=true
+    #[arg(long, value_name = "NAME", default_value = "rbbr")]
+    cc: String,
+
+    /// How long, as in 3s [default: 10s, or until --bytes are there]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    duration: Option<Duration>,
+
+    /// How much on each stream, as in 100MB [default: as much as --duration allows]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    bytes: Option<Bytes>,
+
+    /// Send to the server instead
+    #[arg(long)]
+    upload: bool,
+
+    /// Streams on each connection
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    streams: u32,
+
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    connections: u32,
+
+    /// Longest delay of an acknowledgment; s2n-quic sends one every 10 packets, at 1ms about
+    /// every second one, at 0ms each
+    #[arg(long, value_name = "TIME", default_value = "25ms",
+          value_parser = quantity::duration_or_zero)]
+    max_ack_delay: Duration,
+
+    /// Trust only the server that has this certificate, PEM [default: any]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+
+    /// Name that the certificate must have
+    #[arg(long, value_name = "NAME", default_value = "localhost")]
+    server_name: String,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Longest time without `--duration` and `--bytes`.
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+/// What all connections and streams of a transfer share.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Downloads: what came in.
+    received: AtomicU64,
+    sent: AtomicU64,
+    /// The server's newest report of each connection.
+    reports: Mutex<Vec<Option<Report>>>,
+}
+
+impl Progress {
+    fn report(&self, connection: usize, report: Report) {
+        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        if reports.len() <= connection {
+            reports.resize(connection + 1, None);
+        }
+        reports[connection] = Some(report);
+    }
+
+    fn first_report(&self) -> Option<Report> {
+        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        reports.first().cloned().flatten()
+    }
+
+    fn received_by_server(&self) -> u64 {
+        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        reports.iter().flatten().map(|r| r.received).sum()
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    runtime()?.block_on(fetch(args))
+}
+
+async fn fetch(args: &Args) -> Result<(), Failure> {
+    let target = address(&args.address)?;
+    let statistics = ByConnection::default();
+    let parts = provider(&args.cc)?
+        .with_observers(statistics.observers())
+        .parts();
+    let tls = trust::client(args.ca.as_deref())?;
+    let limits = limits(Some(args.max_ack_delay.into()))?;
+    let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{target}: {e}"));
+    let local = if target.is_ipv4() {
+        "0.0.0.0:0"
+    } else {
+        "[::]:0"
+    };
+    let client = Client::builder()
+        .with_tls(tls)
+        .map_err(|e| failed(&e))?
+        .with_io(local)
+        .map_err(|e| failed(&e))?
+        .with_limits(limits)
+        .map_err(|e| failed(&e))?
+        .with_congestion_controller(parts.controller)
+        .map_err(|e| failed(&e))?
+        .with_event(parts.events)
+        .map_err(|e| failed(&e))?
+        .with_packet_interceptor(parts.interceptor)
+        .map_err(|e| failed(&e))?
+        .with_datagram(parts.datagrams)
+        .map_err(|e| failed(&e))?
+        .start()
+        .map_err(|e| failed(&e))?;
+
+    let progress = Arc::new(Progress::default());
+    let mut transfers = JoinSet::new();
+    let mut first_id = None;
+    let mut open = Vec::new();
+    for index in 0..args.connections as usize {
+        let connect = Connect::new(target).with_server_name(args.server_name.as_str());
+        let mut connection = client.connect(connect).await.map_err(|e| failed(&e))?;
+        connection.keep_alive(true).map_err(|e| failed(&e))?;
+        first_id.get_or_insert(connection.id());
+        start(args, index, &mut connection, &progress, &mut transfers)
+            .await
+            .map_err(|e| failed(&e))?;
+        open.push(connection);
+    }
+
+    let started = Instant::now();
+    let limit = args
+        .duration
+        .or(args.bytes.is_none().then_some(DEFAULT_DURATION));
+    let sender_state = || -> Option<SenderState> {
+        if args.upload {
+            statistics.of(first_id?).map(|s| s.state())
+        } else {
+            progress.first_report().map(|r| r.sender)
+        }
+    };
+    let moved = || {
+        if args.upload {
+            progress.received_by_server()
+        } else {
+            progress.received.load(Relaxed)
+        }
+    };
+    let mut intervals: Vec<Interval> = Vec::new();
+    let interval = |intervals: &[Interval]| {
+        let start = intervals.last().map_or(0.0, |i| i.end_s);
+        let before: u64 = intervals.iter().map(|i| i.bytes).sum();
+        let bytes = moved().saturating_sub(before);
+        Interval::new(
+            start,
+            started.elapsed().as_secs_f64(),
+            bytes,
+            sender_state(),
+        )
+    };
+    if !args.json {
+        output::print(format!("{}\n", Interval::HEADING).as_bytes())?;
+    }
+    let mut seconds = tokio::time::interval(SECOND);
+    seconds.tick().await;
+    let until = async {
+        match limit {
+            Some(limit) => tokio::time::sleep(limit.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(until);
+    loop {
+        tokio::select! {
+            () = &mut until => break,
+            _ = tokio::signal::ctrl_c() => break,
+            _ = transfers.join_next() => if transfers.is_empty() { break },
+            _ = seconds.tick() => {
+                let second = interval(&intervals);
+                intervals.push(second);
+                if !args.json {
+                    output::print(format!("{}\n", second.line()).as_bytes())?;
+                }
+            }
+        }
+    }
+    if args.upload && transfers.is_empty() {
+        // What the server has not told yet; it does so several times a second.
+        let told = async {
+            while moved() < progress.sent.load(Relaxed) {
+                tokio::time::sleep(SECOND / 20).await;
+            }
+        };
+        let _ = tokio::time::timeout(SECOND, told).await;
+    }
+    let last = interval(&intervals);
+    if last.bytes > 0 {
+        intervals.push(last);
+    }
+    let duration_s = started.elapsed().as_secs_f64();
+    let bytes = intervals.iter().map(|i| i.bytes).sum();
+    let summary = Summary {
+        address: target.to_string(),
+        direction: if args.upload { "upload" } else { "download" },
+        controller: &args.cc,
+        server_controller: progress.first_report().map(|r| r.controller),
+        connections: args.connections,
+        streams: args.streams,
+        duration_s,
+        bytes,
+        rate_mbps: mbps(bytes, duration_s),
+        sender: sender_state(),
+        intervals: &intervals,
+    };
+    for connection in &open {
+        connection.close(0_u32.into());
+    }
+    if args.json {
+        output::print_json(&summary)?;
+    } else {
+        output::print(format!("{}\n", summary.text()).as_bytes())?;
+    }
+    let mut client = client;
+    // So that the peers learn of the end; a second is plenty.
+    let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
+    if bytes == 0 {
+        return Err(Failure::run(format!("{target}: nothing was transferred")));
+    }
+    Ok(())
+}
+
+/// Starts the streams of one connection.
+async fn start(
+    args: &Args,
+    index: usize,
+    connection: &mut Connection,
+    progress: &Arc<Progress>,
+    transfers: &mut JoinSet<()>,
+) -> Result<(), s2n_quic::connection::Error> {
+    for _ in 0..args.streams {
+        let (from, mut to) = connection.open_bidirectional_stream().await?.split();
+        let count = args.bytes.map(Bytes::get);
+        let request = if args.upload {
+            Request::Upload
+        } else {
+            Request::Download(count)
+        };
+        let progress = progress.clone();
+        transfers.spawn(async move {
+            let asked = to.send(request.encode().to_vec().into()).await;
+            match request {
+                _ if asked.is_err() => {}
+                Request::Download(_) => {
+                    let _ = to.finish();
+                    receive(from, &progress.received).await;
+                }
+                Request::Upload => send(to, count, &progress.sent).await,
+            }
+        });
+    }
+    let handle = connection.handle();
+    let acceptor = connection.accept_receive_stream().await;
+    drop(handle);
+    if let Ok(Some(stream)) = acceptor {
+        tokio::spawn(read_reports(stream, index, progress.clone()));
+    }
+    Ok(())
+}
+
+/// Reads the server's reports, one JSON object a line.
+async fn read_reports(mut stream: ReceiveStream, connection: usize, progress: Arc<Progress>) {
+    let mut buffer = Vec::new();
+    while let Ok(Some(data)) = stream.receive().await {
+        buffer.extend_from_slice(&data);
+        while let Some(end) = buffer.iter().position(|b| *b == b'\n') {
+            let line: Vec<u8> = buffer.drain(..=end).collect();
+            if let Ok(report) = serde_json::from_slice(&line) {
+                progress.report(connection, report);
+            }
+        }
+        // Not one of our servers.
+        if buffer.len() > 1 << 16 {
+            return;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `lowtide serve` and `lowtide fetch` over the loopback interface.
+#![cfg(feature = "quic")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_lowtide"))
+}
+
+/// Serves on a free port for one connection.
+fn serve(cc: &str) -> Server {
+    let mut child = program()
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--cc",
+            cc,
+            "--one-off",
+            "--json",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(first["event"], "listening");
+    let address = first["address"].as_str().unwrap().to_string();
+    // Whoever writes to a pipe that nobody reads stops some day.
+    std::thread::spawn(move || lines.for_each(drop));
+    Server { child, address }
+}
+
+fn fetch(server: &Server, args: &[&str]) -> Value {
+    let output = program()
+        .args(["fetch", &server.address, "--json"])
+        .args(args)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
+    let server = serve("bbr");
+    let result = fetch(&server, &["--duration", "2500ms"]);
+    assert_eq!(result["direction"], "download");
+    assert_eq!(result["server_controller"], "bbr");
+    assert!(result["bytes"].as_u64().unwrap() > 1_000_000);
+    let intervals = result["intervals"].as_array().unwrap();
+    assert!(intervals.len() >= 2, "{result}");
+    let sum: u64 = intervals.iter().map(|i| i["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(result["bytes"], sum);
+    let sender = &result["sender"];
+    assert!(sender["mean_rtt_ms"].as_f64().unwrap() > 0.0, "{sender}");
+    assert!(sender["cwnd"].as_u64().unwrap() > 0, "{sender}");
+}
+
+#[test]
+fn a_download_of_a_size_brings_just_that_on_each_stream() {
+    let server = serve("rbbr");
+    let result = fetch(&server, &["--bytes", "3MB", "--streams", "2"]);
+    assert_eq!(result["bytes"], 6_000_000);
+}
+
+#[test]
+fn an_upload_is_counted_by_the_server() {
+    let server = serve("rbbr");
+    let result = fetch(
+        &server,
+        &["--duration", "2500ms", "--upload", "--cc", "copa"],
+    );
+    assert_eq!(result["direction"], "upload");
+    assert_eq!(result["controller"], "copa");
+    assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+
+    let server = serve("rbbr");
+    let result = fetch(&server, &["--bytes", "2MB", "--upload"]);
+    assert_eq!(result["bytes"], 2_000_000, "all of it is waited for");
+}
+
+#[test]
+fn what_cannot_work_is_said_with_the_part_in_question() {
+    let refused = |args: &[&str], code: i32, part: &str| {
+        let output = program().args(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(
+            stderr.contains(part) && !stderr.contains("panicked"),
+            "{stderr}"
+        );
+    };
+    refused(&["fetch", "nowhere:x:y"], 2, "nowhere:x:y");
+    refused(
+        &["fetch", "127.0.0.1:9", "--cc", "bbbr"],
+        2,
+        "did you mean 'bbr'",
+    );
+    refused(
+        &["fetch", "127.0.0.1:9", "--ca", "/no/such/file"],
+        2,
+        "/no/such/file",
+    );
+    refused(&["serve", "--listen", "192.0.2.1:0"], 1, "192.0.2.1");
+}
