@@ -4,6 +4,8 @@
 use core::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use lowtide_cc::registry::{self, Spec};
+
 use crate::LowtideStatus;
 
 /// The inside of a call: refuses by `Err`.
@@ -60,6 +62,39 @@ pub(crate) unsafe fn read_text<'a>(text: *const c_char) -> Result<Option<&'a str
     }
     // SAFETY: not null, and ends with zero by the caller's promise.
     Ok(unsafe { CStr::from_ptr(text) }.to_str().ok())
+}
+
+/// The controller that a spec names; what is wrong with it goes into `message`.
+///
+/// # Safety
+/// As [`write_text`] says of `message`.
+pub(crate) unsafe fn parse_spec(
+    spec: Option<&str>,
+    message: *mut c_char,
+    message_size: usize,
+) -> Result<Spec, LowtideStatus> {
+    spec.ok_or_else(|| "the spec is not UTF-8".to_string())
+        .and_then(|spec| registry::parse(spec).map_err(|e| e.to_string()))
+        .map_err(|why| {
+            // SAFETY: the caller's promise.
+            unsafe { write_text(&why, message, message_size) };
+            LowtideStatus::BadSpec
+        })
+}
+
+/// Destroys a handle; null does nothing.
+///
+/// # Safety
+/// `handle` is null, or comes from `Box::into_raw` and is not used again.
+pub(crate) unsafe fn free<T>(handle: *mut T) {
+    if handle.is_null() {
+        return;
+    }
+    guard(|| {
+        // SAFETY: not null, and given back once by the caller's promise.
+        drop(unsafe { Box::from_raw(handle) });
+        Ok(())
+    });
 }
 
 /// Writes as much of `text` as fits, and a zero. Does nothing without a buffer.

@@ -11,14 +11,14 @@ use lowtide_cc::controller::{
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use crate::boundary::{Outcome, borrow, borrow_mut, guard, put};
+use crate::clock::Clock;
 use crate::sampler::LowtideRateSample;
 use crate::{LOWTIDE_NONE, LowtideStatus};
 
 /// A congestion controller.
 pub struct LowtideController {
     pub(crate) inner: Box<dyn Controller>,
-    /// When the newest event was.
-    now: Time,
+    clock: Clock,
     /// Number of the newest packet sent.
     newest: Option<u64>,
     /// Declared lost since the last acknowledgment.
@@ -35,7 +35,7 @@ impl LowtideController {
     pub(crate) fn hosting(inner: Box<dyn Controller>, now: Time) -> Self {
         Self {
             inner,
-            now,
+            clock: Clock::starting_at(now),
             newest: None,
             lost: Bytes::ZERO,
             timed_out: false,
@@ -43,15 +43,6 @@ impl LowtideController {
             acked_packets: Vec::new(),
             lost_packets: Vec::new(),
         }
-    }
-
-    /// Checks the time of an event.
-    fn check_time(&self, now: u64) -> Result<Time, LowtideStatus> {
-        let now = Time::from_nanos(now);
-        if now < self.now {
-            return Err(LowtideStatus::TimeWentBack);
-        }
-        Ok(now)
     }
 
     /// Checks the numbers and sending times of the packets of an acknowledgment or a loss.
@@ -206,11 +197,11 @@ pub unsafe extern "C" fn lowtide_on_packet_sent(
     app_limited: bool,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
+        let now = c.clock.check(now)?;
         if c.newest.is_some_and(|newest| number <= newest) {
             return Err(LowtideStatus::WrongOrder);
         }
-        c.now = now;
+        c.clock.set(now);
         c.newest = Some(number);
         c.inner.on_packet_sent(&PacketSent {
             now,
@@ -240,7 +231,7 @@ pub unsafe extern "C" fn lowtide_on_ack(
     let inside = |c: &mut LowtideController| {
         // SAFETY: null or valid by the library's rule.
         let ack = unsafe { borrow(ack) }?;
-        let now = c.check_time(ack.now)?;
+        let now = c.clock.check(ack.now)?;
         // SAFETY: as above.
         let packets = unsafe { packets(ack.packets, ack.packet_count) }?;
         c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
@@ -249,7 +240,7 @@ pub unsafe extern "C" fn lowtide_on_ack(
             // SAFETY: as above.
             false => Some(unsafe { borrow(ack.rate_sample) }?.to_core()),
         };
-        c.now = now;
+        c.clock.set(now);
         c.acked_packets.clear();
         c.acked_packets.extend(packets.iter().map(|p| AckedPacket {
             number: p.number,
@@ -288,11 +279,11 @@ pub unsafe extern "C" fn lowtide_on_loss(
     inflight: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
+        let now = c.clock.check(now)?;
         // SAFETY: null or valid by the library's rule.
         let packets = unsafe { self::packets(packets, packet_count) }?;
         c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
-        c.now = now;
+        c.clock.set(now);
         c.lost_packets.clear();
         c.lost_packets.extend(packets.iter().map(|p| LostPacket {
             number: p.number,
@@ -332,7 +323,7 @@ pub unsafe extern "C" fn lowtide_on_timeout(
     inflight: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
+        let now = c.clock.check(now)?;
         let kind = match kind {
             k if k == LowtideTimeoutKind::Rto as u32 => TimeoutKind::Rto,
             k if k == LowtideTimeoutKind::PersistentCongestion as u32 => {
@@ -343,7 +334,7 @@ pub unsafe extern "C" fn lowtide_on_timeout(
         if c.newest.is_none() {
             return Err(LowtideStatus::WrongOrder);
         }
-        c.now = now;
+        c.clock.set(now);
         c.timed_out = kind == TimeoutKind::Rto;
         c.inner.on_timeout(&TimeoutEvent {
             now,
@@ -370,11 +361,11 @@ pub unsafe extern "C" fn lowtide_on_spurious_timeout(
     now: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
+        let now = c.clock.check(now)?;
         if !c.timed_out {
             return Err(LowtideStatus::WrongOrder);
         }
-        c.now = now;
+        c.clock.set(now);
         c.timed_out = false;
         c.inner.on_spurious_timeout(now);
         Ok(())
@@ -398,8 +389,7 @@ pub unsafe extern "C" fn lowtide_on_ecn_ce(
     marked_packets: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
-        c.now = now;
+        let now = c.clock.advance(now)?;
         c.inner
             .on_ecn_ce(now, Time::from_nanos(sent_at), marked_packets);
         Ok(())
@@ -446,8 +436,7 @@ pub unsafe extern "C" fn lowtide_on_feedback(
     rate: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
-        c.now = now;
+        let now = c.clock.advance(now)?;
         c.inner.on_feedback(&Feedback {
             now,
             carrier,
@@ -471,8 +460,7 @@ pub unsafe extern "C" fn lowtide_on_wakeup(
     now: u64,
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
-        let now = c.check_time(now)?;
-        c.now = now;
+        let now = c.clock.advance(now)?;
         c.inner.on_wakeup(now);
         Ok(())
     };

@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_cc::{Config, registry};
 
-use crate::boundary::{borrow, guard, put, read_text, write_text};
+use crate::boundary::{borrow, free, guard, parse_spec, put, read_text, write_text};
 use crate::{LowtideController, LowtideStatus};
 
 /// What a controller needs to know when it is made.
@@ -83,17 +83,8 @@ pub unsafe extern "C" fn lowtide_controller_new(
         if config.max_datagram == 0 {
             return Err(LowtideStatus::BadValue);
         }
-        let built = spec
-            .ok_or_else(|| "the spec is not UTF-8".to_string())
-            .and_then(|spec| registry::parse(spec).map_err(|e| e.to_string()));
-        let spec = match built {
-            Ok(spec) => spec,
-            Err(why) => {
-                // SAFETY: as above.
-                unsafe { write_text(&why, message, message_size) };
-                return Err(LowtideStatus::BadSpec);
-            }
-        };
+        // SAFETY: as above.
+        let spec = unsafe { parse_spec(spec, message, message_size) }?;
         let config = Config {
             max_datagram: Bytes::new(config.max_datagram),
             initial_window: Bytes::new(config.initial_window),
@@ -112,14 +103,8 @@ pub unsafe extern "C" fn lowtide_controller_new(
 /// `controller` comes from `lowtide_controller_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lowtide_controller_free(controller: *mut LowtideController) {
-    if controller.is_null() {
-        return;
-    }
-    guard(|| {
-        // SAFETY: made by `Box::into_raw` and given back once, by the caller's promise.
-        drop(unsafe { Box::from_raw(controller) });
-        Ok(())
-    });
+    // SAFETY: made by `Box::into_raw` and given back once, by the caller's promise.
+    unsafe { free(controller) }
 }
 
 /// Writes the names of all controllers, one a line, into `buffer` of `size` bytes, cut where they

@@ -14,6 +14,7 @@
 //!   error unless the parameter's documentation allows it.
 
 mod boundary;
+mod clock;
 mod controller;
 mod create;
 mod receiver;

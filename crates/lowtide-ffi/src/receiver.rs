@@ -4,27 +4,16 @@ use core::ffi::c_char;
 
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::rbbr::Receiver;
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Rate, Time};
 
-use crate::boundary::{Outcome, borrow_mut, guard, put, read_text, write_text};
+use crate::boundary::{Outcome, borrow_mut, free, guard, parse_spec, put, read_text, write_text};
+use crate::clock::Clock;
 use crate::{LOWTIDE_NONE, LowtidePeerSignal, LowtideStatus};
 
 /// A bandwidth estimator at a receiver.
 pub struct LowtideReceiver {
     inner: Receiver,
-    now: Time,
-}
-
-impl LowtideReceiver {
-    fn advance(&mut self, now: u64) -> Result<Time, LowtideStatus> {
-        let now = Time::from_nanos(now);
-        if now < self.now {
-            return Err(LowtideStatus::TimeWentBack);
-        }
-        self.now = now;
-        Ok(now)
-    }
+    clock: Clock,
 }
 
 /// Makes the estimator that the receiver runs when the sender's controller is `spec`, as in
@@ -50,23 +39,14 @@ pub unsafe extern "C" fn lowtide_receiver_new(
         unsafe { put(out, core::ptr::null_mut()) }?;
         // SAFETY: as above.
         let spec = unsafe { read_text(spec) }?;
-        let parsed = spec
-            .ok_or_else(|| "the spec is not UTF-8".to_string())
-            .and_then(|spec| registry::parse(spec).map_err(|e| e.to_string()));
-        let config = match parsed {
-            Ok(spec) => spec.receiver(),
-            Err(why) => {
-                // SAFETY: as above.
-                unsafe { write_text(&why, message, message_size) };
-                return Err(LowtideStatus::BadSpec);
-            }
-        };
-        let Some(config) = config else {
+        // SAFETY: as above.
+        let spec = unsafe { parse_spec(spec, message, message_size) }?;
+        let Some(config) = spec.receiver() else {
             return Ok(());
         };
         let receiver = LowtideReceiver {
             inner: Receiver::new(&config),
-            now: Time::ZERO,
+            clock: Clock::starting_at(Time::ZERO),
         };
         // SAFETY: as above.
         unsafe { put(out, Box::into_raw(Box::new(receiver))) }
@@ -79,11 +59,8 @@ pub unsafe extern "C" fn lowtide_receiver_new(
 /// `receiver` comes from `lowtide_receiver_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lowtide_receiver_free(receiver: *mut LowtideReceiver) {
-    if receiver.is_null() {
-        return;
-    }
     // SAFETY: made by `Box::into_raw` and given back once, by the caller's promise.
-    drop(unsafe { Box::from_raw(receiver) });
+    unsafe { free(receiver) }
 }
 
 /// A packet of `bytes` arrived, new or not. `signal` is the `LowtidePeerSignal` that came with it;
@@ -109,7 +86,7 @@ pub unsafe extern "C" fn lowtide_receiver_on_packet(
             s if s == LowtidePeerSignal::Suspend as u32 => Some(PeerSignal::Suspend),
             _ => return Err(LowtideStatus::BadValue),
         };
-        let now = r.advance(now)?;
+        let now = r.clock.advance(now)?;
         if let Some(signal) = signal {
             r.inner.on_signal(signal);
         }
@@ -137,7 +114,7 @@ pub unsafe extern "C" fn lowtide_receiver_feedback_for_ack(
         }
         // SAFETY: null or valid by the library's rule.
         let r = unsafe { borrow_mut(receiver) }?;
-        let now = r.advance(now)?;
+        let now = r.clock.advance(now)?;
         let feedback = r.inner.feedback_for_ack(now);
         let value = feedback.map_or(LOWTIDE_NONE, |f: Rate| {
             f.as_bytes_per_sec().min(LOWTIDE_NONE - 1)

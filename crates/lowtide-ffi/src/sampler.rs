@@ -3,24 +3,14 @@
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState, RateSample};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use crate::boundary::{borrow, borrow_mut, guard, put};
+use crate::boundary::{borrow, borrow_mut, free, guard, put};
+use crate::clock::Clock;
 use crate::{LOWTIDE_NONE, LowtideStatus};
 
 /// Takes delivery-rate samples for one connection (draft-cheng-iccrg-delivery-rate-estimation).
 pub struct LowtideSampler {
     inner: DeliveryRateSampler,
-    now: Time,
-}
-
-impl LowtideSampler {
-    fn advance(&mut self, now: u64) -> Result<Time, LowtideStatus> {
-        let now = Time::from_nanos(now);
-        if now < self.now {
-            return Err(LowtideStatus::TimeWentBack);
-        }
-        self.now = now;
-        Ok(now)
-    }
+    clock: Clock,
 }
 
 /// The connection when a packet was sent. The host keeps it with the packet until that is
@@ -128,7 +118,7 @@ pub unsafe extern "C" fn lowtide_sampler_new(out: *mut *mut LowtideSampler) -> L
         }
         let sampler = LowtideSampler {
             inner: DeliveryRateSampler::new(),
-            now: Time::ZERO,
+            clock: Clock::starting_at(Time::ZERO),
         };
         // SAFETY: valid by the library's rule.
         unsafe { put(out, Box::into_raw(Box::new(sampler))) }
@@ -141,11 +131,8 @@ pub unsafe extern "C" fn lowtide_sampler_new(out: *mut *mut LowtideSampler) -> L
 /// `sampler` comes from `lowtide_sampler_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lowtide_sampler_free(sampler: *mut LowtideSampler) {
-    if sampler.is_null() {
-        return;
-    }
     // SAFETY: made by `Box::into_raw` and given back once, by the caller's promise.
-    drop(unsafe { Box::from_raw(sampler) });
+    unsafe { free(sampler) }
 }
 
 /// A packet of `bytes` leaves while `inflight` other bytes are in flight; `*out` is what to keep
@@ -169,7 +156,7 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_sent(
         }
         // SAFETY: null or valid by the library's rule.
         let s = unsafe { borrow_mut(sampler) }?;
-        let now = s.advance(now)?;
+        let now = s.clock.advance(now)?;
         let state = s
             .inner
             .on_packet_sent(now, Bytes::new(bytes), Bytes::new(inflight));
@@ -209,7 +196,7 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
         if sent_at > now {
             return Err(LowtideStatus::WrongOrder);
         }
-        let now = s.advance(now)?;
+        let now = s.clock.advance(now)?;
         s.inner.on_packet_acked(
             now,
             Bytes::new(bytes),

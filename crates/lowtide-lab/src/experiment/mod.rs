@@ -184,20 +184,17 @@ fn run_one(cell: &Cell, seed: u64, timeline: bool) -> Result<Run, FailedRun> {
         let outcome = simulation.run(&mut probe);
         let (mut meter, (counts, timeline)) = probe;
         let measured = meter.finish();
+        // Only a report shows distributions, and only of what it has over time.
+        let (rtt, queueing) = match timeline {
+            Some(_) => (meter.rtt(), meter.queueing()),
+            None => Default::default(),
+        };
         Ok(Run {
             seed,
             values: counts.values(&measured),
             details: Some(Details {
-                rtt: if timeline.is_some() {
-                    meter.rtt()
-                } else {
-                    Delays::default()
-                },
-                queueing: if timeline.is_some() {
-                    meter.queueing()
-                } else {
-                    Delays::default()
-                },
+                rtt,
+                queueing,
                 measured,
                 timeline,
                 packets: outcome.bottleneck_packets,
