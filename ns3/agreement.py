@@ -97,11 +97,11 @@ def in_ns3(flags, seeds, args):
 def seeds_needed(ours, args):
     """How many seeds the slow engine needs, by what the fast one shows with `args.most_seeds`: half the
     95 % interval of each mean is to be at most half the difference that is allowed."""
-    if not any(ours["half"]):
-        # It makes no choices of its own: one run says all.
-        return 1
     noise = max(half / mean / (goal / 2)
                 for half, mean, (_, _, goal) in zip(ours["half"], ours["mean"], GOALS))
+    if noise < 1e-9:
+        # It makes no choices of its own: one run says all.
+        return 1
     return min(max(math.ceil(args.most_seeds * noise ** 2), args.seeds), args.most_seeds)
 
 
