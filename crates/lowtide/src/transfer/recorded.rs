@@ -33,7 +33,7 @@ pub(super) fn write(
     }
     if let Some(folder) = report {
         let path = folder.join("index.html");
-        let duration = Duration::from_secs_f64(summary.duration_s);
+        let duration = Duration::from_millis((summary.duration_s * 1e3).ceil() as u64);
         let run = recording::comparison(&title, controller, recordings, duration)
             .map_err(|e| Failure::run(e.to_string()))?;
         report::write(&[run], 0, &path)
