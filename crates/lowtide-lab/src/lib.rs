@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod figures;
 pub mod metrics;
 pub mod qlog;
+pub mod recording;
 pub mod report;
 pub mod reproduce;
 pub mod scenario;

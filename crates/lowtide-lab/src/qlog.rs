@@ -68,40 +68,66 @@ pub fn write(
     check(scenario)?;
     let config = scenario.config(&contender.sender(), seed)?;
     let title = format!("{} on {}", contender.name(), scenario.link_name);
-    let mut log = Log {
-        out,
-        phase: None,
-        outcome: Ok(()),
-    };
-    log.record(&json!({
-        "file_schema": "urn:ietf:params:qlog:file:sequential",
-        "serialization_format": "application/qlog+json-seq",
-        "title": title,
-        "trace": {
-            "title": title,
-            "description": format!("simulated by Lowtide, seed {seed}"),
-            "vantage_point": { "name": contender.name(), "type": "server" },
-            "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
-            "common_fields": {
-                "time_format": "relative_to_epoch",
-                "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
-            },
-        },
-    }));
+    let description = format!("simulated by Lowtide, seed {seed}");
+    let mut log = Log::new(out, &title, &description, contender.name());
     Simulation::new(config)?.run(&mut log);
-    log.outcome?;
-    log.out.flush()?;
+    log.finish()?;
     Ok(())
 }
 
 /// Writes events as they come; after a failure nothing more.
-struct Log<W> {
+pub(crate) struct Log<W> {
     out: W,
     phase: Option<&'static str>,
+    has_packets: bool,
     outcome: io::Result<()>,
 }
 
 impl<W: Write> Log<W> {
+    /// Begins a file. `sender` names whose view it is.
+    pub(crate) fn new(out: W, title: &str, description: &str, sender: &str) -> Self {
+        let mut log = Self {
+            out,
+            phase: None,
+            has_packets: true,
+            outcome: Ok(()),
+        };
+        log.record(&json!({
+            "file_schema": "urn:ietf:params:qlog:file:sequential",
+            "serialization_format": "application/qlog+json-seq",
+            "title": title,
+            "trace": {
+                "title": title,
+                "description": description,
+                "vantage_point": { "name": sender, "type": "server" },
+                "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+                "common_fields": {
+                    "time_format": "relative_to_epoch",
+                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                },
+            },
+        }));
+        log
+    }
+
+    /// Leaves out packets, which have not been seen one by one.
+    pub(crate) fn without_packets(mut self) -> Self {
+        self.has_packets = false;
+        self
+    }
+
+    /// Ends the file, and says whether all could be written.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.outcome?;
+        self.out.flush()
+    }
+
+    fn packet(&mut self, now: Time, name: &'static str, data: serde_json::Value) {
+        if self.has_packets {
+            self.event(now, name, data);
+        }
+    }
+
     fn record(&mut self, value: &impl Serialize) {
         if self.outcome.is_ok() {
             self.outcome = (|| {
@@ -144,13 +170,13 @@ impl<W: Write> Probe for Log<W> {
             "header": header(sent.number),
             "raw": { "length": sent.bytes.get() },
         });
-        self.event(sent.now, "quic:packet_sent", data);
+        self.packet(sent.now, "quic:packet_sent", data);
     }
 
     fn on_ack(&mut self, ack: &AckSeen<'_>) {
         let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(ack.packets) });
         let data = json!({ "header": { "packet_type": "1RTT" }, "frames": [frame] });
-        self.event(ack.now, "quic:packet_received", data);
+        self.packet(ack.now, "quic:packet_received", data);
         let mut data = json!({
             "smoothed_rtt": ack.smoothed_rtt.as_millis_f64(),
             "bytes_in_flight": ack.inflight.get(),
@@ -185,7 +211,7 @@ impl<W: Write> Probe for Log<W> {
     fn on_loss(&mut self, loss: &LossSeen<'_>) {
         for packet in loss.packets {
             let data = json!({ "header": header(packet.number) });
-            self.event(loss.now, "quic:packet_lost", data);
+            self.packet(loss.now, "quic:packet_lost", data);
         }
     }
 

@@ -97,6 +97,81 @@ fn an_upload_is_counted_by_the_server() {
 }
 
 #[test]
+fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
+    for (way, cc) in [
+        (&["--cc", "copa"][..], "bbr"),
+        (&["--upload", "--cc", "copa"], "copa"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (qlog, report) = (dir.path().join("qlog"), dir.path().join("report"));
+        let server = serve("bbr");
+        let mut args = vec!["--duration", "1500ms", "--streams", "2"];
+        args.extend(way);
+        args.extend([
+            "--qlog",
+            qlog.to_str().unwrap(),
+            "--report",
+            report.to_str().unwrap(),
+        ]);
+        let result = fetch(&server, &args);
+        assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+        let html = std::fs::read_to_string(report.join("index.html")).unwrap();
+        assert!(html.contains(&format!("\"name\":\"{cc}\"")), "{way:?}");
+        let log = std::fs::read_to_string(qlog.join("connection-1.sqlog")).unwrap();
+        let events: Vec<Value> = log
+            .split('\u{1e}')
+            .skip(1)
+            .map(|record| serde_json::from_str(record).unwrap())
+            .collect();
+        assert_eq!(events[0]["trace"]["vantage_point"]["name"], cc);
+        let times: Vec<f64> = events[1..]
+            .iter()
+            .map(|e| e["time"].as_f64().unwrap())
+            .collect();
+        assert!(
+            times.is_sorted() && *times.last().unwrap() > 1_000.0,
+            "{way:?}"
+        );
+        let metrics = &events[1]["data"];
+        assert!(
+            metrics["congestion_window"].as_u64().unwrap() > 0,
+            "{metrics}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_transfer_keeps_what_it_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = serve("bbr");
+    let child = program()
+        .args([
+            "fetch",
+            &server.address,
+            "--json",
+            "--duration",
+            "60s",
+            "--report",
+        ])
+        .arg(dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+    assert!(dir.path().join("index.html").exists());
+}
+
+#[test]
 fn what_cannot_work_is_said_with_the_part_in_question() {
     let refused = |args: &[&str], code: i32, part: &str| {
         let output = program().args(args).output().unwrap();

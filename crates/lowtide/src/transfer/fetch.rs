@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use lowtide_cc::units::{Bytes, Duration};
+use lowtide_lab::recording::{Recording, Sample};
 use lowtide_sim::trace::quantity;
 use s2n_quic::client::Connect;
 use s2n_quic::stream::ReceiveStream;
 use s2n_quic::{Client, Connection};
 use tokio::task::JoinSet;
 
+use super::recorded;
 use super::report::{Interval, Summary, mbps};
 use super::serve::{Report, receive, send};
 use super::statistics::{ByConnection, SenderState};
@@ -65,9 +67,25 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "localhost")]
     server_name: String,
 
+    /// Write a qlog of each connection's sender into this folder: its metrics and its controller's
+    /// phases, sampled every 20 ms
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<PathBuf>,
+
+    /// Write a report, one HTML file that needs nothing else, into this folder
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// Whether the sender must be recorded.
+    fn records(&self) -> bool {
+        self.qlog.is_some() || self.report.is_some()
+    }
 }
 
 /// Longest time without `--duration` and `--bytes`.
@@ -81,10 +99,22 @@ struct Progress {
     sent: AtomicU64,
     /// The server's newest report of each connection.
     reports: Mutex<Vec<Option<Report>>>,
+    /// What each connection's sender saw.
+    recordings: Mutex<Vec<Recording>>,
 }
 
 impl Progress {
-    fn report(&self, connection: usize, report: Report) {
+    fn record(&self, connection: usize, samples: Vec<Sample>) {
+        let recordings = self.recordings.lock();
+        let mut recordings = recordings.unwrap_or_else(PoisonError::into_inner);
+        if recordings.len() <= connection {
+            recordings.resize(connection + 1, Recording::default());
+        }
+        recordings[connection].samples.extend(samples);
+    }
+
+    fn report(&self, connection: usize, mut report: Report) {
+        self.record(connection, std::mem::take(&mut report.samples));
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         if reports.len() <= connection {
             reports.resize(connection + 1, None);
@@ -148,6 +178,12 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         let mut connection = client.connect(connect).await.map_err(|e| failed(&e))?;
         connection.keep_alive(true).map_err(|e| failed(&e))?;
         first_id.get_or_insert(connection.id());
+        if args.upload
+            && args.records()
+            && let Some(sender) = statistics.of(connection.id())
+        {
+            sender.record();
+        }
         start(args, index, &mut connection, &progress, &mut transfers)
             .await
             .map_err(|e| failed(&e))?;
@@ -219,11 +255,15 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         };
         let _ = tokio::time::timeout(SECOND, told).await;
     }
+    if args.records() && !args.upload {
+        // The server's last samples are under way.
+        tokio::time::sleep(SECOND / 4).await;
+    }
     let last = interval(&intervals);
     if last.bytes > 0 {
         intervals.push(last);
     }
-    let duration_s = started.elapsed().as_secs_f64();
+    let duration_s = intervals.last().map_or(0.0, |i: &Interval| i.end_s);
     let bytes = intervals.iter().map(|i| i.bytes).sum();
     let summary = Summary {
         address: target.to_string(),
@@ -238,6 +278,13 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         sender: sender_state(),
         intervals: &intervals,
     };
+    if args.upload {
+        for (index, connection) in open.iter().enumerate() {
+            if let Some(sender) = statistics.of(connection.id()) {
+                progress.record(index, sender.take_all_samples());
+            }
+        }
+    }
     for connection in &open {
         connection.close(0_u32.into());
     }
@@ -249,6 +296,14 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
     let mut client = client;
     // So that the peers learn of the end; a second is plenty.
     let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
+    let recordings = progress.recordings.lock();
+    let recordings = recordings.unwrap_or_else(PoisonError::into_inner);
+    recorded::write(
+        args.qlog.as_deref(),
+        args.report.as_deref(),
+        &summary,
+        &recordings,
+    )?;
     if bytes == 0 {
         return Err(Failure::run(format!("{target}: nothing was transferred")));
     }
@@ -269,14 +324,17 @@ async fn start(
         let request = if args.upload {
             Request::Upload
         } else {
-            Request::Download(count)
+            Request::Download {
+                count,
+                recorded: args.records(),
+            }
         };
         let progress = progress.clone();
         transfers.spawn(async move {
             let asked = to.send(request.encode().to_vec().into()).await;
             match request {
                 _ if asked.is_err() => {}
-                Request::Download(_) => {
+                Request::Download { .. } => {
                     let _ = to.finish();
                     receive(from, &progress.received).await;
                 }

@@ -1,10 +1,12 @@
 //! Transfers over QUIC between two machines: what `serve` and `fetch` have in common.
 //!
 //! On each bidirectional stream that the client opens it asks for something with its first bytes: `D`
-//! and a count (8 bytes, network byte order; 0: without end) for a download, `U` for an upload. Several
-//! times a second the server describes what it sends and has received in a line of JSON on a stream of its own.
+//! and a count (8 bytes, network byte order; 0: without end) for a download, `U` for an upload, `R` for
+//! a download with a record of its sender. Several times a second the server describes what it sends and
+//! has received in a line of JSON on a stream of its own; with a record also its samples.
 
 pub(crate) mod fetch;
+mod recorded;
 mod report;
 pub(crate) mod serve;
 mod statistics;
@@ -41,7 +43,11 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     /// So many bytes from the server; `None`: without end.
-    Download(Option<u64>),
+    Download {
+        count: Option<u64>,
+        /// With samples of what the server's sender sees.
+        recorded: bool,
+    },
     /// Whatever the client sends.
     Upload,
 }
@@ -49,7 +55,9 @@ enum Request {
 impl Request {
     fn encode(self) -> [u8; REQUEST] {
         let (kind, count) = match self {
-            Self::Download(count) => (b'D', count.unwrap_or(0)),
+            Self::Download { count, recorded } => {
+                (if recorded { b'R' } else { b'D' }, count.unwrap_or(0))
+            }
             Self::Upload => (b'U', 0),
         };
         let mut bytes = [kind; REQUEST];
@@ -61,7 +69,10 @@ impl Request {
         let [kind, count @ ..] = *bytes;
         let count = u64::from_be_bytes(count);
         match kind {
-            b'D' => Some(Self::Download((count > 0).then_some(count))),
+            b'D' | b'R' => Some(Self::Download {
+                count: (count > 0).then_some(count),
+                recorded: kind == b'R',
+            }),
             b'U' => Some(Self::Upload),
             _ => None,
         }
@@ -117,8 +128,14 @@ mod tests {
     #[test]
     fn requests_and_addresses_are_read_as_they_are_written() {
         for request in [
-            Request::Download(None),
-            Request::Download(Some(5_000_000_000)),
+            Request::Download {
+                count: None,
+                recorded: true,
+            },
+            Request::Download {
+                count: Some(5_000_000_000),
+                recorded: false,
+            },
             Request::Upload,
         ] {
             assert_eq!(Request::decode(&request.encode()), Some(request));

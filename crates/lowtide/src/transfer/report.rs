@@ -75,6 +75,14 @@ pub(super) struct Summary<'a> {
 }
 
 impl Summary<'_> {
+    /// The controller of what was transferred, as far as known.
+    pub(super) fn sending_controller(&self) -> &str {
+        match self.direction {
+            "upload" => self.controller,
+            _ => self.server_controller.as_deref().unwrap_or("unknown"),
+        }
+    }
+
     pub(super) fn text(&self) -> String {
         let sender = match self.direction {
             "upload" => Some(self.controller),

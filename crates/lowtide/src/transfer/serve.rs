@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
+use lowtide_lab::recording::Sample;
 use lowtide_quic::certificate::SelfSigned;
 use s2n_quic::provider::tls::rustls;
 use s2n_quic::stream::{BidirectionalStream, ReceiveStream, SendStream};
 use s2n_quic::{Connection, Server};
 use serde::{Deserialize, Serialize};
 
-use super::statistics::{ByConnection, SenderState};
+use super::statistics::{ByConnection, SenderState, Statistics};
 use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, limits, provider, runtime};
 use crate::failure::Failure;
 use crate::output;
@@ -59,6 +60,9 @@ pub(super) struct Report {
     /// Data received on uploads.
     pub(super) received: u64,
     pub(super) sender: SenderState,
+    /// What the sender saw since the last report, if the client wants a record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) samples: Vec<Sample>,
 }
 
 /// A line on standard output.
@@ -214,6 +218,7 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
         controller: controller.clone(),
         received: moved.received.load(Relaxed),
         sender: all.of(id).map(|s| s.state()).unwrap_or_default(),
+        samples: Vec::new(),
     };
     let mut last = report();
     let mut reports = connection.open_send_stream().await.ok();
@@ -223,15 +228,19 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
         tokio::select! {
             stream = connection.accept_bidirectional_stream() => match stream {
                 Ok(Some(stream)) => {
-                    tokio::spawn(answer(stream, moved.clone()));
+                    tokio::spawn(answer(stream, moved.clone(), all.of(id)));
                 }
                 Ok(None) | Err(_) => break,
             },
             _ = ticks.tick() => {
                 last = report();
                 // Who no longer wants reports is told no more.
+                let samples = all.of(id).map(|s| s.take_samples());
+                last.samples = samples.unwrap_or_default();
+                let line = serde_json::to_vec(&last);
+                last.samples.clear();
                 if let Some(stream) = &mut reports
-                    && let Ok(mut line) = serde_json::to_vec(&last)
+                    && let Ok(mut line) = line
                 {
                     line.push(b'\n');
                     if stream.send(line.into()).await.is_err() {
@@ -258,7 +267,7 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
 }
 
 /// Does what the client asks on a stream; a stream that fails ends.
-async fn answer(stream: BidirectionalStream, moved: Arc<Moved>) {
+async fn answer(stream: BidirectionalStream, moved: Arc<Moved>, sender: Option<Arc<Statistics>>) {
     let (mut from, to) = stream.split();
     let mut request = Vec::new();
     while request.len() < REQUEST {
@@ -271,7 +280,12 @@ async fn answer(stream: BidirectionalStream, moved: Arc<Moved>) {
         return;
     };
     match Request::decode(head) {
-        Some(Request::Download(count)) => send(to, count, &moved.sent).await,
+        Some(Request::Download { count, recorded }) => {
+            if let Some(sender) = sender.filter(|_| recorded) {
+                sender.record();
+            }
+            send(to, count, &moved.sent).await;
+        }
         Some(Request::Upload) => {
             moved.received.fetch_add(rest.len() as u64, Relaxed);
             receive(from, &moved.received).await;

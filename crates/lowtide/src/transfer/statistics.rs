@@ -2,11 +2,41 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use lowtide_cc::controller::PacketSent;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_lab::recording::Sample;
 use lowtide_quic::{AckSeen, LossSeen, Observer, Observers};
 use serde::{Deserialize, Serialize};
+
+/// Time of a sample.
+const SAMPLE: Duration = Duration::from_millis(20);
+
+/// Samples that nobody has fetched: five minutes.
+const MOST_SAMPLES: usize = 15_000;
+
+/// Samples of a sender, where somebody wants them.
+#[derive(Debug, Default)]
+struct Samples {
+    wanted: bool,
+    now: Sample,
+    since: Time,
+    done: Vec<Sample>,
+}
+
+impl Samples {
+    fn end(&mut self, now: Time) {
+        if self.done.len() < MOST_SAMPLES {
+            self.done.push(self.now.clone());
+        }
+        self.now = Sample {
+            phase: std::mem::take(&mut self.now.phase),
+            ..Sample::default()
+        };
+        self.since = now;
+    }
+}
 
 /// A sender's counts and its controller's state, filled by the controller's host.
 #[derive(Debug, Default)]
@@ -19,6 +49,7 @@ pub(super) struct Statistics {
     rtt_samples: AtomicU64,
     cwnd: AtomicU64,
     inflight: AtomicU64,
+    samples: Mutex<Samples>,
 }
 
 /// A copy of them.
@@ -39,6 +70,30 @@ pub(super) struct SenderState {
 }
 
 impl Statistics {
+    fn samples(&self) -> MutexGuard<'_, Samples> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on, samples are wanted.
+    pub(super) fn record(&self) {
+        self.samples().wanted = true;
+    }
+
+    /// The samples since the last call.
+    pub(super) fn take_samples(&self) -> Vec<Sample> {
+        std::mem::take(&mut self.samples().done)
+    }
+
+    /// The same, and what has been seen since the last of them.
+    pub(super) fn take_all_samples(&self) -> Vec<Sample> {
+        let mut samples = self.samples();
+        if samples.now.at_us > 0 {
+            let now = samples.since;
+            samples.end(now);
+        }
+        std::mem::take(&mut samples.done)
+    }
+
     pub(super) fn state(&self) -> SenderState {
         let samples = self.rtt_samples.load(Relaxed);
         let ms = |ns: u64| (samples > 0).then_some(ns as f64 / 1e6);
@@ -56,7 +111,13 @@ impl Statistics {
 
 // One thread writes, the endpoint's: loads and stores need not be one step.
 impl Observer for Statistics {
-    fn on_sent(&self, _sent: &PacketSent) {
+    fn on_sent(&self, packet: &PacketSent) {
+        let mut samples = self.samples();
+        if samples.wanted {
+            samples.now.sent_packets += 1;
+            samples.now.sent_bytes += packet.bytes.get();
+        }
+        drop(samples);
         let sent = self.sent_packets.load(Relaxed) + 1;
         self.sent_packets.store(sent, Relaxed);
     }
@@ -76,11 +137,48 @@ impl Observer for Statistics {
         }
         self.cwnd.store(ack.controller.cwnd().get(), Relaxed);
         self.inflight.store(ack.inflight.get(), Relaxed);
+
+        let mut samples = self.samples();
+        if !samples.wanted {
+            return;
+        }
+        let sample = &mut samples.now;
+        let acked: Bytes = ack.packets.iter().map(|p| p.bytes).sum();
+        sample.acked_bytes += acked.get();
+        if let Some(rtt) = ack.rtt.map(Duration::as_micros) {
+            if sample.rtts == 0 || rtt < sample.least_rtt_us {
+                sample.least_rtt_us = rtt;
+            }
+            sample.largest_rtt_us = sample.largest_rtt_us.max(rtt);
+            sample.rtt_sum_us = sample.rtt_sum_us.saturating_add(rtt);
+            sample.rtts += 1;
+        }
+        let controller = ack.controller;
+        let snapshot = controller.snapshot();
+        sample.at_us = ack.now.since(Time::ZERO).as_micros();
+        sample.smoothed_rtt_us = ack.smoothed_rtt.as_micros();
+        sample.inflight = ack.inflight.get();
+        sample.cwnd = controller.cwnd().get();
+        sample.pacing = controller.pacing_rate().map(Rate::as_bytes_per_sec);
+        sample.bandwidth = snapshot.bandwidth.map(Rate::as_bytes_per_sec);
+        sample.gain = snapshot.pacing_gain;
+        sample.min_rtt_us = snapshot.min_rtt.map(Duration::as_micros);
+        if sample.phase != snapshot.phase {
+            sample.phase = snapshot.phase.to_string();
+        }
+        if ack.now.since(samples.since) >= SAMPLE {
+            samples.end(ack.now);
+        }
     }
 
     fn on_loss(&self, loss: &LossSeen<'_>) {
         let lost = self.lost_packets.load(Relaxed) + loss.packets.len() as u64;
         self.lost_packets.store(lost, Relaxed);
+        let mut samples = self.samples();
+        if samples.wanted {
+            samples.now.lost_packets += loss.packets.len() as u32;
+            samples.now.lost_bytes += loss.bytes.get();
+        }
     }
 }
 

@@ -1,0 +1,373 @@
+//! Transfers over a real network as the lab shows simulated ones.
+//!
+//! A sender writes down [`Sample`]s of what it sees; they are replayed to what watches simulations.
+//! What only a simulator knows is missing: capacity, queues, what was dropped where. Data counts as
+//! delivered when its acknowledgment arrives, and as lost when its sender says so; the queueing
+//! delay is the RTT beyond its minimum.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent, Snapshot, TimeoutEvent,
+};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::link::{Link, LinkError};
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
+use lowtide_sim::{Probe, SenderKind};
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{Comparison, Entry, Role};
+use crate::metrics::{Meter, Metrics, SelfInflictedSummary};
+use crate::qlog;
+use crate::scenario::{LinkSource, Scenario};
+use crate::timeline::Timeline;
+
+/// What a sender saw since the last sample, and its state now. Times are microseconds, volumes bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Since the connection's first packet.
+    pub at_us: u64,
+    /// Packets that left.
+    pub sent_packets: u64,
+    /// Their size.
+    pub sent_bytes: u64,
+    /// Data acknowledged.
+    pub acked_bytes: u64,
+    /// Packets declared lost.
+    pub lost_packets: u32,
+    /// Their size.
+    pub lost_bytes: u64,
+    /// RTT samples, their extremes and their sum.
+    pub rtts: u32,
+    /// The smallest.
+    pub least_rtt_us: u64,
+    /// The largest.
+    pub largest_rtt_us: u64,
+    /// The sum of all.
+    pub rtt_sum_us: u64,
+    /// Smoothed RTT.
+    pub smoothed_rtt_us: u64,
+    /// In flight.
+    pub inflight: u64,
+    /// The window.
+    pub cwnd: u64,
+    /// Pacing rate, bytes a second.
+    pub pacing: Option<u64>,
+    /// Bandwidth estimate, bytes a second.
+    pub bandwidth: Option<u64>,
+    /// Pacing gain.
+    pub gain: Option<f64>,
+    /// The controller's own minimum of the RTT.
+    pub min_rtt_us: Option<u64>,
+    /// The controller's phase.
+    pub phase: String,
+}
+
+/// One connection of a transfer.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// In the order of their times.
+    pub samples: Vec<Sample>,
+}
+
+/// A controller that shows a sample's state and does nothing.
+#[derive(Debug)]
+struct Shown {
+    cwnd: Bytes,
+    pacing: Option<Rate>,
+    snapshot: Snapshot,
+}
+
+/// Phases that are told apart; others show as one. A peer may send any, and names live for ever.
+const PHASES: [&str; 15] = [
+    "Startup",
+    "Drain",
+    "ProbeBW",
+    "ProbeRTT",
+    "ProbeBW_DOWN",
+    "ProbeBW_CRUISE",
+    "ProbeBW_REFILL",
+    "ProbeBW_UP",
+    "SlowStart",
+    "CongestionAvoidance",
+    "Recovery",
+    "ConservativeSlowStart",
+    "Default",
+    "Competitive",
+    "Constant",
+];
+
+fn phase(name: &str) -> &'static str {
+    PHASES
+        .into_iter()
+        .find(|known| *known == name)
+        .unwrap_or(if name.is_empty() { "" } else { "other" })
+}
+
+impl Shown {
+    fn new(sample: &Sample) -> Self {
+        Self {
+            cwnd: Bytes::new(sample.cwnd),
+            pacing: sample.pacing.map(Rate::from_bytes_per_sec),
+            snapshot: Snapshot {
+                phase: phase(&sample.phase),
+                bandwidth: sample.bandwidth.map(Rate::from_bytes_per_sec),
+                min_rtt: sample.min_rtt_us.map(Duration::from_micros),
+                pacing_gain: sample.gain,
+                ..Snapshot::default()
+            },
+        }
+    }
+}
+
+impl Controller for Shown {
+    fn on_packet_sent(&mut self, _sent: &PacketSent) {}
+    fn on_ack(&mut self, _ack: &AckEvent<'_>) {}
+    fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
+    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
+    fn on_mtu_change(&mut self, _max_datagram: Bytes) {}
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.snapshot
+    }
+}
+
+/// More samples of the RTT or lost packets than there can be in one sample are not replayed.
+const MOST_OF_A_SAMPLE: u32 = 100_000;
+
+impl Recording {
+    fn least_rtt_us(&self) -> u64 {
+        let seen = self.samples.iter().filter(|s| s.rtts > 0);
+        seen.map(|s| s.least_rtt_us).min().unwrap_or(0)
+    }
+
+    /// Tells a probe what happened, as flow number `flow`.
+    fn replay(&self, flow: usize, probe: &mut impl Probe) {
+        let least = self.least_rtt_us();
+        let mut number = 0;
+        for sample in &self.samples {
+            let now = Time::ZERO + Duration::from_micros(sample.at_us);
+            let mean = sample.rtt_sum_us.checked_div(u64::from(sample.rtts));
+            if sample.sent_bytes > 0 {
+                number += sample.sent_packets;
+                probe.on_send(&Sent {
+                    flow,
+                    now,
+                    number: number.saturating_sub(1),
+                    bytes: Bytes::new(sample.sent_bytes),
+                    retransmission: false,
+                });
+            }
+            if sample.lost_packets > 0 {
+                let packets: Vec<LostPacket> = (0..sample.lost_packets.min(MOST_OF_A_SAMPLE))
+                    .map(|_| lost_packet(now))
+                    .collect();
+                let bytes = Bytes::new(sample.lost_bytes);
+                probe.on_drop(flow, now, bytes, DropCause::LinkLoss);
+                probe.on_loss(&LossSeen {
+                    flow,
+                    now,
+                    packets: &packets,
+                    bytes,
+                    inflight: Bytes::new(sample.inflight),
+                });
+            }
+            if sample.acked_bytes > 0 {
+                let queueing = mean.unwrap_or(least).saturating_sub(least);
+                probe.on_deliver(&Delivery {
+                    flow,
+                    now,
+                    sent_at: now - Duration::from_micros(queueing),
+                    bytes: Bytes::new(sample.acked_bytes),
+                    first_copy: true,
+                    estimator: None,
+                });
+            }
+            let shown = Shown::new(sample);
+            let acked = [AckedPacket {
+                number: number.saturating_sub(1),
+                bytes: Bytes::new(sample.acked_bytes),
+                sent_at: now,
+            }];
+            let count = sample.rtts.min(MOST_OF_A_SAMPLE);
+            for index in 0..count.max(1) {
+                let rtt = match index {
+                    _ if count == 0 => None,
+                    0 => Some(sample.least_rtt_us),
+                    1 => Some(sample.largest_rtt_us),
+                    _ => mean,
+                };
+                probe.on_ack(&AckSeen {
+                    flow,
+                    now,
+                    packets: &acked[..usize::from(index == 0)],
+                    rtt: rtt.map(Duration::from_micros),
+                    smoothed_rtt: Duration::from_micros(sample.smoothed_rtt_us),
+                    inflight: Bytes::new(sample.inflight),
+                    controller: Some(&shown),
+                });
+            }
+        }
+    }
+}
+
+/// Of a lost packet no more is known than that it was one.
+fn lost_packet(now: Time) -> LostPacket {
+    LostPacket {
+        number: 0,
+        bytes: Bytes::ZERO,
+        sent_at: now,
+        sent_inflight: Bytes::ZERO,
+        lost: Bytes::ZERO,
+        app_limited: false,
+    }
+}
+
+/// A transfer as a comparison of one, for [`report::write`](crate::report::write). `title` names the
+/// network and `controller` who sent; each recording is a flow.
+///
+/// # Errors
+/// Never: the link of a recording is none.
+pub fn comparison(
+    title: &str,
+    controller: &str,
+    recordings: &[Recording],
+    duration: Duration,
+) -> Result<(Scenario, Comparison), LinkError> {
+    let least = recordings.iter().map(Recording::least_rtt_us).min();
+    let none = LinkSource::Fixed(Arc::new(Link::unlimited()));
+    let scenario = Scenario {
+        rtt: Duration::from_micros(least.unwrap_or(0)),
+        duration: duration.max(Duration::from_millis(1)),
+        flows: recordings.len().max(1),
+        ..Scenario::on_link(title, none)
+    };
+    let config = scenario.config(&SenderKind::Oracle, 0)?;
+    let mut probe = (Meter::new(&config), Timeline::new(&config));
+    for flow in 0..scenario.flows {
+        probe.on_flow_start(flow, Time::ZERO, Duration::ZERO, Duration::ZERO);
+    }
+    for (flow, recording) in recordings.iter().enumerate() {
+        recording.replay(flow, &mut probe);
+    }
+    let (mut meter, timeline) = probe;
+    let measured = meter.finish();
+    let known = |metrics: &Metrics| Metrics {
+        utilisation: f64::NAN,
+        self_inflicted_ms: SelfInflictedSummary { p95: f64::NAN },
+        retransmitted_share: f64::NAN,
+        ..*metrics
+    };
+    let total = known(&measured.total);
+    let entry = Entry {
+        name: controller.to_string(),
+        role: Role::Contender,
+        mean: total,
+        ci95: None,
+        flows: measured.flows.iter().map(known).collect(),
+        seeds: vec![total],
+        timeline: Some(timeline),
+        rtt: meter.rtt(),
+        queueing: meter.queueing(),
+    };
+    let comparison = Comparison {
+        entries: vec![entry],
+        failed: Vec::new(),
+        windows: Vec::new(),
+        simulated_packets: 0,
+    };
+    Ok((scenario, comparison))
+}
+
+/// Writes one connection as qlog. Its packets are not recorded one by one: the file has the sender's
+/// metrics and its controller's phases.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_qlog(
+    title: &str,
+    controller: &str,
+    recording: &Recording,
+    out: impl Write,
+) -> std::io::Result<()> {
+    let description = "a transfer, sampled by Lowtide";
+    let mut log = qlog::Log::new(out, title, description, controller).without_packets();
+    recording.replay(0, &mut log);
+    log.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 s of 10 Mbit/s in samples of 20 ms: 25 kB each, RTT 30 to 50 ms; a loss in the last.
+    fn recording() -> Recording {
+        let samples = (1..=50_u64).map(|n| Sample {
+            at_us: n * 20_000,
+            sent_packets: 20,
+            sent_bytes: 25_000,
+            acked_bytes: 25_000,
+            lost_packets: u32::from(n == 50),
+            lost_bytes: if n == 50 { 1_250 } else { 0 },
+            rtts: 4,
+            least_rtt_us: 30_000,
+            largest_rtt_us: 50_000,
+            rtt_sum_us: 160_000,
+            smoothed_rtt_us: 40_000,
+            inflight: 50_000,
+            cwnd: 100_000,
+            pacing: Some(1_250_000),
+            bandwidth: Some(1_250_000),
+            phase: if n < 10 { "Startup" } else { "ProbeBW" }.to_string(),
+            ..Sample::default()
+        });
+        Recording {
+            samples: samples.collect(),
+        }
+    }
+
+    #[test]
+    fn a_recording_has_the_metrics_of_what_was_recorded_and_none_that_nobody_knows() {
+        let second = Duration::from_secs(1);
+        let flows = [recording(), recording()];
+        let (scenario, comparison) = comparison("here", "bbr", &flows, second).unwrap();
+        assert_eq!(scenario.rtt, Duration::from_millis(30));
+        let entry = &comparison.entries[0];
+        assert!((entry.mean.throughput_mbps - 20.0).abs() < 1e-9);
+        assert!((entry.flows[1].throughput_mbps - 10.0).abs() < 1e-9);
+        assert!((entry.mean.rtt_ms.mean - 40.0).abs() < 0.5);
+        assert!((entry.mean.loss_share - 0.001).abs() < 1e-9);
+        assert!(entry.mean.utilisation.is_nan());
+        let timeline = entry.timeline.as_ref().unwrap();
+        let lost: u32 = timeline.flows()[0].bins.iter().map(|b| b.lost).sum();
+        assert_eq!(lost, 1);
+        let phases = timeline.flows()[0].phases.changes().len();
+        assert_eq!(phases, 2);
+    }
+
+    #[test]
+    fn its_qlog_has_metrics_and_phases_and_no_packets_that_nobody_saw() {
+        let mut out = Vec::new();
+        write_qlog("here", "bbr", &recording(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let names = |name: &str| text.matches(&format!("\"{name}\"")).count();
+        assert_eq!(names("quic:congestion_state_updated"), 2);
+        assert_eq!(names("quic:recovery_metrics_updated"), 50 * 4);
+        assert_eq!(names("quic:packet_sent"), 0);
+        assert_eq!(names("quic:packet_lost"), 0);
+    }
+}
