@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use lowtide_cc::units::Duration;
 use lowtide_sim::PipeConfig;
+use lowtide_sim::engine::derive_seed;
 
 use crate::direction::{Counts, Direction, PathConfig};
 use crate::error::Error;
@@ -14,9 +15,6 @@ use crate::relay::Relay;
 use crate::summary::{DirectionSummary, Summary};
 use crate::tunnel::{Device, Side, Tunnel};
 use crate::worker::{Clock, Egress, Ingress, carry, stop_pair};
-
-/// The two directions draw their losses and jitter from different streams.
-const UP_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 type Worker = JoinHandle<(Counts, io::Result<()>)>;
 
@@ -80,24 +78,13 @@ impl Emulation {
         let other = stopped.try_clone().map_err(Error::Broken)?;
         let clock = Clock(Instant::now());
         let rtt = path.base_rtt;
+        // The simulator's streams for its two ways, so that the same packets are lost.
+        let (down_seed, up_seed) = (derive_seed(path.seed, 1), derive_seed(path.seed, 2));
+        let names = (("link down", clock), ("link up", clock));
         Ok(Self {
             clock,
-            down: spawn(
-                ("link down", clock),
-                &path.down,
-                rtt,
-                path.seed,
-                down,
-                stopped,
-            )?,
-            up: spawn(
-                ("link up", clock),
-                &path.up,
-                rtt,
-                path.seed ^ UP_SEED,
-                up,
-                other,
-            )?,
+            down: spawn(names.0, &path.down, rtt, down_seed, down, stopped)?,
+            up: spawn(names.1, &path.up, rtt, up_seed, up, other)?,
             stop,
             missed,
         })

@@ -8,7 +8,7 @@ use std::thread;
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
@@ -128,6 +128,15 @@ fn loopback_up() -> io::Result<()> {
     link.header.index = LOOPBACK;
     link.header.flags = LinkFlags::Up;
     link.header.change_mask = LinkFlags::Up;
+    request(RouteNetlinkMessage::SetLink(link), 0)
+}
+
+/// Sets how many packets a device keeps until they are read. (The ioctl for it works only outside of
+/// user namespaces.)
+pub(crate) fn set_queue_length(device: u32, packets: u32) -> io::Result<()> {
+    let mut link = LinkMessage::default();
+    link.header.index = device;
+    link.attributes.push(LinkAttribute::TxQueueLen(packets));
     request(RouteNetlinkMessage::SetLink(link), 0)
 }
 

@@ -11,7 +11,7 @@ use lowtide_cc::units::Bytes;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
-use crate::namespace::{Namespace, add_default_route};
+use crate::namespace::{Namespace, add_default_route, set_queue_length};
 use crate::worker::{Egress, Ingress};
 
 /// Packets that the kernel keeps until they are read; the emulated queue comes behind it. Large, as
@@ -227,10 +227,10 @@ fn create(name: &str, address: Ipv4Addr, prefix: u8, mtu: u16) -> io::Result<Syn
         .name(name)
         .layer(Layer::L3)
         .mtu(mtu)
-        .tx_queue_len(DEVICE_QUEUE)
         .ipv4(address, prefix, None)
         .enable(false)
         .build_sync()?;
+    set_queue_length(device.if_index()?, DEVICE_QUEUE)?;
     // Solicitations of IPv6 would be packets that nobody asked for. Without IPv6 there is no file.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
     device.enabled(true)?;
