@@ -97,7 +97,7 @@ impl<D> Direction<D> {
         self.settle(now);
         let summary = &mut self.counts.summary;
         summary.offered_packets += 1;
-        summary.offered_bytes += size.get();
+        summary.offered_bytes = summary.offered_bytes.saturating_add(size.get());
         let cost = packet.len() as u64 + PER_PACKET;
         if self.memory + cost > MEMORY {
             summary.dropped_memory_packets += 1;
@@ -162,7 +162,8 @@ impl<D> Direction<D> {
         match sent_at {
             Some(at) => {
                 counts.summary.delivered_packets += 1;
-                counts.summary.delivered_bytes += stored.size.get();
+                let bytes = &mut counts.summary.delivered_bytes;
+                *bytes = bytes.saturating_add(stored.size.get());
                 counts.delay.record(at.since(stored.arrived));
                 counts.release_error.record(at.since(due));
             }

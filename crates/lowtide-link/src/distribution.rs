@@ -51,7 +51,8 @@ impl Distribution {
             return 0.0;
         }
         let up_to = self.histogram.count_between(0, limit.as_nanos());
-        1.0 - up_to as f64 / self.histogram.len() as f64
+        let above = self.histogram.len().saturating_sub(up_to);
+        above as f64 / self.histogram.len() as f64
     }
 
     /// Mean, percentiles and maximum in milliseconds; `None` without values.
