@@ -77,8 +77,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
 
-    /// Say nothing but errors
-    #[arg(long, conflicts_with = "json")]
+    /// Say nothing but errors, and --json
+    #[arg(long)]
     quiet: bool,
 
     /// The command and its arguments [default: a shell]

@@ -39,7 +39,12 @@ impl Ended {
 /// Whether this process is in the foreground of a terminal, whose Ctrl-C then goes to all of the
 /// group.
 pub(super) fn at_terminal() -> bool {
-    tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
+    let groups = [
+        tcgetpgrp(io::stdin()),
+        tcgetpgrp(io::stdout()),
+        tcgetpgrp(io::stderr()),
+    ];
+    groups.contains(&Ok(getpgrp()))
 }
 
 impl Child {
@@ -118,6 +123,16 @@ impl Child {
         } else {
             kill(id, signal)
         };
+    }
+}
+
+/// Whatever goes wrong, nothing is left running.
+impl Drop for Child {
+    fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(None)) {
+            self.kill();
+            let _ = self.process.wait();
+        }
     }
 }
 

@@ -203,7 +203,6 @@ fn wait(
     signals: &mut Signals,
     emulation: &Emulation,
 ) -> Result<Ended, Failure> {
-    let mut interrupted = 0;
     let mut kill_at = None;
     loop {
         if let Some(ended) = command.has_ended()? {
@@ -214,15 +213,14 @@ fn wait(
         }
         for signal in signals.pending() {
             match signal {
-                // A terminal sends it to the command itself.
-                SIGINT if interrupted == 0 && at_terminal() => {}
-                SIGINT if interrupted == 0 => command.interrupt(),
+                // A terminal sends it to the command itself, which may go on after it.
+                SIGINT if at_terminal() => {}
+                SIGINT => command.interrupt(),
                 _ => {
                     command.terminate();
                     kill_at = kill_at.or(Some(Instant::now() + GRACE));
                 }
             }
-            interrupted += 1;
         }
         if kill_at.is_some_and(|at| Instant::now() > at) {
             command.kill();
