@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn what_the_machine_failed_at_is_said_and_what_the_model_did_is_not() {
-        let finish = |late: u64, change: fn(&mut DirectionSummary)| {
+        type Change = fn(&mut DirectionSummary);
+        let finish = |late: u64, change: Change| {
             let mut counts = Counts::default();
             for n in 0..100 {
                 let us = if n < late { 2_000 } else { 20 };
@@ -143,7 +144,7 @@ mod tests {
         });
         assert!(modelled.faithful, "{:?}", modelled.complaints);
         assert!((modelled.down.throughput_mbps - 1.0).abs() < 1e-9);
-        let changes: [(u64, fn(&mut DirectionSummary)); 4] = [
+        let changes: [(u64, Change); 4] = [
             (2, |_| ()),
             (0, |s| s.missed_packets = 1),
             (0, |s| s.dropped_memory_packets = 1),

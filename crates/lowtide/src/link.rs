@@ -65,7 +65,8 @@ pub(crate) struct Args {
     udp: Option<(SocketAddr, SocketAddr)>,
 
     /// How long to relay [default: until Ctrl-C]
-    #[arg(long, value_name = "TIME", requires = "udp", value_parser = quantity::duration)]
+    #[arg(long, value_name = "TIME", requires = "udp", conflicts_with_all = ["peer", "command"],
+          value_parser = quantity::duration)]
     duration: Option<Duration>,
 
     /// Run this at the other end, with sh, in a namespace of its own; it is ended with the command

@@ -170,7 +170,11 @@ fn bad_input_is_refused_with_a_remedy() {
         &["link", "--udp", "127.0.0.1:1,127.0.0.1:2", "--", "true"],
         "cannot be used with",
     );
-    refused(&["link", "--duration", "1s", "--", "true"], "--udp");
+    refused(
+        &["link", "--duration", "1s", "--", "true"],
+        "cannot be used with",
+    );
+    refused(&["link", "--duration", "1s"], "--udp");
     refused(
         &["link", "--trace", "/nonexistent", "--", "true"],
         "/nonexistent",
