@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the same scenarios in Lowtide's simulator and in ns-3, and writes how far they agree.
 
-    ns3/agreement.py [--subset] [--cc NAME]... [--seeds N] [--most-seeds N] [--traces DIR] [--jobs N]
-                     [--json FILE] [--report docs/fidelity.md]
+    ns3/agreement.py [--subset] [--cc NAME]... [--only TEXT] [--seeds N] [--most-seeds N]
+                     [--traces DIR] [--jobs N] [--json FILE] [--report docs/fidelity.md]
 
 Needs target/release/lowtide and target/ns3/lowtide-ns3 (ns3/README.md builds both). Exit code 1 when
 fewer cells than the goal agree.
@@ -11,7 +11,9 @@ fewer cells than the goal agree.
 import argparse
 import itertools
 import json
+import math
 import os
+import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -62,80 +64,98 @@ def run(command):
     return json.loads(done.stdout)["results"]
 
 
-def in_simulator(flags, controllers, seeds, args):
-    """Results by controller, means over the seeds."""
+def in_simulator(flags, controllers, args):
+    """By controller: means over the seeds, half 95 % intervals, both in the order of GOALS, and the
+    share that was sent again."""
     command = [SIMULATOR, "compare", "--json", "--no-timing", "--transport", "tcp", "--jobs", "1"]
-    command += ["--duration", args.duration, "--seeds", str(seeds)]
+    command += ["--duration", args.duration, "--seeds", str(args.most_seeds)]
     command += flags + [word for cc in controllers for word in ("--cc", cc)]
-    return {r["controller"]: r for r in run(command) if r["controller"] in controllers}
+    return {
+        r["controller"]: {
+            "mean": [value(r) for _, value, _ in GOALS],
+            "half": [value(r["ci95"]) for _, value, _ in GOALS],
+            "retransmitted": r["retransmitted_share"],
+        }
+        for r in run(command) if r["controller"] in controllers
+    }
 
 
 def in_ns3(flags, seeds, args):
-    """As in_simulator; `seeds`: how many, by controller."""
+    """By controller: the results of each of its `seeds`, one after the other."""
     results = {cc: [] for cc in seeds}
-    for seed in range(1, max(seeds.values()) + 1):
+    for seed in sorted(set().union(*seeds.values())):
         command = [NS3, "--duration", args.duration, "--seed", str(seed)] + flags
-        command += [word for cc in seeds if seeds[cc] >= seed for word in ("--cc", cc)]
+        command += [word for cc in seeds if seed in seeds[cc] for word in ("--cc", cc)]
         for r in run(command):
-            results[r["controller"]].append(r)
-    return {cc: mean(results[cc]) for cc in seeds}
+            results[r["controller"]].append({
+                "seed": seed, "values": [value(r) for _, value, _ in GOALS],
+                "retransmitted": r["retransmitted_share"], "timeouts": r["timeouts"],
+            })
+    return results
 
 
-def seeds_needed(result, args):
-    """How many seeds a controller gets in a scenario, by what the simulator shows with args.seeds."""
-    noise = result["ci95"]["rtt_ms"]["mean"] / result["rtt_ms"]["mean"]
-    if noise == 0.0:
-        # It makes no choices of its own: one run of the slow engine says all.
+def seeds_needed(ours, args):
+    """How many seeds the slow engine needs, by what the fast one shows with `args.most_seeds`: half the
+    95 % interval of each mean is to be at most half the difference that is allowed."""
+    noise = max(half / mean / (goal / 2)
+                for half, mean, (_, _, goal) in zip(ours["half"], ours["mean"], GOALS))
+    if noise < 1e-9:
+        # It makes no choices of its own: one run says all.
         return 1
-    # A mean of which half a 95 % interval is more than the goal cannot agree with anything.
-    return args.seeds if noise <= GOALS[1][2] else args.most_seeds
+    return min(max(math.ceil(args.most_seeds * noise ** 2), args.seeds), args.most_seeds)
 
 
-def mean(values):
-    if isinstance(values[0], dict):
-        return {key: mean([v[key] for v in values]) for key in values[0] if key != "flows"}
-    if isinstance(values[0], (int, float)):
-        return sum(values) / len(values)
-    return values[0]
+def half_interval(values):
+    """Half the 95 % interval of the mean of values that spread as a normal distribution does. With few
+    values it is too narrow by the ratio of Student's quantile to 1.96."""
+    return 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
 
 
 def cell(task):
-    (name, flags), controllers, args = task
-    ours = in_simulator(flags, controllers, args.seeds, args)
-    seeds = {cc: seeds_needed(ours[cc], args) for cc in controllers}
-    noisy = [cc for cc in controllers if seeds[cc] > args.seeds]
-    if noisy:
-        ours.update(in_simulator(flags, noisy, args.most_seeds, args))
-    theirs = in_ns3(flags, seeds, args)
-    rows = []
-    for cc in controllers:
-        differences = [value(ours[cc]) / value(theirs[cc]) - 1.0 for _, value, _ in GOALS]
-        within = all(abs(d) <= goal for d, (_, _, goal) in zip(differences, GOALS))
-        rows.append({
-            "scenario": name, "controller": cc, "within": within, "seeds": seeds[cc],
-            "simulator": [value(ours[cc]) for _, value, _ in GOALS],
-            "ns3": [value(theirs[cc]) for _, value, _ in GOALS],
-            "differences": differences,
-            "retransmitted": [ours[cc]["retransmitted_share"], theirs[cc]["retransmitted_share"]],
-            "timeouts_ns3": theirs[cc]["timeouts"],
-        })
+    """Rows of one scenario; `had`: what ns-3 said before, by controller."""
+    (name, flags), had, args = task
+    ours = in_simulator(flags, list(had), args)
+    missing = {cc: range(len(had[cc]) + 1, seeds_needed(ours[cc], args) + 1) for cc in had}
+    missing = {cc: seeds for cc, seeds in missing.items() if seeds}
+    theirs = in_ns3(flags, missing, args) if missing else {}
     print(f"done: {name}", file=sys.stderr, flush=True)
-    return rows
+    return [
+        {"scenario": name, "controller": cc, "simulator": ours[cc],
+         "ns3": had[cc] + theirs.get(cc, [])}
+        for cc in had
+    ]
+
+
+def judge(row):
+    """Means and differences of a row, and whether all are within their goal."""
+    ours, runs = row["simulator"], row["ns3"]
+    row["theirs"] = [statistics.fmean(values) for values in zip(*(r["values"] for r in runs))]
+    row["differences"] = [a / b - 1.0 for a, b in zip(ours["mean"], row["theirs"])]
+    row["uncertain"] = [
+        math.hypot(half / mean, half_interval(values) / statistics.fmean(values))
+        for half, mean, values in zip(
+            ours["half"], ours["mean"], zip(*(r["values"] for r in runs)))
+    ]
+    row["within"] = all(abs(d) <= goal for d, (_, _, goal) in zip(row["differences"], GOALS))
 
 
 def table(rows):
     lines = [
-        "| controller | scenario | Mbit/s | ns-3 | | RTT ms | ns-3 | | p95 ms | ns-3 | "
+        "| controller | scenario | seeds | Mbit/s | ns-3 | | RTT ms | ns-3 | | p95 ms | ns-3 | "
         "| resent % | ns-3 |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for r in rows:
-        shown = []
-        for ours, theirs, difference, (_, _, goal) in zip(
-                r["simulator"], r["ns3"], r["differences"], GOALS):
+        shown = [str(len(r["ns3"]))]
+        for ours, theirs, difference, uncertain, (_, _, goal) in zip(
+                r["simulator"]["mean"], r["theirs"], r["differences"], r["uncertain"], GOALS):
             mark = "" if abs(difference) <= goal else "**"
-            shown += [f"{ours:.2f}", f"{theirs:.2f}", f"{mark}{100 * difference:+.1f} %{mark}"]
-        shown += [f"{100 * share:.2f}" for share in r["retransmitted"]]
+            text = f"{100 * difference:+.1f}"
+            if uncertain >= 0.0005:
+                text += f" ± {100 * uncertain:.1f}"
+            shown += [f"{ours:.2f}", f"{theirs:.2f}", f"{mark}{text} %{mark}"]
+        resent = statistics.fmean(run["retransmitted"] for run in r["ns3"])
+        shown += [f"{100 * share:.2f}" for share in (r["simulator"]["retransmitted"], resent)]
         lines.append(f"| {r['controller']} | {r['scenario']} | " + " | ".join(shown) + " |")
     return "\n".join(lines) + "\n"
 
@@ -173,43 +193,46 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subset", action="store_true", help="a few cells, for CI")
     parser.add_argument("--cc", action="append", help="controller [default: those that exist]")
-    parser.add_argument("--seeds", type=int, default=3, help="at least 2")
-    parser.add_argument("--most-seeds", type=int, default=10,
-                        help="where the mean RTT's interval is wider than the goal")
+    parser.add_argument("--seeds", type=int, default=3, help="of ns-3 where seeds matter, at least")
+    parser.add_argument("--most-seeds", type=int, default=30,
+                        help="of the simulator, and of ns-3 where results spread most; at least 2")
+    parser.add_argument("--only", default="", help="scenarios whose name holds this")
     parser.add_argument("--duration", default="30s")
     parser.add_argument("--traces", default=os.environ.get(
         "LOWTIDE_TRACES", os.path.join(ROOT, "../shared/traces")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count(),
                         help="runs at a time; 0: report what --json holds")
-    parser.add_argument("--json", help="keep cells here; those that it has are not run again")
+    parser.add_argument("--json", help="keep runs of ns-3 here; those that it has are not run again")
     parser.add_argument("--report", help="put summary and table into this file, between its marks")
     args = parser.parse_args()
 
     listed = subprocess.run([SIMULATOR, "list", "--json"], capture_output=True, text=True)
     known = [c["name"] for c in json.loads(listed.stdout)]
     controllers = args.cc or [c for c in CONTROLLERS if c in known]
-    rows = []
+    kept = {}
     if args.json and os.path.exists(args.json):
-        with open(args.json) as kept:
-            rows = json.load(kept)
-    known = {(r["scenario"], r["controller"]) for r in rows}
+        with open(args.json) as file:
+            kept = {(r["scenario"], r["controller"]): r for r in json.load(file)}
     tasks = []
     for name, flags in scenarios(args):
-        missing = [cc for cc in controllers if (name, cc) not in known]
-        if missing:
-            tasks.append(((name, flags), missing, args))
+        if args.only not in name:
+            continue
+        had = {cc: kept.get((name, cc), {"ns3": []})["ns3"] for cc in controllers}
+        tasks.append(((name, flags), had, args))
     # The slowest last: ns-3 walks through all segments in flight for each packet.
     if args.jobs == 0:
         tasks = []
     tasks.sort(key=lambda task: "80bdp" in task[0][1] and "50mbit" in task[0][1])
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         for done in as_completed([pool.submit(cell, task) for task in tasks]):
-            rows += done.result()
+            kept.update({(r["scenario"], r["controller"]): r for r in done.result()})
             if args.json:
                 with open(args.json, "w") as out:
-                    json.dump(rows, out, indent=1)
+                    json.dump(list(kept.values()), out, indent=1)
     order = [name for name, _ in scenarios(args)]
-    rows = [r for r in rows if r["controller"] in controllers and r["scenario"] in order]
+    rows = [r for r in kept.values() if r["controller"] in controllers and r["scenario"] in order]
+    for row in rows:
+        judge(row)
     rows.sort(key=lambda r: (controllers.index(r["controller"]), order.index(r["scenario"])))
     text = summary(rows) + "\n" + table(rows)
     if args.report:

@@ -176,6 +176,40 @@ class Rates : public LinkService
     double m_exact{0.0};
 };
 
+class Later : public LinkService
+{
+  public:
+    Later(int64_t start, std::unique_ptr<LinkService> service)
+        : m_start(start),
+          m_service(std::move(service))
+    {
+    }
+
+    int64_t Serve(int64_t now, uint32_t bytes, bool backlogged) override
+    {
+        if (now < m_start)
+        {
+            return now;
+        }
+        const int64_t end = m_service->Serve(now - m_start, bytes, backlogged);
+        return end == NEVER ? NEVER : m_start + end;
+    }
+
+    double VolumeBetween(int64_t from, int64_t to) const override
+    {
+        return m_service->VolumeBetween(std::max(from - m_start, int64_t{0}),
+                                        std::max(to - m_start, int64_t{0}));
+    }
+
+    double MeanRate() const override { return m_service->MeanRate(); }
+
+    int64_t Length() const override { return m_service->Length(); }
+
+  private:
+    int64_t m_start;
+    std::unique_ptr<LinkService> m_service;
+};
+
 [[noreturn]] void
 Refuse(const std::string& path, size_t line, const std::string& why)
 {
@@ -285,4 +319,10 @@ LinkService::FromFile(const std::string& path, uint32_t opportunity)
     const bool series = path.size() > suffix.size() &&
                         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
     return series ? ReadSeries(in, path) : ReadOpportunities(in, path, opportunity);
+}
+
+std::unique_ptr<LinkService>
+LinkService::StartingAt(int64_t start, std::unique_ptr<LinkService> service)
+{
+    return std::make_unique<Later>(start, std::move(service));
 }

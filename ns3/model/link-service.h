@@ -36,6 +36,10 @@ class LinkService
     /// A trace file: mahimahi opportunities, or a rate series if its name ends in `.csv`. Throws
     /// std::runtime_error.
     static std::unique_ptr<LinkService> FromFile(const std::string& path, uint32_t opportunity);
+
+    /// `service` from `start` on; what comes before passes at once.
+    static std::unique_ptr<LinkService> StartingAt(int64_t start,
+                                                   std::unique_ptr<LinkService> service);
 };
 
 #endif

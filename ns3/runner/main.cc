@@ -29,8 +29,13 @@ constexpr uint32_t SOCKET_BUFFER = 1 << 29;
 std::unique_ptr<LinkService>
 MakeService(const Scenario& s)
 {
-    return s.trace.empty() ? LinkService::Constant(s.rate)
-                           : LinkService::FromFile(s.trace, s.opportunity);
+    if (s.trace.empty())
+    {
+        return LinkService::Constant(s.rate);
+    }
+    // lowtide has no handshake. The first data, a round trip later, shall meet the trace's beginning:
+    // on links that change every few milliseconds, 40 ms change the mean RTT by up to 8 %.
+    return LinkService::StartingAt(s.rtt, LinkService::FromFile(s.trace, s.opportunity));
 }
 
 int64_t

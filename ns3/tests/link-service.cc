@@ -55,6 +55,17 @@ RatesAreFluid()
 }
 
 void
+ATraceMayStartLater()
+{
+    auto link = LinkService::FromFile(File("trace", "1\n3\n3\n10\n"), 1504);
+    auto later = LinkService::StartingAt(40 * MS, std::move(link));
+    CHECK_EQ(later->Serve(5 * MS, 1500, false), 5 * MS);
+    CHECK_EQ(later->Serve(40 * MS, 1500, false), 41 * MS);
+    CHECK_EQ(later->Serve(41 * MS, 1500, true), 43 * MS);
+    CHECK_EQ(later->VolumeBetween(0, 43 * MS), 3.0 * 1504);
+}
+
+void
 WrongTracesAreRefused()
 {
     for (const char* text : {"", "0\n", "5\n3\n", "x\n", "1 2\n"})
@@ -79,6 +90,7 @@ main()
 {
     OpportunitiesServeWhatCameBefore();
     RatesAreFluid();
+    ATraceMayStartLater();
     WrongTracesAreRefused();
     return 0;
 }

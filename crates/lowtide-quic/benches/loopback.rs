@@ -1,13 +1,16 @@
-//! Goodput over the loopback interface: our controllers beside s2n-quic's own, in turns.
+//! Goodput over the loopback interface and processor time: our controllers beside s2n-quic's own, in
+//! turns.
 //!
 //! `cargo bench -p lowtide-quic --features self-signed --bench loopback -- [MEGABYTES] [ROUNDS]`
 //! prints the medians over the rounds and each one's ratio to s2n-quic's BBR. Only ratios count: the
-//! absolute rates are those of the machine and of what else it does.
+//! absolute rates are those of the machine and of what else it does. Processor time is that of both
+//! ends together, which share the process.
 
 use std::error::Error;
 use std::time::Instant;
 
 use lowtide_quic::{Provider, certificate::SelfSigned};
+use rustix::time::{ClockId, clock_gettime};
 use s2n_quic::provider::{congestion_controller as stock, limits::Limits};
 use s2n_quic::{Client, Server, client::Connect};
 
@@ -39,8 +42,20 @@ fn limits() -> Result<Limits, Box<dyn Error>> {
         .with_max_send_buffer_size(32 << 20)?)
 }
 
-/// Seconds for `bytes` from a server with this sender.
-async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<f64, Box<dyn Error>> {
+/// What a transfer took, in seconds.
+struct Cost {
+    elapsed: f64,
+    processor: f64,
+}
+
+/// Processor time of this process so far, seconds.
+fn processor() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// `bytes` from a server with this sender.
+async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost, Box<dyn Error>> {
     let builder = Server::builder()
         .with_tls((own.certificate.as_str(), own.key.as_str()))?
         .with_io("127.0.0.1:0")?
@@ -100,18 +115,21 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<f64,
     let mut connection = client.connect(connect).await?;
     let mut stream = connection.open_bidirectional_stream().await?;
     stream.send(vec![b'?'].into()).await?;
-    let start = Instant::now();
+    let start = (Instant::now(), processor());
     let mut received = 0;
     while let Some(data) = stream.receive().await? {
         received += data.len();
     }
-    let seconds = start.elapsed().as_secs_f64();
+    let cost = Cost {
+        elapsed: start.0.elapsed().as_secs_f64(),
+        processor: processor() - start.1,
+    };
     connection.close(0_u32.into());
     served.abort();
     if received < bytes / (1 << 16) * (1 << 16) {
         return Err(format!("only {received} bytes arrived").into());
     }
-    Ok(seconds)
+    Ok(cost)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -125,16 +143,31 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let megabytes = numbers.next().unwrap_or(500);
     let rounds = numbers.next().unwrap_or(5).max(1);
     let own = SelfSigned::new(["localhost"])?;
+    let gigabytes = megabytes as f64 / 1_000.0;
     let mut rates = vec![Vec::new(); SENDERS.len()];
+    let mut costs = vec![Vec::new(); SENDERS.len()];
     for _ in 0..rounds {
-        for (rates, (_, sender)) in rates.iter_mut().zip(SENDERS) {
-            let seconds = transfer(&own, *sender, megabytes * 1_000_000).await?;
-            rates.push(megabytes as f64 * 8.0 / 1_000.0 / seconds);
+        for (n, (name, sender)) in SENDERS.iter().enumerate() {
+            let cost = transfer(&own, *sender, megabytes * 1_000_000)
+                .await
+                .map_err(|error| format!("{name}: {error}"))?;
+            rates[n].push(gigabytes * 8.0 / cost.elapsed);
+            costs[n].push(cost.processor / gigabytes);
         }
     }
-    let medians: Vec<f64> = rates.into_iter().map(median).collect();
-    for ((name, _), median) in SENDERS.iter().zip(&medians) {
-        println!("{name:20} {median:6.2} Gbit/s {:5.2}", median / medians[0]);
+    let rates: Vec<f64> = rates.into_iter().map(median).collect();
+    let costs: Vec<f64> = costs.into_iter().map(median).collect();
+    println!(
+        "{:20} {:>6} {:>6}  {:>8} {:>6}",
+        "", "Gbit/s", "ratio", "CPU s/GB", "ratio"
+    );
+    for (n, (name, _)) in SENDERS.iter().enumerate() {
+        let (rate, cost) = (rates[n], costs[n]);
+        println!(
+            "{name:20} {rate:6.2} {:6.2}  {cost:8.2} {:6.2}",
+            rate / rates[0],
+            cost / costs[0]
+        );
     }
     Ok(())
 }

@@ -441,7 +441,7 @@ impl CongestionController for Host {
 
     fn on_packet_lost<Pub: Publisher>(
         &mut self,
-        _lost_bytes: u32,
+        lost_bytes: u32,
         packet_info: PacketInfo,
         persistent_congestion: bool,
         _new_loss_burst: bool,
@@ -453,8 +453,12 @@ impl CongestionController for Host {
         if !self.losses.packets.is_empty() && self.losses.at != now {
             self.report_losses();
         }
-        let token = packet_info.token;
-        let Some(sent) = self.flight(packet_info.is_application).settle(token) else {
+        let PacketInfo {
+            token,
+            is_application,
+        } = packet_info;
+        let bytes = Bytes::new(u64::from(lost_bytes));
+        let Some(sent) = self.flight(is_application).lose(token, bytes) else {
             return;
         };
         if self.losses.packets.is_empty() {

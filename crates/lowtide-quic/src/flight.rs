@@ -2,7 +2,9 @@
 //!
 //! s2n-quic hands back the [`Token`] of the newest packet that an ACK frame acknowledges, the sum of
 //! bytes, and a token for each packet lost. Which packets the sum stands for is found here: exactly,
-//! where the frame's ranges are known, otherwise by taking the newest ones in flight.
+//! where the frame's ranges are known, otherwise by taking the newest ones in flight. Such a guess may
+//! take a packet that is declared lost later; an older one, which was acknowledged in its place, then
+//! leaves instead, so that nothing stays in flight for ever.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -51,6 +53,9 @@ pub(crate) struct Flight {
     packets: VecDeque<Sent>,
     /// Token of the first of `packets`.
     first: Token,
+    /// Bytes that guesses took out of flight beyond those that were reported, since packets differ in
+    /// size; below zero, what they left there.
+    ahead: i64,
 }
 
 impl Flight {
@@ -70,12 +75,37 @@ impl Flight {
         self.packets.len()
     }
 
-    /// Takes a packet out of flight; `None` when it was not in flight.
-    pub(crate) fn settle(&mut self, token: Token) -> Option<Sent> {
-        let index = usize::try_from(token.checked_sub(self.first)?).ok()?;
-        let sent = self.settle_at(index)?;
+    /// A packet is lost: takes it out of flight, or the one that a guess left there in its place.
+    /// `None` when there is neither.
+    pub(crate) fn lose(&mut self, token: Token, bytes: Bytes) -> Option<Sent> {
+        let index = self.index(token);
+        let known = token >= self.first;
+        let lost = known.then(|| self.settle_at(index)).flatten();
+        let lost = lost.or_else(|| {
+            let sent = self.settle_near(index).map(|(_, sent)| sent);
+            self.ahead += sent.map_or(0, |s| signed(s.bytes)) - signed(bytes);
+            sent
+        });
         self.forget_settled();
-        Some(sent)
+        lost
+    }
+
+    /// Where the packet is among `packets`; 0 if it is long gone.
+    fn index(&self, token: Token) -> usize {
+        usize::try_from(token.saturating_sub(self.first)).unwrap_or(usize::MAX)
+    }
+
+    /// Takes the newest packet before `index` out of flight, or else the oldest after it. With its
+    /// index.
+    fn settle_near(&mut self, index: usize) -> Option<(usize, Sent)> {
+        let index = index.min(self.packets.len());
+        let before = self.packets.range(..index).rposition(|s| s.in_flight);
+        let after = || {
+            let position = self.packets.range(index..).position(|s| s.in_flight);
+            position.map(|n| index + n)
+        };
+        let found = before.or_else(after)?;
+        Some((found, self.settle_at(found)?))
     }
 
     fn settle_at(&mut self, index: usize) -> Option<Sent> {
@@ -109,17 +139,17 @@ impl Flight {
                 index += 1;
             }
         }
-        let last = newest.saturating_sub(self.first).saturating_add(1);
-        let mut index = (last.min(self.packets.len() as u64)) as usize;
-        if newest < self.first {
-            index = 0;
-        }
-        while total < bytes && index > 0 {
-            index -= 1;
-            if let Some(sent) = self.settle_at(index) {
-                total += sent.bytes;
+        if total < bytes {
+            let missing = signed(bytes - total);
+            let mut near = self.index(newest).saturating_add(1);
+            while self.ahead < missing
+                && let Some((index, sent)) = self.settle_near(near)
+            {
+                near = index;
+                self.ahead += signed(sent.bytes);
                 acked.push(sent);
             }
+            self.ahead -= missing;
         }
         acked.sort_unstable_by_key(|s| s.number);
         self.forget_settled();
@@ -152,11 +182,21 @@ impl Flight {
             self.packets.pop_front();
             self.first += 1;
         }
+        if self.packets.is_empty() {
+            self.ahead = 0;
+        }
     }
+}
+
+/// The size of a packet or of what an ACK frame acknowledges.
+fn signed(bytes: Bytes) -> i64 {
+    i64::try_from(bytes.get()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const SIZE: u64 = 1000;
@@ -191,8 +231,8 @@ mod tests {
         let ranges = [19..=19, 12..=16, 0..=2];
         assert_eq!(numbers(&mut exact, 9, 4, &ranges), [0, 6, 7, 9]);
         assert_eq!(numbers(&mut exact, 9, 0, &ranges), [0; 0], "none twice");
-        assert_eq!(exact.settle(1).map(|s| s.number), Some(1));
-        assert_eq!(exact.settle(1).map(|s| s.number), None, "already lost");
+        let size = Bytes::new(SIZE);
+        assert_eq!(exact.lose(1, size).map(|s| s.number), Some(1));
 
         let mut guessed = flight(10);
         assert_eq!(numbers(&mut guessed, 4, 3, &[]), [2, 3, 4]);
@@ -220,10 +260,57 @@ mod tests {
         let state = PacketRateState::default();
         flight.push(Sent::new(4, Some(9), Bytes::new(1472), Time::ZERO, state));
         assert_eq!(flight.discard(Bytes::new(1472)), Bytes::ZERO, "MTU probe");
-        assert!(flight.settle(4).is_none() && flight.len() > 1);
+        assert!(flight.settle_at(4).is_none() && flight.len() > 1);
         assert_eq!(flight.discard(Bytes::new(2 * SIZE)), Bytes::ZERO);
-        assert!(flight.settle(0).is_none() && flight.settle(2).is_some());
-        assert_eq!(flight.discard(Bytes::new(5 * SIZE)), Bytes::new(4 * SIZE));
+        assert_eq!(flight.packets[0].number, 2, "the oldest two are gone");
+        assert_eq!(flight.discard(Bytes::new(5 * SIZE)), Bytes::new(3 * SIZE));
         assert_eq!(flight.len(), 0);
+    }
+
+    proptest! {
+        // Without ranges, as when an endpoint has only the controller. Each packet is acknowledged or
+        // declared lost in the end; then nothing may be in flight, whatever was guessed.
+        #[test]
+        fn guesses_leave_nothing_in_flight(
+            sizes in prop::collection::vec(40_u64..1500, 1..60),
+            fates in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 200),
+        ) {
+            let mut flight = Flight::default();
+            let mut open: Vec<(Token, Bytes)> = Vec::new();
+            for (number, size) in sizes.iter().enumerate() {
+                let state = PacketRateState::default();
+                let bytes = Bytes::new(*size);
+                let sent = Sent::new(number as u64, None, bytes, Time::ZERO, state);
+                open.push((flight.push(sent), bytes));
+            }
+            let largest = signed(Bytes::new(1500));
+            for (is_lost, which) in fates {
+                if open.is_empty() {
+                    break;
+                }
+                if is_lost && open.len() > 1 {
+                    // Only what is older than something acknowledged is declared lost.
+                    let (token, bytes) = open.remove(which.index(open.len() - 1));
+                    flight.lose(token, bytes);
+                } else {
+                    // Every third packet up to the newest.
+                    let newest = which.index(open.len());
+                    let mut bytes = Bytes::ZERO;
+                    let token = open[newest].0;
+                    for index in (0..=newest).rev().step_by(3) {
+                        bytes += open.remove(index).1;
+                    }
+                    flight.acknowledge(token, bytes, &[], &mut Vec::new());
+                }
+                let kept: i64 = flight.packets.iter().filter(|s| s.in_flight)
+                    .map(|s| signed(s.bytes)).sum();
+                let truth: i64 = open.iter().map(|(_, bytes)| signed(*bytes)).sum();
+                prop_assert!(truth - kept < 2 * largest, "{kept} for {truth}");
+            }
+            while let Some((token, bytes)) = open.pop() {
+                flight.acknowledge(token, bytes, &[], &mut Vec::new());
+            }
+            prop_assert_eq!(flight.len(), 0);
+        }
     }
 }
