@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """RBBR's experiment on real sockets: QUIC transfers through the emulated link, beside the simulator.
 
-    experiments/real_sockets.py [--seconds N] [--runs N] [--cc NAME]... TRACE...
+    experiments/real_sockets.py [--seconds N] [--runs N] [--real-time] [--cc NAME]... TRACE...
 
 One `lowtide serve` and one `lowtide fetch` over UDP, in two network namespaces joined by
 `lowtide link`; then the same link in the simulator, with its own QUIC model and with s2n-quic in
@@ -33,6 +33,8 @@ def arguments():
     parser.add_argument("--cc", action="append", help="controller; repeat it for several")
     parser.add_argument("--buffer", default="200p", help="queue before the link")
     parser.add_argument("--lowtide", default=os.path.join(ROOT, "target/release/lowtide"))
+    parser.add_argument("--real-time", action="store_true",
+                        help="give both programs real-time priority, for a machine that is busy")
     parser.add_argument("--transfer", help="program for serve and fetch [default: the same]")
     return parser.parse_args()
 
@@ -44,6 +46,8 @@ def link_flags(args, trace):
 def real(args, trace, cc):
     """Throughput in Mbit/s and mean RTT in ms, both of IP packets at the link."""
     transfer = args.transfer or args.lowtide
+    if args.real_time:
+        transfer = f"chrt -f 1 {transfer}"
     with tempfile.TemporaryDirectory() as folder:
         summary = os.path.join(folder, "link.json")
         fetch = f"{transfer} fetch $LOWTIDE_LINK_PEER:4455 --duration {args.seconds}s"
