@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use lowtide_cc::controller::PeerSignal;
+use lowtide_cc::rbbr::frame::Frame;
 use lowtide_cc::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Rate};
 use s2n_quic::provider::congestion_controller::Timestamp;
 
 use crate::clock::Clock;
-use crate::frame::Frame;
 
 /// Locks; what a panic elsewhere left behind is still good enough to go on with.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

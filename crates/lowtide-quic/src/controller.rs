@@ -2,24 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal, TimeoutEvent,
-    TimeoutKind,
-};
-use lowtide_cc::delivery_rate::DeliveryRateSampler;
+use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, Controller};
+use lowtide_host::{Factory, Flight, Path, Sent, Token};
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
 
 use crate::clock::{Clock, since};
 use crate::connection::Link;
-use crate::flight::{Flight, Sent, Token};
-use crate::observer::{AckSeen, LossSeen, Observer, Observers};
 use crate::pacer::Pacer;
+use crate::provider::Observers;
 
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
 const WINDOW_PACING_FACTOR: f64 = 1.25;
@@ -31,37 +25,16 @@ const UNPACED_PACKETS: u64 = 2;
 /// The signal is repeated each round trip, in case a packet was lost; but not more often than this.
 const LEAST_REPETITION: Duration = Duration::from_millis(10);
 
-/// Makes a controller.
-pub type Make = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
-
-/// Builds the controllers of an endpoint's connections.
-pub(crate) struct Factory {
-    make: Make,
-    observers: Option<Observers>,
-    seed: u64,
-    made: AtomicU64,
+/// What an endpoint's controllers are made with.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) factory: Arc<Factory>,
+    pub(crate) observers: Option<Observers>,
 }
 
-impl Factory {
-    pub(crate) fn new(make: Make, observers: Option<Observers>, seed: u64) -> Self {
-        Self {
-            make,
-            observers,
-            seed,
-            made: AtomicU64::new(0),
-        }
-    }
-
-    fn build(&self, max_datagram: Bytes) -> Box<dyn Controller> {
-        let mut config = Config::for_datagram(max_datagram);
-        config.seed = self.seed.wrapping_add(self.made.fetch_add(1, Relaxed));
-        (self.make)(&config)
-    }
-}
-
-impl fmt::Debug for Factory {
+impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Factory").finish_non_exhaustive()
+        f.debug_struct("Setup").finish_non_exhaustive()
     }
 }
 
@@ -73,43 +46,23 @@ pub struct PacketInfo {
     is_application: bool,
 }
 
-/// Packets declared lost that the controller has not been told of: s2n-quic names them one by one,
-/// the core wants them together.
-#[derive(Debug, Default)]
-struct Losses {
-    at: Time,
-    packets: Vec<LostPacket>,
-    persistent_congestion: bool,
-    /// Bytes in flight before the first of them.
-    prior_inflight: Bytes,
-}
-
 /// A core's controller on one path of an s2n-quic connection.
 #[derive(Debug)]
 pub struct Host {
-    factory: Arc<Factory>,
+    setup: Setup,
     link: Link,
-    /// Asked for with the first packet, when the connection is known.
-    observer: Option<Arc<dyn Observer>>,
-    core: Box<dyn Controller>,
+    path: Path,
     clock: Clock,
     pacer: Pacer,
-    sampler: DeliveryRateSampler,
     /// Initial and Handshake packets, whose numbers overlap with those of 1-RTT packets.
     handshake: Flight,
     application: Flight,
-    next_number: u64,
     max_datagram: Bytes,
-    inflight: Bytes,
     window: Bytes,
-    smoothed_rtt: Duration,
-    min_rtt: Duration,
     /// The sample of the acknowledgment under way and when that arrived, and when its newest packet
     /// was sent. An acknowledgment of nothing in flight gives a sample, too, and no `on_ack`.
     rtt: Option<(Time, Duration)>,
     newest_acked_sent_at: Time,
-    losses: Losses,
-    bytes_lost_since_ack: Bytes,
     /// The last packet that left was the last there was to send.
     is_app_limited: bool,
     /// What the peer's estimator should know, what a packet last said, and when.
@@ -117,97 +70,52 @@ pub struct Host {
     signal_written: Option<(Option<PeerSignal>, Time)>,
     // Reused from event to event.
     acked: Vec<Sent>,
-    acked_packets: Vec<AckedPacket>,
 }
 
 impl Host {
-    pub(crate) fn new(factory: Arc<Factory>, link: Link, max_datagram_size: u16) -> Self {
+    pub(crate) fn new(setup: Setup, link: Link, max_datagram_size: u16) -> Self {
         let max_datagram = Bytes::new(u64::from(max_datagram_size).max(1));
-        let core = factory.build(max_datagram);
-        let window = core.cwnd();
+        let path = Path::new(setup.factory.build(max_datagram));
+        let window = path.core().cwnd();
         Self {
-            factory,
+            setup,
             link,
-            observer: None,
-            core,
+            path,
             clock: Clock::default(),
             pacer: Pacer::default(),
-            sampler: DeliveryRateSampler::new(),
             handshake: Flight::default(),
             application: Flight::default(),
-            next_number: 0,
             max_datagram,
-            inflight: Bytes::ZERO,
             window,
-            smoothed_rtt: Duration::ZERO,
-            min_rtt: Duration::MAX,
             rtt: None,
             newest_acked_sent_at: Time::ZERO,
-            losses: Losses::default(),
-            bytes_lost_since_ack: Bytes::ZERO,
             is_app_limited: false,
             signal: None,
             signal_written: None,
             acked: Vec::new(),
-            acked_packets: Vec::new(),
         }
     }
 
     /// Time passes: losses are reported, feedback taken, wake-ups made.
     #[inline]
     fn advance(&mut self, now: Time) {
-        if !self.losses.packets.is_empty() {
-            self.report_losses();
-        }
-        if let Some(received) = self.link.get().and_then(|c| c.take_feedback()) {
-            self.core.on_feedback(&Feedback {
-                now,
-                carrier: received.carrier,
-                rate: received.rate,
-            });
-        }
-        if self.core.next_wakeup().is_some_and(|at| at <= now) {
-            self.core.on_wakeup(now);
-        }
-    }
-
-    fn report_losses(&mut self) {
-        let losses = &mut self.losses;
-        let bytes_lost: Bytes = losses.packets.iter().map(|p| p.bytes).sum();
-        losses.packets.sort_unstable_by_key(|p| p.number);
-        self.core.on_loss(&LossEvent {
-            now: losses.at,
-            packets: &losses.packets,
-            bytes_lost,
-            inflight: self.inflight,
+        let received = self.link.get().and_then(|c| c.take_feedback());
+        let feedback = received.map(|received| Feedback {
+            now,
+            carrier: received.carrier,
+            rate: received.rate,
         });
-        if std::mem::take(&mut losses.persistent_congestion) {
-            self.core.on_timeout(&TimeoutEvent {
-                now: losses.at,
-                kind: TimeoutKind::PersistentCongestion,
-                inflight: self.inflight,
-            });
-        }
-        self.bytes_lost_since_ack += bytes_lost;
-        if let Some(observer) = &self.observer {
-            observer.on_loss(&LossSeen {
-                now: losses.at,
-                packets: &losses.packets,
-                bytes: bytes_lost,
-                inflight: self.inflight,
-            });
-        }
-        losses.packets.clear();
+        self.path.advance(now, feedback);
     }
 
     /// Makes the controller's decisions known.
     #[inline]
     fn publish(&mut self, now: Time) {
-        self.window = self.core.cwnd();
+        self.window = self.path.core().cwnd();
         let Some(connection) = self.link.get() else {
             return;
         };
-        self.signal = self.core.peer_signal().map(|signal| {
+        self.signal = self.path.core().peer_signal().map(|signal| {
             // The next packet ends a pause of our own making, whatever the controller knows of it.
             if self.is_app_limited {
                 PeerSignal::Suspend
@@ -217,7 +125,8 @@ impl Host {
         });
         let due = match self.signal_written {
             Some((written, at)) => {
-                written != self.signal || now.since(at) >= self.smoothed_rtt.max(LEAST_REPETITION)
+                written != self.signal
+                    || now.since(at) >= self.path.smoothed_rtt().max(LEAST_REPETITION)
             }
             None => true,
         };
@@ -226,13 +135,18 @@ impl Host {
 
     fn rate(&self) -> Option<Rate> {
         let floor = Rate::from_bytes_per_sec(1);
-        self.core.pacing_rate().map(|r| r.max(floor)).or_else(|| {
-            (!self.smoothed_rtt.is_zero()).then(|| {
-                Rate::from_volume(self.window, self.smoothed_rtt)
-                    .mul_f64(WINDOW_PACING_FACTOR)
-                    .max(floor)
+        self.path
+            .core()
+            .pacing_rate()
+            .map(|r| r.max(floor))
+            .or_else(|| {
+                let smoothed_rtt = self.path.smoothed_rtt();
+                (!smoothed_rtt.is_zero()).then(|| {
+                    Rate::from_volume(self.window, smoothed_rtt)
+                        .mul_f64(WINDOW_PACING_FACTOR)
+                        .max(floor)
+                })
             })
-        })
     }
 
     fn flight(&mut self, is_application: bool) -> &mut Flight {
@@ -249,7 +163,7 @@ impl Clone for Host {
     /// it puts the path into its list, and never later.
     fn clone(&self) -> Self {
         let size = u16::try_from(self.max_datagram.get()).unwrap_or(u16::MAX);
-        Self::new(self.factory.clone(), self.link.clone(), size)
+        Self::new(self.setup.clone(), self.link.clone(), size)
     }
 }
 
@@ -267,12 +181,12 @@ impl CongestionController for Host {
 
     #[inline]
     fn bytes_in_flight(&self) -> u32 {
-        saturate(self.inflight)
+        saturate(self.path.inflight())
     }
 
     #[inline]
     fn is_congestion_limited(&self) -> bool {
-        self.inflight + self.max_datagram > self.window
+        self.path.inflight() + self.max_datagram > self.window
     }
 
     fn requires_fast_retransmission(&self) -> bool {
@@ -300,33 +214,19 @@ impl CongestionController for Host {
             }
         }
         self.advance(now);
-        if self.next_number == 0
-            && let Some(observers) = &self.factory.observers
+        if self.path.is_unused()
+            && let Some(observers) = &self.setup.observers
         {
-            self.observer = observers(self.link.get().map(|c| c.id()));
+            // The connection is known by now.
+            let id = self.link.get().map(|c| c.id());
+            self.path.set_observer(observers(id));
         }
-        let number = self.next_number;
-        self.next_number += 1;
-        let is_sample_limited = self.sampler.is_app_limited();
-        let rate_state = self.sampler.on_packet_sent(now, bytes, self.inflight);
-        let sent = Sent::new(number, wire_number, bytes, now, rate_state);
+        let sent = self.path.on_sent(now, wire_number, bytes);
         let token = self.flight(is_application).push(sent);
         if !bytes.is_zero() {
-            self.inflight += bytes;
-            let sent = PacketSent {
-                now,
-                number,
-                bytes,
-                inflight: self.inflight,
-                app_limited: is_sample_limited,
-            };
-            self.core.on_packet_sent(&sent);
-            if let Some(observer) = &self.observer {
-                observer.on_sent(&sent);
-            }
             self.is_app_limited = app_limited.unwrap_or(true);
             if self.is_app_limited {
-                self.sampler.on_app_limited(self.inflight);
+                self.path.on_app_limited();
             }
             if let Some(rate) = self.rate() {
                 self.pacer.on_sent(now, bytes, rate);
@@ -350,8 +250,7 @@ impl CongestionController for Host {
         let rtt = since(now, time_sent);
         self.newest_acked_sent_at = self.clock.time(time_sent);
         self.rtt = Some((self.clock.time(now), rtt));
-        self.min_rtt = self.min_rtt.min(rtt);
-        self.smoothed_rtt = rtt_estimator.smoothed_rtt().into();
+        self.path.on_rtt(rtt, rtt_estimator.smoothed_rtt().into());
     }
 
     fn on_ack<Pub: Publisher>(
@@ -365,11 +264,7 @@ impl CongestionController for Host {
         _publisher: &mut Pub,
     ) {
         let now = self.clock.time(ack_receive_time);
-        let prior_inflight = if !self.losses.packets.is_empty() && self.losses.at == now {
-            self.losses.prior_inflight
-        } else {
-            self.inflight
-        };
+        let prior_inflight = self.path.prior_inflight(now);
         self.advance(now);
 
         let PacketInfo {
@@ -398,44 +293,7 @@ impl CongestionController for Host {
         if self.acked.is_empty() {
             return;
         }
-        self.acked_packets.clear();
-        let mut bytes_acked = Bytes::ZERO;
-        for sent in &self.acked {
-            bytes_acked += sent.bytes;
-            self.sampler
-                .on_packet_acked(now, sent.bytes, sent.at, &sent.rate_state);
-            self.acked_packets.push(AckedPacket {
-                number: sent.number,
-                bytes: sent.bytes,
-                sent_at: sent.at,
-            });
-        }
-        self.inflight -= bytes_acked;
-        let min_rtt = if self.min_rtt == Duration::MAX {
-            Duration::ZERO
-        } else {
-            self.min_rtt
-        };
-        self.core.on_ack(&AckEvent {
-            now,
-            packets: &self.acked_packets,
-            bytes_acked,
-            bytes_lost: std::mem::take(&mut self.bytes_lost_since_ack),
-            rtt,
-            prior_inflight,
-            inflight: self.inflight,
-            rate_sample: self.sampler.sample(min_rtt),
-        });
-        if let Some(observer) = &self.observer {
-            observer.on_ack(&AckSeen {
-                now,
-                rtt,
-                packets: &self.acked_packets,
-                smoothed_rtt: self.smoothed_rtt,
-                inflight: self.inflight,
-                controller: &*self.core,
-            });
-        }
+        self.path.on_acked(now, &self.acked, rtt, prior_inflight);
         self.publish(now);
     }
 
@@ -450,9 +308,6 @@ impl CongestionController for Host {
         _publisher: &mut Pub,
     ) {
         let now = self.clock.time(timestamp);
-        if !self.losses.packets.is_empty() && self.losses.at != now {
-            self.report_losses();
-        }
         let PacketInfo {
             token,
             is_application,
@@ -461,21 +316,10 @@ impl CongestionController for Host {
         let Some(sent) = self.flight(is_application).lose(token, bytes) else {
             return;
         };
-        if self.losses.packets.is_empty() {
-            self.losses.at = now;
-            self.losses.prior_inflight = self.inflight;
+        self.path.on_lost(now, &sent);
+        if persistent_congestion {
+            self.path.on_persistent_congestion();
         }
-        self.inflight -= sent.bytes;
-        let lost = self.sampler.on_packet_lost(sent.bytes, &sent.rate_state);
-        self.losses.persistent_congestion |= persistent_congestion;
-        self.losses.packets.push(LostPacket {
-            number: sent.number,
-            bytes: sent.bytes,
-            sent_at: sent.at,
-            sent_inflight: sent.rate_state.inflight,
-            lost,
-            app_limited: sent.rate_state.app_limited,
-        });
     }
 
     fn on_explicit_congestion<Pub: Publisher>(
@@ -486,27 +330,27 @@ impl CongestionController for Host {
     ) {
         let now = self.clock.time(event_time);
         self.advance(now);
-        self.core
+        self.path
             .on_ecn_ce(now, self.newest_acked_sent_at, ce_count);
         self.publish(now);
     }
 
     fn on_mtu_update<Pub: Publisher>(&mut self, max_data_size: u16, _publisher: &mut Pub) {
         self.max_datagram = Bytes::new(u64::from(max_data_size).max(1));
-        self.core.on_mtu_change(self.max_datagram);
-        self.window = self.core.cwnd();
+        self.path.on_mtu_change(self.max_datagram);
+        self.window = self.path.core().cwnd();
     }
 
     fn on_packet_discarded<Pub: Publisher>(&mut self, bytes_sent: usize, _publisher: &mut Pub) {
         let bytes = Bytes::new(bytes_sent as u64);
         let left = self.handshake.discard(bytes);
         let left = self.application.discard(left);
-        self.inflight -= bytes - left;
+        self.path.on_discarded(bytes - left);
     }
 
     #[inline]
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        if self.is_app_limited && self.inflight <= self.max_datagram * UNPACED_PACKETS {
+        if self.is_app_limited && self.path.inflight() <= self.max_datagram * UNPACED_PACKETS {
             return None;
         }
         self.clock.timestamp(self.pacer.departure())
@@ -514,6 +358,6 @@ impl CongestionController for Host {
 
     #[inline]
     fn send_quantum(&self) -> Option<usize> {
-        usize::try_from(self.core.send_quantum().get()).ok()
+        usize::try_from(self.path.core().send_quantum().get()).ok()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lowtide_cc::rbbr::frame::{self, Frame};
 use lowtide_cc::units::Bytes;
 use s2n_codec::{DecoderBufferMut, Encoder, EncoderBuffer, encoder::scatter};
 use s2n_quic::provider::event::events::Subject;
@@ -10,7 +11,7 @@ use s2n_quic_core::frame::FrameMut;
 use s2n_quic_core::packet::interceptor::{Datagram, Packet};
 
 use crate::connection::{Connection, Connections};
-use crate::frame::{self, Frame};
+
 use crate::slot::{PING, PLACEHOLDER};
 
 /// Sees each packet of an endpoint before it is encrypted and after it is decrypted.
@@ -170,6 +171,41 @@ fn find_placeholder(payload: &mut [u8]) -> Option<usize> {
         let (_, rest) = rest.decode::<FrameMut<'_>>().ok()?;
         at = length - rest.len();
     }
+}
+
+/// What is done to the payload of a packet, sent and received, with what must hold of it.
+///
+/// # Panics
+/// When something is wrong with it.
+#[cfg(fuzzing)]
+pub fn fuzz_payload(payload: &[u8]) {
+    use lowtide_cc::controller::PeerSignal;
+
+    let frame = Frame {
+        signal: PeerSignal::Regular,
+        rate: lowtide_cc::units::Rate::from_bytes_per_sec(7),
+    };
+    let mut read = payload.to_vec();
+    if is_only_ack(&mut read) {
+        assert!(begins_with_ack(payload));
+    }
+    assert_eq!(read, payload);
+
+    let mut replaced = payload.to_vec();
+    if replace_placeholder(&mut replaced, frame) {
+        assert_eq!(Frame::decode(&replaced), Some(frame));
+        assert_eq!(replaced.len(), payload.len());
+    } else {
+        assert_eq!(replaced, payload);
+    }
+
+    let mut room = vec![0; payload.len() + frame::LENGTH];
+    let mut buffer = EncoderBuffer::new(&mut room);
+    buffer.write_slice(payload);
+    insert_first(&mut buffer, frame);
+    assert_eq!(buffer.remaining_capacity(), 0);
+    let (first, rest) = buffer.as_mut_slice().split_at(frame::LENGTH);
+    assert!(first == frame.encode() && rest == payload);
 }
 
 #[cfg(test)]

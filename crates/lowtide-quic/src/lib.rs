@@ -22,22 +22,22 @@ mod clock;
 mod connection;
 mod controller;
 mod events;
-mod flight;
-pub mod frame;
 mod interceptor;
-mod observer;
 mod pacer;
 mod provider;
 mod slot;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
-pub use controller::{Host, Make, PacketInfo};
+pub use controller::{Host, PacketInfo};
 pub use events::{ConnectionCounter, Context, Events};
 pub use interceptor::Interceptor;
-pub use observer::{AckSeen, LossSeen, Observer, Observers};
+#[cfg(fuzzing)]
+pub use interceptor::fuzz_payload;
+pub use lowtide_cc::rbbr::frame;
+pub use lowtide_host::{AckSeen, LossSeen, Make, Observer};
 pub use provider::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,
-    Parts, Provider, Rbbr, RttGain, Vegas, Window,
+    Observers, Parts, Provider, Rbbr, RttGain, Vegas, Window,
 };
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};

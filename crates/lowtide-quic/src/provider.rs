@@ -1,20 +1,22 @@
 //! What an application hands to s2n-quic's builders.
 
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use lowtide_cc::rbbr::ReceiverConfig;
 use lowtide_cc::registry::{self, Spec};
+use lowtide_host::{Factory, Make, Observer};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
 use crate::connection::{Connections, Link};
-use crate::controller::{Factory, Host, Make};
+use crate::controller::{Host, Setup};
 use crate::events::Events;
 use crate::interceptor::Interceptor;
-use crate::observer::{Observer, Observers};
 use crate::slot::Datagrams;
+
+/// Gives each connection its observer, by s2n-quic's number of it: `Connection::id`. The number is
+/// known only with all parts of the endpoint.
+pub type Observers = Arc<dyn Fn(Option<u64>) -> Option<Arc<dyn Observer>> + Send + Sync>;
 
 /// A controller of the registry for one s2n-quic endpoint.
 ///
@@ -26,7 +28,7 @@ pub struct Provider {
     seed: u64,
     receiver: ReceiverConfig,
     observers: Option<Observers>,
-    alone: Option<Arc<Factory>>,
+    alone: Option<Setup>,
 }
 
 impl Provider {
@@ -59,7 +61,7 @@ impl Provider {
         Self {
             name: name.to_string(),
             make,
-            seed: RandomState::new().build_hasher().finish(),
+            seed: Factory::any_seed(),
             receiver: rbbr.expect("RBBR works by feedback"),
             observers: None,
             alone: None,
@@ -97,11 +99,11 @@ impl Provider {
     /// The parts of one endpoint, all of which must be given to the same builder.
     #[must_use]
     pub fn parts(self) -> Parts {
-        let factory = self.factory();
+        let setup = self.setup();
         let connections = Arc::new(Connections::new(self.receiver));
         Parts {
             controller: Controllers {
-                factory,
+                setup,
                 connections: connections.clone(),
             },
             interceptor: Interceptor::new(connections.clone()),
@@ -112,9 +114,11 @@ impl Provider {
         }
     }
 
-    fn factory(&self) -> Arc<Factory> {
-        let (make, observers) = (self.make.clone(), self.observers.clone());
-        Arc::new(Factory::new(make, observers, self.seed))
+    fn setup(&self) -> Setup {
+        Setup {
+            factory: Arc::new(Factory::new(self.make.clone(), self.seed)),
+            observers: self.observers.clone(),
+        }
     }
 }
 
@@ -129,10 +133,10 @@ impl Endpoint for Provider {
 
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Host {
         if self.alone.is_none() {
-            self.alone = Some(self.factory());
+            self.alone = Some(self.setup());
         }
-        let factory = self.alone.clone().unwrap_or_else(|| self.factory());
-        Host::new(factory, Link::default(), path.max_datagram_size)
+        let setup = self.alone.clone().unwrap_or_else(|| self.setup());
+        Host::new(setup, Link::default(), path.max_datagram_size)
     }
 }
 
@@ -167,7 +171,7 @@ pub struct Parts {
 /// The congestion controllers of an endpoint that has the other parts.
 #[derive(Debug)]
 pub struct Controllers {
-    factory: Arc<Factory>,
+    setup: Setup,
     connections: Arc<Connections>,
 }
 
@@ -176,7 +180,7 @@ impl Endpoint for Controllers {
 
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Host {
         let link = self.connections.link_for_controller();
-        Host::new(self.factory.clone(), link, path.max_datagram_size)
+        Host::new(self.setup.clone(), link, path.max_datagram_size)
     }
 }
 

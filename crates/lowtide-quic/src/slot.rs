@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
+use lowtide_cc::rbbr::frame;
 use s2n_quic::connection;
 use s2n_quic::provider::datagram::{
     ConnectionInfo, Endpoint, Packet, PreConnectionInfo, ReceiveContext, Receiver, Sender,
 };
 
 use crate::connection::{Connection, Connections};
-use crate::frame;
 
 /// Value of `max_datagram_frame_size` by which an endpoint says that it speaks the extension:
 /// `RBBR`, version 1, and 65535, so that to everybody else it means "any size".

@@ -6,6 +6,7 @@
 //! and the sender uses it from ProbeBW on ([`FeedbackEstimator`]). While the sender limits itself
 //! it tells the receiver to suspend its estimate.
 
+pub mod frame;
 mod receiver;
 mod sender;
 

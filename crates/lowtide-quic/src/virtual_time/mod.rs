@@ -21,6 +21,7 @@ use std::time::Duration as StdDuration;
 
 use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::engine::derive_seed;
 use lowtide_sim::probe;
 use lowtide_sim::source::{Source, SourceConfig};
@@ -35,7 +36,6 @@ use s2n_quic::{Client, Server};
 
 use self::network::{Dumbbell, HEADERS, Shared};
 use crate::certificate::SelfSigned;
-use crate::observer::{AckSeen, LossSeen, Observer};
 use crate::provider::Provider;
 
 /// Name in the certificate of virtual servers.

@@ -1,10 +1,9 @@
-//! The packets that one packet number space has in flight.
+//! The packets that are in flight.
 //!
-//! s2n-quic hands back the [`Token`] of the newest packet that an ACK frame acknowledges, the sum of
-//! bytes, and a token for each packet lost. Which packets the sum stands for is found here: exactly,
-//! where the frame's ranges are known, otherwise by taking the newest ones in flight. Such a guess may
-//! take a packet that is declared lost later; an older one, which was acknowledged in its place, then
-//! leaves instead, so that nothing stays in flight for ever.
+//! Transports name them in different ways: by a [`Token`] that they got when the packet left, by
+//! packet number, or by no more than a sum of bytes and the newest packet that it covers. Then the newest
+//! ones in flight are taken. Such a guess may take a packet that is declared lost later; an older one,
+//! which was acknowledged in its place, then leaves instead, so that nothing stays in flight for ever.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -14,19 +13,24 @@ use lowtide_cc::units::{Bytes, Time};
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub struct Sent {
     /// The controller's number for it.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Its packet number, where known.
-    pub(crate) wire_number: Option<u64>,
-    pub(crate) bytes: Bytes,
-    pub(crate) at: Time,
-    pub(crate) rate_state: PacketRateState,
+    pub wire_number: Option<u64>,
+    /// Its size; zero when it does not count as in flight.
+    pub bytes: Bytes,
+    /// When it left.
+    pub at: Time,
+    /// The sampler's note of that moment.
+    pub rate_state: PacketRateState,
     in_flight: bool,
 }
 
 impl Sent {
-    pub(crate) fn new(
+    /// One that leaves now.
+    #[must_use]
+    pub fn new(
         number: u64,
         wire_number: Option<u64>,
         bytes: Bytes,
@@ -46,10 +50,12 @@ impl Sent {
 }
 
 /// Finds a packet again.
-pub(crate) type Token = u64;
+pub type Token = u64;
 
+/// Packets in the order in which they left. Keeps as many as there are between the oldest and the
+/// newest in flight.
 #[derive(Debug, Default)]
-pub(crate) struct Flight {
+pub struct Flight {
     packets: VecDeque<Sent>,
     /// Token of the first of `packets`.
     first: Token,
@@ -59,7 +65,8 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    pub(crate) fn push(&mut self, sent: Sent) -> Token {
+    /// Adds the packet that left last.
+    pub fn push(&mut self, sent: Sent) -> Token {
         let token = self.next_token();
         self.packets.push_back(sent);
         self.forget_settled();
@@ -76,13 +83,15 @@ impl Flight {
     }
 
     /// A packet is lost: takes it out of flight, or the one that a guess left there in its place.
-    /// `None` when there is neither.
-    pub(crate) fn lose(&mut self, token: Token, bytes: Bytes) -> Option<Sent> {
+    /// `None` when there is neither, or when guesses took as much out already.
+    pub fn lose(&mut self, token: Token, bytes: Bytes) -> Option<Sent> {
         let index = self.index(token);
         let known = token >= self.first;
         let lost = known.then(|| self.settle_at(index)).flatten();
         let lost = lost.or_else(|| {
-            let sent = self.settle_near(index).map(|(_, sent)| sent);
+            let is_missing = self.ahead < signed(bytes);
+            let sent = is_missing.then(|| self.settle_near(index)).flatten();
+            let sent = sent.map(|(_, sent)| sent);
             self.ahead += sent.map_or(0, |s| signed(s.bytes)) - signed(bytes);
             sent
         });
@@ -113,10 +122,40 @@ impl Flight {
         std::mem::take(&mut sent.in_flight).then_some(*sent)
     }
 
+    /// Takes the packet out of flight that left at `at` with this packet number.
+    pub fn settle_sent(&mut self, at: Time, wire_number: u64) -> Option<Sent> {
+        let start = self.packets.partition_point(|s| s.at < at);
+        let same_time = self.packets.range(start..).take_while(|s| s.at == at);
+        let offset = same_time
+            .map(|s| s.wire_number)
+            .position(|number| number == Some(wire_number))?;
+        let sent = self.settle_at(start + offset)?;
+        self.forget_settled();
+        Some(sent)
+    }
+
+    /// Takes the oldest packet of this size out of flight that has this packet number. Numbers grow
+    /// but for the first packets, where those of several number spaces may mix.
+    pub fn settle_numbered(&mut self, wire_number: u64, bytes: Bytes) -> Option<Sent> {
+        let is_it =
+            |s: &Sent| s.in_flight && s.wire_number == Some(wire_number) && s.bytes == bytes;
+        let likely = self
+            .packets
+            .partition_point(|s| s.wire_number < Some(wire_number));
+        let index = if self.packets.get(likely).is_some_and(is_it) {
+            likely
+        } else {
+            self.packets.iter().position(is_it)?
+        };
+        let sent = self.settle_at(index)?;
+        self.forget_settled();
+        Some(sent)
+    }
+
     /// Takes the packets out of flight that an acknowledgment of `bytes` covers, into `acked`, in
     /// the order of their numbers. `newest`: the newest of them; `ranges`: what its ACK frame says,
     /// largest first, empty where unknown.
-    pub(crate) fn acknowledge(
+    pub fn acknowledge(
         &mut self,
         newest: Token,
         bytes: Bytes,
@@ -157,7 +196,7 @@ impl Flight {
 
     /// Packets of `bytes` in total are no longer in flight, without a word which: one of just this
     /// size, or else the oldest ones. What could not be found remains.
-    pub(crate) fn discard(&mut self, mut bytes: Bytes) -> Bytes {
+    pub fn discard(&mut self, mut bytes: Bytes) -> Bytes {
         let same_size = |s: &Sent| s.in_flight && s.bytes == bytes;
         if let Some(index) = self.packets.iter().position(same_size) {
             self.settle_at(index);
@@ -195,6 +234,7 @@ fn signed(bytes: Bytes) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::units::Duration;
     use proptest::prelude::*;
 
     use super::*;
@@ -251,6 +291,37 @@ mod tests {
             flight.push(ack_only);
         }
         assert_eq!(numbers(&mut flight, 999, 3, &[0..=4000]), [0, 1, 2]);
+        assert_eq!(flight.len(), 0);
+    }
+
+    #[test]
+    fn packets_are_found_by_time_and_number_where_numbers_of_several_spaces_mix() {
+        let mut flight = Flight::default();
+        let state = PacketRateState::default();
+        // Initial 0, Handshake 0 and 1, then 1-RTT 0, 1, 2 in one burst.
+        for (number, (ms, wire)) in [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+            .into_iter()
+            .enumerate()
+        {
+            let at = Time::ZERO + Duration::from_millis(ms);
+            let bytes = Bytes::new(100 * (number as u64 + 1));
+            flight.push(Sent::new(number as u64, Some(wire), bytes, at, state));
+        }
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let number = |sent: Option<Sent>| sent.map(|s| s.number);
+        assert_eq!(number(flight.settle_sent(at(2), 1)), Some(4));
+        assert_eq!(number(flight.settle_sent(at(2), 1)), None, "not twice");
+        assert_eq!(number(flight.settle_sent(at(1), 2)), None, "never sent");
+        let find = |flight: &mut Flight, wire, bytes| {
+            number(flight.settle_numbered(wire, Bytes::new(bytes)))
+        };
+        assert_eq!(find(&mut flight, 0, 400), Some(3));
+        assert_eq!(find(&mut flight, 0, 200), Some(1));
+        assert_eq!(find(&mut flight, 0, 200), None, "not twice");
+        assert_eq!(find(&mut flight, 2, 600), Some(5));
+        assert_eq!(find(&mut flight, 9, 600), None, "never sent");
+        assert_eq!(number(flight.settle_sent(at(0), 0)), Some(0));
+        assert_eq!(number(flight.settle_sent(at(1), 1)), Some(2));
         assert_eq!(flight.len(), 0);
     }
 

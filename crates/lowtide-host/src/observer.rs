@@ -1,7 +1,6 @@
 //! What can be watched of a running connection.
 
 use std::fmt;
-use std::sync::Arc;
 
 use lowtide_cc::Controller;
 use lowtide_cc::controller::{AckedPacket, LostPacket, PacketSent};
@@ -16,7 +15,7 @@ pub struct AckSeen<'a> {
     pub rtt: Option<Duration>,
     /// The packets that it newly acknowledged.
     pub packets: &'a [AckedPacket],
-    /// s2n-quic's smoothed RTT.
+    /// The transport's smoothed RTT.
     pub smoothed_rtt: Duration,
     /// Data in flight afterwards.
     pub inflight: Bytes,
@@ -37,11 +36,7 @@ pub struct LossSeen<'a> {
     pub inflight: Bytes,
 }
 
-/// Gives each connection its observer, by s2n-quic's number of it: `Connection::id`. The number is
-/// known only with all parts of the endpoint.
-pub type Observers = Arc<dyn Fn(Option<u64>) -> Option<Arc<dyn Observer>> + Send + Sync>;
-
-/// Watches a connection's controller. Called on the endpoint's thread: be quick.
+/// Watches a connection's controller. Called where the transport runs: be quick.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A packet left that counts towards bytes in flight.
     fn on_sent(&self, _sent: &PacketSent) {}

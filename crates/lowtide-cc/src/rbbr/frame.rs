@@ -7,8 +7,8 @@
 //! }
 //! ```
 
-use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::units::Rate;
+use crate::controller::PeerSignal;
+use crate::units::Rate;
 
 /// Bytes of a frame.
 pub const LENGTH: usize = 10;

@@ -1,0 +1,284 @@
+//! One path's controller, and what its host must keep for it.
+
+use std::sync::Arc;
+
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+};
+use lowtide_cc::delivery_rate::DeliveryRateSampler;
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use crate::flight::Sent;
+use crate::observer::{AckSeen, LossSeen, Observer};
+
+/// Packets declared lost that the controller has not been told of: transports name them one by one,
+/// the core wants them together.
+#[derive(Debug, Default)]
+struct Losses {
+    at: Time,
+    packets: Vec<LostPacket>,
+    persistent_congestion: bool,
+    /// Bytes in flight before the first of them.
+    prior_inflight: Bytes,
+}
+
+/// A controller on one path, told in the core's order: the losses of an acknowledgment first.
+#[derive(Debug)]
+pub struct Path {
+    core: Box<dyn Controller>,
+    observer: Option<Arc<dyn Observer>>,
+    sampler: DeliveryRateSampler,
+    next_number: u64,
+    inflight: Bytes,
+    smoothed_rtt: Duration,
+    min_rtt: Duration,
+    losses: Losses,
+    bytes_lost_since_ack: Bytes,
+    // Reused from event to event.
+    acked: Vec<AckedPacket>,
+}
+
+impl Path {
+    /// A path on which nothing has been sent.
+    #[must_use]
+    pub fn new(core: Box<dyn Controller>) -> Self {
+        Self {
+            core,
+            observer: None,
+            sampler: DeliveryRateSampler::new(),
+            next_number: 0,
+            inflight: Bytes::ZERO,
+            smoothed_rtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            losses: Losses::default(),
+            bytes_lost_since_ack: Bytes::ZERO,
+            acked: Vec::new(),
+        }
+    }
+
+    /// Who watches from now on.
+    pub fn set_observer(&mut self, observer: Option<Arc<dyn Observer>>) {
+        self.observer = observer;
+    }
+
+    /// The controller.
+    #[inline]
+    #[must_use]
+    pub fn core(&self) -> &dyn Controller {
+        &*self.core
+    }
+
+    /// Bytes sent and neither acknowledged nor lost.
+    #[inline]
+    #[must_use]
+    pub fn inflight(&self) -> Bytes {
+        self.inflight
+    }
+
+    /// The transport's smoothed RTT; zero before the first sample.
+    #[inline]
+    #[must_use]
+    pub fn smoothed_rtt(&self) -> Duration {
+        self.smoothed_rtt
+    }
+
+    /// Whether no packet has left yet.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.next_number == 0
+    }
+
+    /// Time passes: losses are reported and wake-ups made.
+    #[inline]
+    pub fn advance(&mut self, now: Time, feedback: Option<Feedback>) {
+        self.report_losses();
+        if let Some(feedback) = feedback {
+            self.core.on_feedback(&feedback);
+        }
+        if self.core.next_wakeup().is_some_and(|at| at <= now) {
+            self.core.on_wakeup(now);
+        }
+    }
+
+    /// A packet of `bytes` leaves, whose number in the transport is `wire_number`. One of zero bytes
+    /// does not count as in flight (RFC 9002 §2) and the controller does not hear of it.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, wire_number: Option<u64>, bytes: Bytes) -> Sent {
+        let number = self.next_number;
+        self.next_number += 1;
+        let app_limited = self.sampler.is_app_limited();
+        let rate_state = self.sampler.on_packet_sent(now, bytes, self.inflight);
+        if !bytes.is_zero() {
+            self.inflight += bytes;
+            let sent = PacketSent {
+                now,
+                number,
+                bytes,
+                inflight: self.inflight,
+                app_limited,
+            };
+            self.core.on_packet_sent(&sent);
+            if let Some(observer) = &self.observer {
+                observer.on_sent(&sent);
+            }
+        }
+        Sent::new(number, wire_number, bytes, now, rate_state)
+    }
+
+    /// The application has nothing more to send although it may.
+    #[inline]
+    pub fn on_app_limited(&mut self) {
+        self.sampler.on_app_limited(self.inflight);
+    }
+
+    /// The transport took a sample of the RTT.
+    #[inline]
+    pub fn on_rtt(&mut self, sample: Duration, smoothed: Duration) {
+        self.min_rtt = self.min_rtt.min(sample);
+        self.smoothed_rtt = smoothed;
+    }
+
+    /// A packet was declared lost. The controller hears of it together with the others of this time.
+    pub fn on_lost(&mut self, now: Time, sent: &Sent) {
+        if !self.losses.packets.is_empty() && self.losses.at != now {
+            self.report_losses();
+        }
+        if self.losses.packets.is_empty() {
+            self.losses.at = now;
+            self.losses.prior_inflight = self.inflight;
+        }
+        self.inflight -= sent.bytes;
+        let lost = self.sampler.on_packet_lost(sent.bytes, &sent.rate_state);
+        self.losses.packets.push(LostPacket {
+            number: sent.number,
+            bytes: sent.bytes,
+            sent_at: sent.at,
+            sent_inflight: sent.rate_state.inflight,
+            lost,
+            app_limited: sent.rate_state.app_limited,
+        });
+    }
+
+    /// The losses of this time make up persistent congestion (RFC 9002 §7.6).
+    pub fn on_persistent_congestion(&mut self) {
+        self.losses.persistent_congestion = true;
+    }
+
+    /// Tells the controller of the losses that it has not been told of.
+    #[inline]
+    pub fn report_losses(&mut self) {
+        if !self.losses.packets.is_empty() {
+            self.report_some_losses();
+        }
+    }
+
+    fn report_some_losses(&mut self) {
+        let losses = &mut self.losses;
+        let bytes_lost: Bytes = losses.packets.iter().map(|p| p.bytes).sum();
+        losses.packets.sort_unstable_by_key(|p| p.number);
+        self.core.on_loss(&LossEvent {
+            now: losses.at,
+            packets: &losses.packets,
+            bytes_lost,
+            inflight: self.inflight,
+        });
+        if std::mem::take(&mut losses.persistent_congestion) {
+            self.core.on_timeout(&TimeoutEvent {
+                now: losses.at,
+                kind: TimeoutKind::PersistentCongestion,
+                inflight: self.inflight,
+            });
+        }
+        self.bytes_lost_since_ack += bytes_lost;
+        if let Some(observer) = &self.observer {
+            observer.on_loss(&LossSeen {
+                now: losses.at,
+                packets: &losses.packets,
+                bytes: bytes_lost,
+                inflight: self.inflight,
+            });
+        }
+        losses.packets.clear();
+    }
+
+    /// Bytes in flight before what an acknowledgment at `now` changes; to be asked before anything
+    /// else is done with it.
+    #[inline]
+    #[must_use]
+    pub fn prior_inflight(&self, now: Time) -> Bytes {
+        if !self.losses.packets.is_empty() && self.losses.at == now {
+            self.losses.prior_inflight
+        } else {
+            self.inflight
+        }
+    }
+
+    /// An acknowledgment newly covers `acked`, in the order of their numbers. `rtt`: the sample that
+    /// it gives; see [`prior_inflight`](Self::prior_inflight).
+    pub fn on_acked(
+        &mut self,
+        now: Time,
+        acked: &[Sent],
+        rtt: Option<Duration>,
+        prior_inflight: Bytes,
+    ) {
+        if acked.is_empty() {
+            return;
+        }
+        self.acked.clear();
+        let mut bytes_acked = Bytes::ZERO;
+        for sent in acked {
+            bytes_acked += sent.bytes;
+            self.sampler
+                .on_packet_acked(now, sent.bytes, sent.at, &sent.rate_state);
+            self.acked.push(AckedPacket {
+                number: sent.number,
+                bytes: sent.bytes,
+                sent_at: sent.at,
+            });
+        }
+        self.inflight -= bytes_acked;
+        let min_rtt = if self.min_rtt == Duration::MAX {
+            Duration::ZERO
+        } else {
+            self.min_rtt
+        };
+        self.core.on_ack(&AckEvent {
+            now,
+            packets: &self.acked,
+            bytes_acked,
+            bytes_lost: std::mem::take(&mut self.bytes_lost_since_ack),
+            rtt,
+            prior_inflight,
+            inflight: self.inflight,
+            rate_sample: self.sampler.sample(min_rtt),
+        });
+        if let Some(observer) = &self.observer {
+            observer.on_ack(&AckSeen {
+                now,
+                rtt,
+                packets: &self.acked,
+                smoothed_rtt: self.smoothed_rtt,
+                inflight: self.inflight,
+                controller: &*self.core,
+            });
+        }
+    }
+
+    /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet
+    /// was sent.
+    pub fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        self.core.on_ecn_ce(now, sent_at, marked_packets);
+    }
+
+    /// The path carries packets of another size.
+    pub fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.core.on_mtu_change(max_datagram);
+    }
+
+    /// Bytes are no longer in flight, neither acknowledged nor lost.
+    pub fn on_discarded(&mut self, bytes: Bytes) {
+        self.inflight -= bytes;
+    }
+}

@@ -1,0 +1,114 @@
+//! What a connection's controller and its extension tell each other.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use lowtide_cc::controller::{Feedback, PeerSignal};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+
+/// The signal is repeated each round trip, in case a packet was lost; but not more often than this.
+const LEAST_REPETITION: Duration = Duration::from_millis(10);
+
+/// And only after so many packets: who hardly sends would keep an idle connection awake for ever, as
+/// DATAGRAM frames are acknowledged.
+const LEAST_PACKETS: u64 = 4;
+
+#[derive(Debug, Default)]
+struct State {
+    /// Feedback that the controller has not seen.
+    feedback: Option<Rate>,
+    /// How much feedback there was: stands for the carrier's packet number, which noq does not tell.
+    received: u64,
+    /// What the peer's estimator should know, and what it was told and when.
+    signal: Option<PeerSignal>,
+    told: Option<PeerSignal>,
+    told_at: Time,
+    /// Data sent since.
+    sent: Bytes,
+    due: bool,
+    now: Time,
+    waker: Option<Waker>,
+}
+
+/// One for each path that noq gives a controller of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Exchange(Mutex<State>);
+
+impl Exchange {
+    /// Locks; what a panic elsewhere left behind is still good enough to go on with.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // Extension → controller
+
+    pub(crate) fn on_feedback(&self, rate: Rate) {
+        let mut state = self.lock();
+        state.received += 1;
+        state.feedback = Some(rate);
+    }
+
+    /// The newest feedback, once.
+    pub(crate) fn take_feedback(&self, now: Time) -> Option<Feedback> {
+        let mut state = self.lock();
+        let rate = state.feedback.take()?;
+        Some(Feedback {
+            now,
+            carrier: state.received,
+            rate,
+        })
+    }
+
+    // Controller → extension
+
+    /// Sets what the peer's estimator should know, `sent` bytes later than at the last call.
+    pub(crate) fn set_signal(
+        &self,
+        now: Time,
+        signal: Option<PeerSignal>,
+        sent: Bytes,
+        round_trip: Duration,
+        max_datagram: Bytes,
+    ) {
+        let mut state = self.lock();
+        state.now = now;
+        state.signal = signal;
+        state.sent += sent;
+        // An estimator starts suspended.
+        let told = state.told.unwrap_or(PeerSignal::Suspend);
+        let repeat = state.sent >= max_datagram * LEAST_PACKETS
+            && now.since(state.told_at) >= round_trip.max(LEAST_REPETITION);
+        state.due = signal.is_some_and(|signal| signal != told || repeat);
+        if state.due
+            && let Some(waker) = state.waker.take()
+        {
+            waker.wake();
+        }
+    }
+
+    /// Whether the peer's estimator should be told.
+    pub(crate) fn is_signal_due(&self) -> bool {
+        self.lock().due
+    }
+
+    /// Ready when it should be.
+    #[cfg_attr(not(feature = "noq"), allow(dead_code))]
+    pub(crate) fn poll_due(&self, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.due {
+            return Poll::Ready(());
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// What to tell, which is then told. Who does not run RBBR is its own limit.
+    pub(crate) fn tell(&self) -> PeerSignal {
+        let mut state = self.lock();
+        state.due = false;
+        state.told = state.signal;
+        state.told_at = state.now;
+        state.sent = Bytes::ZERO;
+        state.signal.unwrap_or(PeerSignal::Suspend)
+    }
+}

@@ -1,0 +1,27 @@
+//! Lowtide's congestion controllers in [noq](https://docs.rs/noq).
+//!
+//! One line changes a transport's controller:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut transport = noq_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(lowtide_noq::Controllers::new("bbr-s")?));
+//! # Ok(()) }
+//! ```
+//!
+//! RBBR's feedback travels in DATAGRAM frames; see [`Extension`].
+
+mod clock;
+mod controllers;
+mod exchange;
+mod extension;
+mod host;
+#[cfg(feature = "noq")]
+mod run;
+
+pub use controllers::Controllers;
+pub use extension::Extension;
+pub use host::Host;
+#[cfg(feature = "noq")]
+pub use run::run;

@@ -1,0 +1,123 @@
+//! RBBR's feedback in datagrams, also from a peer that lies.
+
+use lowtide_cc::controller::PeerSignal;
+use lowtide_cc::rbbr::frame::Frame;
+use lowtide_cc::units::{Duration, Rate, Time};
+
+use crate::network::{Forge, Scenario, Source, run};
+
+const TEN_MBIT: Rate = Rate::from_mbps(10);
+
+#[test]
+fn the_receivers_estimate_is_that_of_the_link_and_the_sender_uses_it() {
+    let (seen, notes) = run(Scenario::new("rbbr", TEN_MBIT, 2.0).with_extensions());
+    let notes = notes.lock().unwrap();
+    assert_eq!(seen.breaches, [""; 0]);
+    // On the link are 28 bytes a packet more than the receiver counts: 9.81 Mbit/s.
+    let estimate = seen.estimate.unwrap().as_mbps();
+    assert!((9.6..10.0).contains(&estimate), "{estimate}");
+    let used = notes.bandwidth.unwrap().as_mbps();
+    assert!((9.5..10.0).contains(&used), "{used}");
+    assert!(seen.goodput > Rate::from_mbps(9), "{}", seen.goodput);
+    // One for each sample of 10 ms outside of Startup and ProbeRTT.
+    let count = notes.feedback.len();
+    assert!((400..800).contains(&count), "{count}");
+}
+
+#[test]
+fn without_the_extension_at_either_end_rbbr_runs_by_its_own_estimate() {
+    for extensions in [[false, false], [true, false], [false, true]] {
+        let mut scenario = Scenario::new("rbbr", TEN_MBIT, 2.0);
+        scenario.extensions = extensions;
+        let (seen, notes) = run(scenario);
+        assert_eq!(notes.lock().unwrap().feedback, [], "{extensions:?}");
+        assert!(seen.goodput > Rate::from_mbps(9), "{extensions:?}");
+    }
+}
+
+#[test]
+fn a_connection_that_has_nothing_to_send_falls_silent() {
+    let mut scenario = Scenario::new("rbbr", TEN_MBIT, 2.0).with_extensions();
+    scenario.source = Source::Bytes(3_000_000);
+    scenario.seconds = 20;
+    let (seen, _) = run(scenario);
+    assert_eq!(seen.delivered, 3_000_000);
+    // 2.6 s of data, a round trip or two of acknowledgments.
+    assert!(
+        seen.last_packet < Time::ZERO + Duration::from_secs(4),
+        "{}",
+        seen.last_packet
+    );
+}
+
+fn frame(rate: u64) -> Option<Vec<u8>> {
+    let frame = Frame {
+        signal: PeerSignal::Suspend,
+        rate: Rate::from_bytes_per_sec(rate),
+    };
+    Some(frame.encode().to_vec())
+}
+
+#[test]
+fn a_receiver_that_lies_gains_nothing_and_stops_nobody_but_itself() {
+    let bbr = run(Scenario::new("bbr-noagg", TEN_MBIT, 2.0)).0;
+    let lie = |forge: Forge| {
+        let mut scenario = Scenario::new("rbbr", TEN_MBIT, 2.0);
+        scenario.extensions = [true, false];
+        scenario.forger = Some((1, forge));
+        let (seen, notes) = run(scenario);
+        assert_eq!(seen.breaches, [""; 0]);
+        (seen, notes.lock().unwrap().feedback.len())
+    };
+    // Upwards: what BBR v1's own estimate gives.
+    let (seen, heard) = lie(Box::new(|_| frame(u64::MAX)));
+    assert!(heard > 500, "{heard}");
+    let gain = seen.goodput.as_mbps() / bbr.goodput.as_mbps();
+    let delay = seen.mean_rtt_ms() / bbr.mean_rtt_ms();
+    assert!(
+        (0.97..1.01).contains(&gain) && delay < 1.1,
+        "{gain} {delay}"
+    );
+    // Downwards: four packets a round trip remain, 1.1 Mbit/s.
+    let (seen, _) = lie(Box::new(|_| frame(1)));
+    let mbps = seen.goodput.as_mbps();
+    assert!((0.8..3.0).contains(&mbps), "{mbps}");
+    // Nothing at all, or what is no frame.
+    let mut count = 0_u8;
+    let (seen, heard) = lie(Box::new(move |_| {
+        count = count.wrapping_add(1);
+        Some(match count % 4 {
+            0 => Vec::new(),
+            1 => vec![count; usize::from(count)],
+            2 => [frame(77).unwrap(), vec![0]].concat(),
+            _ => frame(0).unwrap(),
+        })
+    }));
+    assert_eq!(heard, 0);
+    assert!(seen.goodput > Rate::from_mbps(9), "{}", seen.goodput);
+}
+
+#[test]
+fn a_sender_that_flips_its_state_spoils_only_what_it_is_told() {
+    let mut scenario = Scenario::new("bbr", TEN_MBIT, 2.0);
+    scenario.extensions = [false, true];
+    let mut regular = false;
+    let flip = move |_| {
+        regular = !regular;
+        let frame = Frame {
+            signal: if regular {
+                PeerSignal::Regular
+            } else {
+                PeerSignal::Suspend
+            },
+            rate: Rate::ZERO,
+        };
+        Some(frame.encode().to_vec())
+    };
+    scenario.forger = Some((0, Box::new(flip)));
+    let (seen, _) = run(scenario);
+    assert_eq!(seen.breaches, [""; 0]);
+    assert!(seen.goodput > Rate::from_mbps(8), "{}", seen.goodput);
+    // An interval that is suspended before it is over gives no sample.
+    assert_eq!(seen.estimate, None);
+}

@@ -1,0 +1,5 @@
+//! Whole noq connections in virtual time over the simulator's links.
+
+mod contract;
+mod feedback;
+mod network;

@@ -1,0 +1,497 @@
+//! Two `noq-proto` endpoints and the simulator's links between them, in virtual time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_host::contract::{self, Shared};
+use lowtide_host::{AckSeen, Make, Observer};
+use lowtide_noq::{Controllers, Extension};
+use lowtide_sim::PipeConfig;
+use lowtide_sim::engine::pipe::{Offer, Pipe};
+use lowtide_sim::impairment::LossModel;
+use lowtide_sim::link::Link;
+use lowtide_sim::queue::QueueLimit;
+use noq_proto::{
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
+    Event, FourTuple, PathId, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+};
+use rustls::RootCertStore;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+/// IPv4 and UDP headers, which links and queues carry too.
+const HEADERS: u64 = 28;
+
+/// A forger forges no more often.
+const FORGERY_PERIOD: Duration = Duration::from_millis(2);
+
+const WINDOW: u32 = 1 << 26;
+
+/// What the sender of data writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// Without an end.
+    Bulk,
+    /// So many bytes, then nothing.
+    Bytes(u64),
+    /// So many bytes each so much.
+    Every(Duration, u64),
+}
+
+/// What a hostile end sends in a datagram, if it sends one now.
+pub(crate) type Forge = Box<dyn FnMut(Time) -> Option<Vec<u8>>>;
+
+pub(crate) struct Scenario {
+    pub(crate) forward: PipeConfig,
+    pub(crate) reverse: PipeConfig,
+    pub(crate) seconds: u64,
+    pub(crate) source: Source,
+    pub(crate) make: Make,
+    /// Whether sender and receiver run RBBR's extension.
+    pub(crate) extensions: [bool; 2],
+    /// Which end forges datagrams.
+    pub(crate) forger: Option<(usize, Forge)>,
+    /// When the receiver's port changes.
+    pub(crate) new_port_at: Option<Time>,
+    pub(crate) mtu_discovery: bool,
+}
+
+pub(crate) fn make(spec: &str) -> Make {
+    let spec = registry::parse(spec).unwrap();
+    Arc::new(move |config| spec.build(config))
+}
+
+impl Scenario {
+    /// Bulk data for 8 s over a link of one rate with 40 ms RTT and a buffer of so many BDP.
+    pub(crate) fn new(spec: &str, rate: Rate, buffer: f64) -> Self {
+        let there = Duration::from_millis(20);
+        let link = Arc::new(Link::constant(rate).unwrap());
+        Self {
+            forward: PipeConfig::link_with_delay(link, QueueLimit::Bdp(buffer), there),
+            reverse: PipeConfig::delay_only(there),
+            seconds: 8,
+            source: Source::Bulk,
+            make: make(spec),
+            extensions: [false; 2],
+            forger: None,
+            new_port_at: None,
+            mtu_discovery: false,
+        }
+    }
+
+    pub(crate) fn with_loss(mut self, share: f64) -> Self {
+        self.forward.loss = LossModel::Random(share);
+        self
+    }
+
+    pub(crate) fn with_extensions(mut self) -> Self {
+        self.extensions = [true; 2];
+        self
+    }
+}
+
+/// What was seen of a run.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Seen {
+    /// Data delivered in the last three quarters of the run, per second.
+    pub(crate) goodput: Rate,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+    /// When packets with data left, and their sizes.
+    pub(crate) departures: Vec<(Time, u64)>,
+    /// When packets of either end left.
+    pub(crate) last_packet: Time,
+    pub(crate) rtts: Vec<Duration>,
+    pub(crate) estimate: Option<Rate>,
+    pub(crate) breaches: Vec<String>,
+}
+
+impl Seen {
+    pub(crate) fn mean_rtt_ms(&self) -> f64 {
+        let sum: f64 = self.rtts.iter().map(|rtt| rtt.as_millis_f64()).sum();
+        sum / self.rtts.len() as f64
+    }
+}
+
+#[derive(Debug, Default)]
+struct Rtts(Mutex<Vec<Duration>>);
+
+impl Observer for Rtts {
+    fn on_ack(&self, ack: &AckSeen<'_>) {
+        // The controllers pass their phase of start-up in less than two seconds.
+        if ack.now >= Time::ZERO + Duration::from_secs(2) {
+            self.0.lock().unwrap().extend(ack.rtt);
+        }
+    }
+}
+
+struct End {
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, Connection)>,
+    extension: Option<Extension>,
+    has_extension: bool,
+    address: SocketAddr,
+    stream: Option<StreamId>,
+    is_up: bool,
+}
+
+struct InFlight {
+    way: usize,
+    from: SocketAddr,
+    ecn: Option<noq_proto::EcnCodepoint>,
+    payload: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Exit(usize),
+    Enter(usize),
+    Arrive(usize),
+}
+
+struct Network {
+    base: Instant,
+    now: Time,
+    /// The sender of data is the server, 0; the receiver the client, 1.
+    ends: [End; 2],
+    pipes: [Pipe<usize>; 2],
+    packets: Vec<Option<InFlight>>,
+    events: BinaryHeap<Reverse<(Time, u64, What)>>,
+    inserted: u64,
+    source: Source,
+    written: u64,
+    next_write: Time,
+    received: u64,
+    quarter: Time,
+    forger: Option<(usize, Forge)>,
+    next_forgery: Time,
+    seen: Seen,
+}
+
+fn transport(controllers: Controllers, mtu_discovery: bool) -> Arc<TransportConfig> {
+    let mut transport = TransportConfig::default();
+    transport
+        .congestion_controller_factory(Arc::new(controllers))
+        .send_window(u64::from(WINDOW))
+        .stream_receive_window(VarInt::from(WINDOW))
+        .receive_window(VarInt::from(WINDOW));
+    if !mtu_discovery {
+        transport.initial_mtu(1472).mtu_discovery_config(None);
+    }
+    Arc::new(transport)
+}
+
+fn endpoint_config(seed: u8) -> Arc<EndpointConfig> {
+    let mut config = EndpointConfig::default();
+    config.rng_seed(Some([seed; 32]));
+    Arc::new(config)
+}
+
+/// Runs a scenario with a controller that checks its host.
+pub(crate) fn run(scenario: Scenario) -> (Seen, Shared) {
+    let (recorded, notes) = contract::recorded(scenario.make.clone());
+    let rtts = Arc::new(Rtts::default());
+    let sender = Controllers::with_controller("recorded", recorded)
+        .with_seed(1)
+        .with_observer(rtts.clone());
+    let receiver = Controllers::with_controller("receiver", scenario.make.clone()).with_seed(2);
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_string()])
+        .unwrap()
+        .self_signed(&key)
+        .unwrap();
+    let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let mut server =
+        ServerConfig::with_single_cert(vec![certificate.der().clone()], private).unwrap();
+    server.transport_config(transport(sender, scenario.mtu_discovery));
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.der().clone()).unwrap();
+    let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
+    client.transport_config(transport(receiver, scenario.mtu_discovery));
+
+    let address = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let end = |seed, server, port, has_extension| End {
+        endpoint: Endpoint::new(endpoint_config(seed), server, true),
+        connection: None,
+        extension: None,
+        has_extension,
+        address: address(port),
+        stream: None,
+        is_up: false,
+    };
+    let [sends, receives] = scenario.extensions;
+    let mut ends = [
+        end(1, Some(Arc::new(server)), 4433, sends),
+        end(2, None, 5000, receives),
+    ];
+    let base = Instant::now();
+    let connection = ends[1]
+        .endpoint
+        .connect(base, client, address(4433), "localhost")
+        .unwrap();
+    ends[1].connection = Some(connection);
+    let rtt = scenario.forward.delay + scenario.reverse.delay;
+    let duration = Duration::from_secs(scenario.seconds);
+    let mut network = Network {
+        base,
+        now: Time::ZERO,
+        ends,
+        pipes: [
+            Pipe::new(&scenario.forward, rtt, 1),
+            Pipe::new(&scenario.reverse, rtt, 2),
+        ],
+        packets: Vec::new(),
+        events: BinaryHeap::new(),
+        inserted: 0,
+        source: scenario.source,
+        written: 0,
+        next_write: Time::ZERO,
+        received: 0,
+        quarter: Time::ZERO + duration.div(4),
+        forger: scenario.forger,
+        next_forgery: Time::ZERO,
+        seen: Seen::default(),
+    };
+    network.run(Time::ZERO + duration, scenario.new_port_at);
+    let mut seen = network.seen;
+    seen.goodput = Rate::from_volume(Bytes::new(network.received), duration.div(4) * 3);
+    seen.estimate = network.ends[1]
+        .extension
+        .as_ref()
+        .and_then(|e| e.estimate());
+    seen.rtts = std::mem::take(&mut *rtts.0.lock().unwrap());
+    seen.breaches = notes.lock().unwrap().breaches.clone();
+    (seen, notes)
+}
+
+impl Network {
+    fn instant(&self) -> Instant {
+        self.base + std::time::Duration::from(self.now.since(Time::ZERO))
+    }
+
+    fn run(&mut self, end: Time, new_port_at: Option<Time>) {
+        let mut new_port_at = new_port_at;
+        loop {
+            for which in [0, 1] {
+                self.serve(which);
+            }
+            let Some(next) = self.next().filter(|next| *next < end) else {
+                return;
+            };
+            self.now = next.max(self.now);
+            if new_port_at.is_some_and(|at| self.now >= at) {
+                new_port_at = None;
+                let address = &mut self.ends[1].address;
+                address.set_port(address.port() + 1);
+            }
+            while let Some(&Reverse((at, _, what))) = self.events.peek() {
+                if at > self.now {
+                    break;
+                }
+                self.events.pop();
+                match what {
+                    What::Exit(way) => self.exit(way),
+                    What::Enter(slot) => self.enter(slot),
+                    What::Arrive(slot) => self.arrive(slot),
+                }
+            }
+            let now = self.instant();
+            for end in &mut self.ends {
+                if let Some((_, connection)) = &mut end.connection
+                    && connection.poll_timeout().is_some_and(|at| at <= now)
+                {
+                    connection.handle_timeout(now);
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Time> {
+        let base = self.base;
+        let writes = self.ends[0].is_up && matches!(self.source, Source::Every(..));
+        let write = writes.then_some(self.next_write);
+        let timers = self.ends.iter_mut().filter_map(|end| {
+            let at = end.connection.as_mut()?.1.poll_timeout()?;
+            Some(Time::ZERO + at.saturating_duration_since(base).into())
+        });
+        let network = self.events.peek().map(|Reverse((at, _, _))| *at);
+        timers.chain(network).chain(write).min()
+    }
+
+    fn schedule(&mut self, at: Time, what: What) {
+        self.inserted += 1;
+        self.events.push(Reverse((at, self.inserted, what)));
+    }
+
+    fn enter(&mut self, slot: usize) {
+        let Some(packet) = &self.packets[slot] else {
+            return;
+        };
+        let way = packet.way;
+        let bytes = Bytes::new(packet.payload.len() as u64 + HEADERS);
+        match self.pipes[way].offer(self.now, slot, bytes) {
+            Offer::Serving(Time::MAX) | Offer::Queued => {}
+            Offer::Serving(until) => self.schedule(until, What::Exit(way)),
+            Offer::Dropped => self.lose(slot),
+        }
+    }
+
+    fn lose(&mut self, slot: usize) {
+        if self.packets[slot].take().is_some_and(|p| p.way == 0) {
+            self.seen.dropped += 1;
+        }
+    }
+
+    fn exit(&mut self, way: usize) {
+        let Some(exit) = self.pipes[way].exit(self.now) else {
+            return;
+        };
+        if let Some(next) = exit.next_exit.filter(|next| *next != Time::MAX) {
+            self.schedule(next, What::Exit(way));
+        }
+        match exit.arrival {
+            Some(arrival) => self.schedule(arrival, What::Arrive(exit.packet)),
+            None => self.lose(exit.packet),
+        }
+    }
+
+    fn arrive(&mut self, slot: usize) {
+        let Some(packet) = self.packets[slot].take() else {
+            return;
+        };
+        let (now, which) = (self.instant(), 1 - packet.way);
+        let end = &mut self.ends[which];
+        // Of a port that is no longer in use nothing arrives: the peer's first packet tells.
+        let path = FourTuple::new(packet.from, Some(end.address.ip()));
+        let (payload, mut answer) = (BytesMut::from(&packet.payload[..]), Vec::new());
+        let event = end
+            .endpoint
+            .handle(now, path, packet.ecn, payload, &mut answer);
+        match event {
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                let accepted = end.endpoint.accept(incoming, now, &mut answer, None);
+                end.connection = Some(accepted.unwrap());
+            }
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut end.connection {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::Response(_)) | None => {}
+        }
+        self.serve(which);
+    }
+
+    /// Lets an end do all that it can do now.
+    fn serve(&mut self, which: usize) {
+        let (now, time) = (self.instant(), self.now);
+        let end = &mut self.ends[which];
+        let Some((handle, connection)) = &mut end.connection else {
+            return;
+        };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = end.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected => end.is_up = true,
+                Event::Stream(StreamEvent::Opened { dir }) => {
+                    end.stream = connection.streams().accept(dir).or(end.stream);
+                }
+                Event::ConnectionLost { reason } => panic!("end {which}: {reason}"),
+                _ => {}
+            }
+        }
+        if end.has_extension && end.is_up {
+            let extension = end.extension.get_or_insert_with(|| {
+                let controller = connection.congestion_state(PathId::ZERO).unwrap();
+                Extension::new(controller.clone_box())
+            });
+            while let Some(payload) = connection.datagrams().recv() {
+                extension.on_datagram(now, &payload);
+            }
+            extension.on_received(now, &connection.stats());
+            if let Some(payload) = extension.poll_datagram(now) {
+                connection.datagrams().send(payload, true).unwrap();
+            }
+        }
+        if end.is_up
+            && let Some((forger, forge)) = &mut self.forger
+            && *forger == which
+            && time >= self.next_forgery
+            && let Some(payload) = forge(time)
+        {
+            self.next_forgery = time + FORGERY_PERIOD;
+            connection.datagrams().send(payload.into(), true).unwrap();
+        }
+        if which == 0 && end.is_up {
+            let stream = *end
+                .stream
+                .get_or_insert_with(|| connection.streams().open(Dir::Uni).unwrap());
+            let mut left = match self.source {
+                Source::Bulk => u64::MAX,
+                Source::Bytes(total) => total - self.written,
+                Source::Every(period, bytes) => {
+                    let is_due = time >= self.next_write;
+                    if is_due {
+                        self.next_write = time + period;
+                    }
+                    if is_due { bytes } else { 0 }
+                }
+            };
+            static DATA: [u8; 1 << 16] = [0; 1 << 16];
+            while left > 0 {
+                let chunk = &DATA[..DATA.len().min(left as usize)];
+                let Ok(written) = connection.send_stream(stream).write(chunk) else {
+                    break;
+                };
+                left -= written as u64;
+                self.written += written as u64;
+            }
+        } else if let Some(stream) = end.stream {
+            let mut stream = connection.recv_stream(stream);
+            if let Ok(mut chunks) = stream.read(true) {
+                while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                    let bytes = chunk.bytes.len() as u64;
+                    self.seen.delivered += bytes;
+                    if time >= self.quarter {
+                        self.received += bytes;
+                    }
+                }
+                let _ = chunks.finalize();
+            }
+        }
+        let (mut sent, mut buffer) = (Vec::new(), Vec::new());
+        let most = NonZeroUsize::new(10).unwrap();
+        while let Some(transmit) = connection.poll_transmit(now, most, &mut buffer) {
+            let size = transmit.segment_size.unwrap_or(transmit.size);
+            for payload in buffer[..transmit.size].chunks(size) {
+                sent.push((transmit.ecn, payload.to_vec()));
+            }
+            buffer.clear();
+        }
+        let from = end.address;
+        for (ecn, payload) in sent {
+            self.seen.last_packet = time;
+            if which == 0 && payload.len() > 200 {
+                self.seen.departures.push((time, payload.len() as u64));
+            }
+            self.packets.push(Some(InFlight {
+                way: which,
+                from,
+                ecn,
+                payload,
+            }));
+            let slot = self.packets.len() - 1;
+            self.schedule(time, What::Enter(slot));
+        }
+    }
+}
