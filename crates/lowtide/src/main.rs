@@ -3,6 +3,8 @@
 mod compare;
 mod experiment;
 mod failure;
+mod link;
+mod link_args;
 mod list;
 mod output;
 mod progress;
@@ -51,6 +53,8 @@ enum Command {
     /// Measure a transfer over QUIC from or to 'lowtide serve'
     #[cfg(feature = "quic")]
     Fetch(Box<transfer::fetch::Args>),
+    /// Run a command behind an emulated link, or put one before a UDP service (Linux)
+    Link(Box<link::Args>),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -72,6 +76,10 @@ fn main() -> ExitCode {
         Command::Serve(args) => transfer::serve::run(&args),
         #[cfg(feature = "quic")]
         Command::Fetch(args) => transfer::fetch::run(&args),
+        Command::Link(args) => match link::run(&args) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);

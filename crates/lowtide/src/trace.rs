@@ -11,8 +11,8 @@ use lowtide_sim::trace::{info, mahimahi, quantity, series};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::link_args::load_trace;
 use crate::output;
-use crate::scenario_args::load_trace;
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Format {

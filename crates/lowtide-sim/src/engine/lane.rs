@@ -6,12 +6,20 @@ use lowtide_cc::units::Time;
 
 /// Items sorted by arrival time; equal times keep the order of insertion.
 #[derive(Debug)]
-pub(super) struct Lane<T> {
+pub struct Lane<T> {
     items: VecDeque<(Time, T)>,
 }
 
+impl<T> Default for Lane<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T> Lane<T> {
-    pub(super) fn new() -> Self {
+    /// An empty line.
+    #[must_use]
+    pub fn new() -> Self {
         Self {
             items: VecDeque::new(),
         }
@@ -20,7 +28,7 @@ impl<T> Lane<T> {
     /// Adds an item; true when it became the head. Cheap when items come in order, and as cheap
     /// as the number of overtaken items otherwise.
     #[inline]
-    pub(super) fn push(&mut self, arrival: Time, item: T) -> bool {
+    pub fn push(&mut self, arrival: Time, item: T) -> bool {
         if self.items.back().is_none_or(|(last, _)| *last <= arrival) {
             self.items.push_back((arrival, item));
             return self.items.len() == 1;
@@ -35,13 +43,14 @@ impl<T> Lane<T> {
 
     /// Takes the head.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<T> {
+    pub fn pop(&mut self) -> Option<T> {
         self.items.pop_front().map(|(_, item)| item)
     }
 
     /// When the head arrives.
+    #[must_use]
     #[inline]
-    pub(super) fn next_arrival(&self) -> Option<Time> {
+    pub fn next_arrival(&self) -> Option<Time> {
         self.items.front().map(|(time, _)| *time)
     }
 }

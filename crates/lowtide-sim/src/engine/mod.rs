@@ -12,7 +12,7 @@
 //! unlimited, so that the time a packet leaves them is known when it enters; they need no event.
 
 pub mod access;
-mod lane;
+pub mod lane;
 mod oracle;
 mod packet;
 pub mod pipe;

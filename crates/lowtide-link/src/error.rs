@@ -1,0 +1,62 @@
+//! Why a link cannot be made.
+
+use std::io;
+
+/// Why a link cannot be made, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No namespaces.
+    #[error(
+        "this needs a network namespace, and the kernel refuses one ({0}); run as root, or allow \
+         user namespaces (sysctl user.max_user_namespaces above 0; where there is one, \
+         kernel.apparmor_restrict_unprivileged_userns=0), or use --udp, which needs neither"
+    )]
+    NoNamespace(io::Error),
+    /// No `/dev/net/tun`, or not for this user.
+    #[error(
+        "cannot open /dev/net/tun ({0}); load the module (modprobe tun), in a container pass the \
+         device on (--device /dev/net/tun), or use --udp, which needs none"
+    )]
+    NoTunDevice(io::Error),
+    /// A TUN device that cannot be created or set up.
+    #[error("cannot set up the TUN device {name}: {problem}{}", tun_remedy(.problem))]
+    Tunnel {
+        /// Its name.
+        name: String,
+        /// What the kernel says.
+        problem: io::Error,
+    },
+    /// Every block of addresses is in use.
+    #[error(
+        "all {0} blocks of {1} are in use by other links here; end one of them (or nest less deep)"
+    )]
+    NoFreeBlock(u32, String),
+    /// A namespace that cannot be set up.
+    #[error("cannot {doing}: {problem}")]
+    Setup {
+        /// What was tried.
+        doing: &'static str,
+        /// What the kernel says.
+        problem: io::Error,
+    },
+    /// An address of the relay that cannot be used.
+    #[error("cannot {doing} {address}: {problem}")]
+    Address {
+        /// What was tried.
+        doing: &'static str,
+        /// The address.
+        address: std::net::SocketAddr,
+        /// What the kernel says.
+        problem: io::Error,
+    },
+    /// The link failed while it ran.
+    #[error("the link failed while it ran: {0}")]
+    Broken(io::Error),
+}
+
+fn tun_remedy(problem: &io::Error) -> &'static str {
+    match problem.kind() {
+        io::ErrorKind::PermissionDenied => "; this needs the capability CAP_NET_ADMIN",
+        _ => "",
+    }
+}

@@ -1,0 +1,337 @@
+//! A link before one UDP service, which needs no privileges.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use lowtide_cc::units::Bytes;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::error::Error;
+use crate::worker::{Egress, Ingress};
+
+/// Clients that are served at once. Anybody can send, so that there must be a bound.
+const MOST_CLIENTS: usize = 1024;
+
+/// A client that has been silent for so long makes room for another when there are too many.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What sockets keep until it is read; the system may allow less.
+const SOCKET_BUFFER: usize = 8 << 20;
+
+/// Bytes of the IP and UDP headers, which count on the link.
+fn headers(address: &SocketAddr) -> u64 {
+    if address.is_ipv4() { 20 + 8 } else { 40 + 8 }
+}
+
+/// A UDP service behind a link: what clients send to one address goes to another, and what comes
+/// back goes to them. Each client has a socket, and so a port, of its own towards the service.
+#[derive(Clone, Debug)]
+pub struct Relay {
+    listener: Arc<UdpSocket>,
+    target: SocketAddr,
+    clients: Clients,
+}
+
+#[derive(Debug)]
+struct Client {
+    address: SocketAddr,
+    socket: Arc<UdpSocket>,
+    last_used: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    numbers: HashMap<SocketAddr, u64>,
+    clients: HashMap<u64, Client>,
+    next_number: u64,
+}
+
+/// The clients, shared by the two directions.
+#[derive(Clone, Debug)]
+struct Clients {
+    table: Arc<Mutex<Table>>,
+    /// All clients' sockets; an event carries the client's number.
+    readable: Arc<Epoll>,
+}
+
+impl Clients {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The socket of the client with this address; makes one where there is none and room for it.
+    fn socket_of(&self, client: SocketAddr, target: SocketAddr) -> Option<Arc<UdpSocket>> {
+        let now = Instant::now();
+        let mut table = self.table();
+        if let Some(number) = table.numbers.get(&client).copied() {
+            let known = table.clients.get_mut(&number)?;
+            known.last_used = now;
+            return Some(known.socket.clone());
+        }
+        if table.clients.len() >= MOST_CLIENTS {
+            let idle = table.clients.iter().min_by_key(|(_, c)| c.last_used);
+            let (number, address) = idle
+                .filter(|(_, c)| now.duration_since(c.last_used) > IDLE)
+                .map(|(number, c)| (*number, c.address))?;
+            table.clients.remove(&number);
+            table.numbers.remove(&address);
+        }
+        let any: SocketAddr = match target {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let socket = Arc::new(bind(any).ok()?);
+        socket.connect(target).ok()?;
+        let number = table.next_number;
+        table.next_number += 1;
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, number);
+        self.readable.add(&socket, event).ok()?;
+        table.numbers.insert(client, number);
+        table.clients.insert(
+            number,
+            Client {
+                address: client,
+                socket: socket.clone(),
+                last_used: now,
+            },
+        );
+        Some(socket)
+    }
+}
+
+fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    // What the system allows has to do.
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+impl Relay {
+    /// Listens on `listen` for clients of `target`.
+    ///
+    /// # Errors
+    /// When `listen` cannot be bound or `target` not be reached from here.
+    pub fn new(listen: SocketAddr, target: SocketAddr) -> Result<Self, Error> {
+        let failed = |doing, address| {
+            move |problem| Error::Address {
+                doing,
+                address,
+                problem,
+            }
+        };
+        let listener = bind(listen).map_err(failed("listen on", listen))?;
+        let probe = match target {
+            SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        probe
+            .and_then(|socket| socket.connect(target))
+            .map_err(failed("send to", target))?;
+        let readable =
+            Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| Error::Broken(e.into()))?;
+        Ok(Self {
+            listener: Arc::new(listener),
+            target,
+            clients: Clients {
+                table: Arc::default(),
+                readable: Arc::new(readable),
+            },
+        })
+    }
+
+    /// Where it listens; the port is known even if it was given as 0.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    pub(crate) fn down(&self) -> (FromService, ToClients) {
+        let from = FromService {
+            clients: self.clients.clone(),
+            ready: VecDeque::new(),
+        };
+        (from, ToClients(self.listener.clone()))
+    }
+
+    pub(crate) fn up(&self) -> (FromClients, ToService) {
+        let to = ToService {
+            clients: self.clients.clone(),
+            target: self.target,
+        };
+        (FromClients(self.listener.clone()), to)
+    }
+
+    /// Packets that the kernel dropped because they were not read in time: those to clients, those
+    /// to the service.
+    pub(crate) fn missed(&self) -> (u64, u64) {
+        let dropped = dropped_by_socket();
+        let of = |socket: &UdpSocket| {
+            let number = inode(socket).and_then(|inode| dropped.get(&inode));
+            number.copied().unwrap_or(0)
+        };
+        let table = self.clients.table();
+        let down = table.clients.values().map(|c| of(&c.socket)).sum();
+        (down, of(&self.listener))
+    }
+}
+
+fn inode(socket: &UdpSocket) -> Option<u64> {
+    let link = fs::read_link(format!("/proc/self/fd/{}", socket.as_raw_fd())).ok()?;
+    let name = link.to_str()?;
+    name.strip_prefix("socket:[")?
+        .strip_suffix(']')?
+        .parse()
+        .ok()
+}
+
+/// The column "drops" of each UDP socket, by inode (proc(5), `net/udp`).
+fn dropped_by_socket() -> HashMap<u64, u64> {
+    const INODE: usize = 9;
+    const DROPS: usize = 12;
+    let mut dropped = HashMap::new();
+    for file in ["/proc/thread-self/net/udp", "/proc/thread-self/net/udp6"] {
+        for line in fs::read_to_string(file).unwrap_or_default().lines().skip(1) {
+            let mut columns = line.split_whitespace();
+            let inode = columns.nth(INODE).and_then(|c| c.parse().ok());
+            let drops = columns.nth(DROPS - INODE - 1).and_then(|c| c.parse().ok());
+            if let (Some(inode), Some(drops)) = (inode, drops) {
+                dropped.insert(inode, drops);
+            }
+        }
+    }
+    dropped
+}
+
+/// An answer to "would block", or nothing where a peer is not there: with UDP, that is an error of
+/// a packet sent before.
+fn nothing_or(e: io::Error) -> io::Result<()> {
+    match e.kind() {
+        io::ErrorKind::WouldBlock
+        | io::ErrorKind::Interrupted
+        | io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable => Ok(()),
+        _ => Err(e),
+    }
+}
+
+/// What clients send.
+#[derive(Debug)]
+pub(crate) struct FromClients(Arc<UdpSocket>);
+
+impl Ingress for FromClients {
+    type Destination = SocketAddr;
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, SocketAddr)>> {
+        match self.0.recv_from(buffer) {
+            Ok((length, from)) => {
+                let size = Bytes::new(length as u64 + headers(&from));
+                Ok(Some((length, size, from)))
+            }
+            Err(e) => nothing_or(e).map(|()| None),
+        }
+    }
+}
+
+/// Sends what clients sent to the service, from the client's own socket.
+#[derive(Debug)]
+pub(crate) struct ToService {
+    clients: Clients,
+    target: SocketAddr,
+}
+
+impl Egress<SocketAddr> for ToService {
+    fn send(&mut self, packet: &[u8], client: &SocketAddr) -> bool {
+        self.clients
+            .socket_of(*client, self.target)
+            .is_some_and(|socket| socket.send(packet).is_ok())
+    }
+}
+
+/// What the service sends.
+#[derive(Debug)]
+pub(crate) struct FromService {
+    clients: Clients,
+    /// Clients whose sockets were readable.
+    ready: VecDeque<u64>,
+}
+
+impl FromService {
+    fn find_ready(&mut self) -> io::Result<()> {
+        let mut events = [EpollEvent::empty(); 64];
+        let found = self
+            .clients
+            .readable
+            .wait(&mut events, EpollTimeout::ZERO)
+            .or_else(|e| match e {
+                nix::errno::Errno::EINTR => Ok(0),
+                e => Err(e),
+            })?;
+        let numbers = events.iter().take(found).map(EpollEvent::data);
+        self.ready.extend(numbers);
+        Ok(())
+    }
+}
+
+impl Ingress for FromService {
+    type Destination = SocketAddr;
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.clients.readable.0.as_fd()
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, SocketAddr)>> {
+        if self.ready.is_empty() {
+            self.find_ready()?;
+        }
+        while let Some(number) = self.ready.pop_front() {
+            let client = {
+                let table = self.clients.table();
+                let client = table.clients.get(&number);
+                client.map(|c| (c.socket.clone(), c.address))
+            };
+            let Some((socket, address)) = client else {
+                continue;
+            };
+            match socket.recv(buffer) {
+                Ok(length) => {
+                    // Others first, so that nobody has the link for himself.
+                    self.ready.push_back(number);
+                    let size = Bytes::new(length as u64 + headers(&address));
+                    return Ok(Some((length, size, address)));
+                }
+                Err(e) => nothing_or(e)?,
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Sends what the service sent to its clients.
+#[derive(Debug)]
+pub(crate) struct ToClients(Arc<UdpSocket>);
+
+impl Egress<SocketAddr> for ToClients {
+    fn send(&mut self, packet: &[u8], client: &SocketAddr) -> bool {
+        self.0.send_to(packet, client).is_ok()
+    }
+}

@@ -1,0 +1,149 @@
+//! The thread that drives one direction.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::prctl;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+use crate::direction::Direction;
+
+/// Packets read or sent on before the other is looked at again.
+const BATCH: usize = 16;
+
+/// A thread wakes no more often than this. It costs what comes in a rush up to so much delay, and
+/// saves a wakeup for each packet, which at 1 Gbit/s would take most of a core.
+const QUANTUM: Duration = Duration::from_micros(40);
+
+/// The largest IP packet.
+const LARGEST: usize = 65_536;
+
+/// The emulation's clock: zero when it starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(pub(crate) Instant);
+
+impl Clock {
+    pub(crate) fn now(self) -> Time {
+        let ns = u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Time::from_nanos(ns)
+    }
+}
+
+/// Where packets come from.
+pub(crate) trait Ingress {
+    /// Where what comes from here goes.
+    type Destination;
+
+    /// Readable when a packet waits.
+    fn fd(&self) -> BorrowedFd<'_>;
+
+    /// Takes a packet, if one waits: its length in `buffer`, its size on the link, and where it
+    /// goes.
+    fn receive(
+        &mut self,
+        buffer: &mut [u8],
+    ) -> io::Result<Option<(usize, Bytes, Self::Destination)>>;
+}
+
+/// Where packets go.
+pub(crate) trait Egress<D> {
+    /// Sends a packet on; false when the system does not take it.
+    fn send(&mut self, packet: &[u8], destination: &D) -> bool;
+}
+
+/// Asks for precise wakeups. Returns whether the thread got real-time priority, which needs root.
+fn prepare_thread() -> bool {
+    // Without this, timers may be 50 µs late (prctl(2), PR_SET_TIMERSLACK).
+    let _ = prctl::set_timerslack(1);
+    ThreadPriority::try_from(1).is_ok_and(|lowest| {
+        set_thread_priority_and_policy(
+            thread_native_id(),
+            lowest,
+            ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo),
+        )
+        .is_ok()
+    })
+}
+
+/// Carries packets from `ingress` through `direction` to `egress` until `stop` is hung up.
+pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
+    clock: Clock,
+    direction: &mut Direction<I::Destination>,
+    ingress: &mut I,
+    egress: &mut E,
+    stop: &io::PipeReader,
+) -> io::Result<()> {
+    direction.counts.summary.real_time_priority = prepare_thread();
+    let mut buffer = vec![0; LARGEST];
+    let mut awake_since = Time::ZERO;
+    let done = loop {
+        let mut busy = false;
+        for _ in 0..BATCH {
+            let released = direction.release(clock.now(), |release| {
+                egress
+                    .send(release.packet, release.destination)
+                    .then(|| clock.now())
+            });
+            busy = released;
+            if !released {
+                break;
+            }
+        }
+        for _ in 0..BATCH {
+            let received = ingress.receive(&mut buffer)?;
+            busy |= received.is_some();
+            let Some((length, size, destination)) = received else {
+                break;
+            };
+            let packet = buffer.get(..length).unwrap_or_default();
+            direction.offer(clock.now(), packet, size, destination);
+        }
+        let rest = (awake_since + QUANTUM).since(clock.now());
+        let mut fds = [
+            PollFd::new(stop.as_fd(), PollFlags::POLLIN),
+            PollFd::new(ingress.fd(), PollFlags::POLLIN),
+        ];
+        let resting = !rest.is_zero();
+        let (waiting_for, timeout) = if busy {
+            (&mut fds[..1], Some(Duration::ZERO))
+        } else if resting {
+            (&mut fds[..1], Some(rest))
+        } else {
+            let next = direction.next_release();
+            (&mut fds[..], next.map(|at| at.since(clock.now())))
+        };
+        match ppoll(waiting_for, timeout.map(to_timespec), None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(e) => break Err(e.into()),
+        }
+        if !busy && !resting {
+            awake_since = clock.now();
+        }
+        if fds[0].any().unwrap_or(true) {
+            break Ok(());
+        }
+    };
+    if let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) {
+        let used = usage.user_time() + usage.system_time();
+        direction.counts.summary.cpu_s = used.num_microseconds() as f64 / 1e6;
+    }
+    done
+}
+
+fn to_timespec(duration: Duration) -> TimeSpec {
+    TimeSpec::nanoseconds(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// A pair that tells threads to stop: they wait for the first to be hung up.
+pub(crate) fn stop_pair() -> io::Result<(io::PipeReader, io::PipeWriter)> {
+    io::pipe()
+}

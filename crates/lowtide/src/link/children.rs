@@ -1,0 +1,150 @@
+//! The command and its peer.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp};
+
+use crate::failure::Failure;
+
+/// What a process learns of the link.
+type Environment = [(&'static str, Ipv4Addr); 2];
+
+/// A process that was started.
+pub(super) struct Child {
+    process: process::Child,
+    /// Whether it leads a process group, which is signalled as a whole.
+    leads_group: bool,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended(ExitStatus);
+
+impl Ended {
+    /// The process's own, or as shells have it 128 and the number of the signal that ended it.
+    pub(super) fn exit_code(self) -> ExitCode {
+        let code = self.0.code().or(self.0.signal().map(|s| 128 + s));
+        ExitCode::from(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(1))
+    }
+}
+
+/// Whether this process is in the foreground of a terminal, whose Ctrl-C then goes to all of the
+/// group.
+pub(super) fn at_terminal() -> bool {
+    let groups = [
+        tcgetpgrp(io::stdin()),
+        tcgetpgrp(io::stdout()),
+        tcgetpgrp(io::stderr()),
+    ];
+    groups.contains(&Ok(getpgrp()))
+}
+
+impl Child {
+    /// The command; a shell where there is none.
+    pub(super) fn command(command: &[OsString], environment: Environment) -> Result<Self, Failure> {
+        let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+        let program = command.first().cloned().unwrap_or_else(shell);
+        let process = Command::new(&program)
+            .args(command.iter().skip(1))
+            .envs(environment.map(|(name, value)| (name, value.to_string())))
+            .spawn()
+            .map_err(|e| cannot_run(&program, &e))?;
+        Ok(Self {
+            process,
+            leads_group: false,
+        })
+    }
+
+    /// The peer, run by `sh`. Its output goes to standard error, as it is not the command's.
+    pub(super) fn peer(text: &OsStr, environment: Environment) -> Result<Self, Failure> {
+        let output = io::stderr().as_fd().try_clone_to_owned();
+        let process = Command::new("sh")
+            .arg("-c")
+            .arg(text)
+            .envs(environment.map(|(name, value)| (name, value.to_string())))
+            .stdin(Stdio::null())
+            .stdout(output.map_or_else(|_| Stdio::null(), Stdio::from))
+            .process_group(0)
+            .spawn()
+            .map_err(|e| cannot_run(OsStr::new("sh"), &e))?;
+        Ok(Self {
+            process,
+            leads_group: true,
+        })
+    }
+
+    pub(super) fn has_ended(&mut self) -> Result<Option<Ended>, Failure> {
+        let status = self.process.try_wait().map_err(Failure::run)?;
+        Ok(status.map(Ended))
+    }
+
+    pub(super) fn interrupt(&self) {
+        self.signal(Signal::SIGINT);
+    }
+
+    pub(super) fn terminate(&self) {
+        self.signal(Signal::SIGTERM);
+    }
+
+    pub(super) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    /// Ends it: asks first, and after `grace` insists.
+    pub(super) fn end(&mut self, grace: Duration) {
+        let start = Instant::now();
+        self.terminate();
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if start.elapsed() > grace {
+                self.kill();
+                let _ = self.process.wait();
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// It may just have ended; then there is nobody to signal.
+    fn signal(&self, signal: Signal) {
+        let Ok(id) = i32::try_from(self.process.id()) else {
+            return;
+        };
+        let id = Pid::from_raw(id);
+        let _ = if self.leads_group {
+            killpg(id, signal)
+        } else {
+            kill(id, signal)
+        };
+    }
+}
+
+/// Whatever goes wrong, nothing is left running.
+impl Drop for Child {
+    fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(None)) {
+            self.kill();
+            let _ = self.process.wait();
+        }
+    }
+}
+
+fn cannot_run(program: &OsStr, e: &io::Error) -> Failure {
+    let program = program.to_string_lossy();
+    let program = program.escape_debug();
+    match e.kind() {
+        io::ErrorKind::NotFound => Failure::input(format!(
+            "there is no command '{program}'; its path may be missing, and shell syntax needs \
+             sh -c '…'"
+        )),
+        io::ErrorKind::PermissionDenied => Failure::input(format!("'{program}' is not executable")),
+        _ => Failure::run(format!("cannot run '{program}': {e}")),
+    }
+}

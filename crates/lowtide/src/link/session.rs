@@ -1,0 +1,230 @@
+//! One run of `lowtide link`.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lowtide_lab::scenario::Scenario;
+use lowtide_link::{
+    Addresses, Emulation, Error, Namespace, PathConfig, Relay, Tunnel,
+    become_root_of_new_user_namespace,
+};
+use lowtide_sim::SenderKind;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::children::{Child, Ended, at_terminal};
+use super::{Args, Limited, report};
+use crate::failure::Failure;
+
+/// How often children and signals are looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long a command may take to end once it was told to.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How long the command waits for the peer to listen.
+const PEER_READY: Duration = Duration::from_secs(2);
+
+impl From<Error> for Failure {
+    fn from(e: Error) -> Self {
+        Self::run(e)
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let scenarios = args.link.scenarios()?;
+    let [scenario] = scenarios.as_slice() else {
+        return Err(Failure::input(
+            "lowtide link emulates one link: give one --trace",
+        ));
+    };
+    let path = path(scenario, args)?;
+    match args.udp {
+        Some((listen, target)) => {
+            let relay = Relay::new(listen, target)?;
+            let at = relay.address().map_err(Failure::run)?;
+            let mut signals = signals()?;
+            let emulation = Emulation::before(&relay, &path)?;
+            say(
+                args,
+                &format!("{}; {at} is {target}", report::link(scenario)),
+            );
+            let end = args
+                .duration
+                .map(|d| Instant::now() + Duration::from_nanos(d.as_nanos()));
+            while signals.pending().next().is_none()
+                && end.is_none_or(|end| Instant::now() < end)
+                && !emulation.is_broken()
+            {
+                thread::sleep(LOOK);
+            }
+            report::print(args, scenario, &emulation.finish()?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => run_command(args, scenario, &path),
+    }
+}
+
+fn path(scenario: &Scenario, args: &Args) -> Result<PathConfig, Failure> {
+    let config = scenario
+        .config(&SenderKind::Oracle, args.seed)
+        .map_err(Failure::input)?;
+    let (limited, free) = (config.forward, config.reverse);
+    let (down, up) = match args.limited {
+        Limited::Down => (limited, free),
+        Limited::Up => (free, limited),
+        Limited::Both => (limited.clone(), limited),
+    };
+    Ok(PathConfig {
+        down,
+        up,
+        base_rtt: scenario.rtt,
+        seed: args.seed,
+    })
+}
+
+fn signals() -> Result<Signals, Failure> {
+    Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::run)
+}
+
+fn say(args: &Args, text: &str) {
+    if !args.quiet {
+        // Nobody is left to tell when even this fails.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
+/// The namespaces at both ends, joined. Without permission for that this process becomes root in a
+/// user namespace, from where the machine's own network cannot be reached.
+fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
+    let mut isolated = args.peer.is_some();
+    let near = match Namespace::new() {
+        Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
+            become_root_of_new_user_namespace()?;
+            isolated = true;
+            Namespace::new()?
+        }
+        near => near?,
+    };
+    if !isolated {
+        let here = Namespace::current()?;
+        let within = Addresses::within(&here)?;
+        match Tunnel::between(here, near, args.mtu, within) {
+            // Root, but not of the network that this process is in.
+            Err(Error::Tunnel { problem, .. })
+                if problem.kind() == io::ErrorKind::PermissionDenied => {}
+            done => return Ok(done?),
+        }
+    }
+    let tunnel = Tunnel::between(
+        Namespace::new()?,
+        Namespace::new()?,
+        args.mtu,
+        Addresses::ALL,
+    )?;
+    if args.peer.is_none() {
+        say(
+            args,
+            "without root the command reaches nothing but its own namespace and the empty one at \
+             the other end; --peer runs something there",
+        );
+    }
+    Ok(tunnel)
+}
+
+fn run_command(args: &Args, scenario: &Scenario, path: &PathConfig) -> Result<ExitCode, Failure> {
+    // First of all: a user namespace can only be entered before there are threads.
+    let tunnel = Arc::new(tunnel(args)?);
+    let mut signals = signals()?;
+    let addresses = tunnel.addresses();
+    let peer = match &args.peer {
+        Some(text) => {
+            let environment = [
+                ("LOWTIDE_LINK_LOCAL", addresses.far()),
+                ("LOWTIDE_LINK_PEER", addresses.near()),
+            ];
+            let peer = tunnel.far().run(|| Child::peer(text, environment))??;
+            wait_for_listener(&tunnel)?;
+            Some(peer)
+        }
+        None => None,
+    };
+    let emulation = Emulation::between(&tunnel, path)?;
+    say(
+        args,
+        &format!(
+            "{}; the command is {}, the other end {}",
+            report::link(scenario),
+            addresses.near(),
+            addresses.far()
+        ),
+    );
+    let environment = [
+        ("LOWTIDE_LINK_LOCAL", addresses.near()),
+        ("LOWTIDE_LINK_PEER", addresses.far()),
+    ];
+    let started = tunnel
+        .near()
+        .run(|| Child::command(&args.command, environment))
+        .map_err(Failure::from)
+        .flatten();
+    let ended = started.and_then(|mut command| {
+        let ended = wait(&mut command, &mut signals, &emulation);
+        if ended.is_err() {
+            command.end(GRACE);
+        }
+        ended
+    });
+    if let Some(mut peer) = peer {
+        peer.end(GRACE);
+    }
+    let summary = emulation.finish();
+    let ended = ended?;
+    report::print(args, scenario, &summary?)?;
+    Ok(ended.exit_code())
+}
+
+/// Waits until something at the far end listens, so that the command finds it; not for long, as
+/// not everything does.
+fn wait_for_listener(tunnel: &Tunnel) -> Result<(), Failure> {
+    let start = Instant::now();
+    while start.elapsed() < PEER_READY && !tunnel.far().run(lowtide_link::listens)? {
+        thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// Waits for the end of the command, and hands signals on to it.
+fn wait(
+    command: &mut Child,
+    signals: &mut Signals,
+    emulation: &Emulation,
+) -> Result<Ended, Failure> {
+    let mut kill_at = None;
+    loop {
+        if let Some(ended) = command.has_ended()? {
+            return Ok(ended);
+        }
+        if emulation.is_broken() {
+            return Err(Failure::run("the link failed; the command was ended"));
+        }
+        for signal in signals.pending() {
+            match signal {
+                // A terminal sends it to the command itself, which may go on after it.
+                SIGINT if at_terminal() => {}
+                SIGINT => command.interrupt(),
+                _ => {
+                    command.terminate();
+                    kill_at = kill_at.or(Some(Instant::now() + GRACE));
+                }
+            }
+        }
+        if kill_at.is_some_and(|at| Instant::now() > at) {
+            command.kill();
+        }
+        thread::sleep(LOOK);
+    }
+}
