@@ -1,6 +1,6 @@
 //! The report's plots as SVG and PNG, for papers and slides.
 
-mod plot;
+pub(crate) mod plot;
 mod raster;
 
 use std::error::Error;
@@ -137,7 +137,7 @@ fn plots(
     Ok(plots)
 }
 
-fn over_time(name: &'static str, y: Axis, scenario: &Scenario) -> Plot {
+fn over_time(name: &str, y: Axis, scenario: &Scenario) -> Plot {
     let end = scenario.duration.as_secs_f64();
     Plot::new(name, Axis::linear("time, s").within(0.0, end), y)
 }

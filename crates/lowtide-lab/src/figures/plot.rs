@@ -31,15 +31,17 @@ const MARKS: usize = 9;
 
 /// How something is drawn: the report's n-th controller, or a frame (limit, floor) in grey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(crate) enum Look {
     Controller(usize),
+    /// What a paper prints for the n-th controller.
+    Printed(usize),
     Frame,
 }
 
 impl Look {
     fn colour(self) -> RGBColor {
         match self {
-            Self::Controller(n) => COLOURS[n % COLOURS.len()],
+            Self::Controller(n) | Self::Printed(n) => COLOURS[n % COLOURS.len()],
             Self::Frame => GREY,
         }
     }
@@ -47,30 +49,30 @@ impl Look {
 
 /// An axis.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) label: &'static str,
-    pub(super) log: bool,
+pub(crate) struct Axis {
+    pub(crate) label: String,
+    pub(crate) log: bool,
     /// Ends that are given, not taken from the values.
-    pub(super) range: Option<(f64, f64)>,
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 impl Axis {
-    pub(super) fn linear(label: &'static str) -> Self {
+    pub(crate) fn linear(label: &str) -> Self {
         Self {
-            label,
+            label: label.to_string(),
             log: false,
             range: None,
         }
     }
 
-    pub(super) fn log(label: &'static str) -> Self {
+    pub(crate) fn log(label: &str) -> Self {
         Self {
             log: true,
             ..Self::linear(label)
         }
     }
 
-    pub(super) fn within(self, from: f64, to: f64) -> Self {
+    pub(crate) fn within(self, from: f64, to: f64) -> Self {
         Self {
             range: Some((from, to)),
             ..self
@@ -176,42 +178,45 @@ impl Ranged for Scale {
 
 /// A line; NaN interrupts it.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) label: String,
-    pub(super) look: Look,
-    pub(super) points: Vec<(f64, f64)>,
+pub(crate) struct Line {
+    pub(crate) label: String,
+    pub(crate) look: Look,
+    pub(crate) points: Vec<(f64, f64)>,
     /// Lower edge of its envelope, at the same places.
-    pub(super) low: Vec<f64>,
-    pub(super) dashed: bool,
+    pub(crate) low: Vec<f64>,
+    pub(crate) dashed: bool,
 }
 
 /// A mark with a name beside it.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
-    pub(super) label: String,
-    pub(super) look: Look,
-    pub(super) at: (f64, f64),
+pub(crate) struct Mark {
+    pub(crate) label: String,
+    pub(crate) look: Look,
+    pub(crate) at: (f64, f64),
     /// Half the extent each way, for its interval.
-    pub(super) spread: (f64, f64),
+    pub(crate) spread: (f64, f64),
 }
 
 /// A plot.
 #[derive(Clone, Debug)]
-pub(super) struct Plot {
+pub(crate) struct Plot {
     /// Name of its file.
-    pub(super) name: &'static str,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+    pub(crate) name: String,
+    /// Above it; without one the reader's own caption says what it is.
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
     /// Shaded from zero upwards: the link's capacity.
-    pub(super) area: Vec<(f64, f64)>,
-    pub(super) lines: Vec<Line>,
-    pub(super) marks: Vec<Mark>,
+    pub(crate) area: Vec<(f64, f64)>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) marks: Vec<Mark>,
 }
 
 impl Plot {
-    pub(super) fn new(name: &'static str, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(name: &str, x: Axis, y: Axis) -> Self {
         Self {
-            name,
+            name: name.to_string(),
+            title: String::new(),
             x,
             y,
             area: Vec::new(),
@@ -220,7 +225,7 @@ impl Plot {
         }
     }
 
-    pub(super) fn svg(&self) -> Result<String, Box<dyn Error>> {
+    pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
         let mut svg = String::new();
         {
             let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -242,17 +247,22 @@ impl Plot {
         let x_ends = self.x.ends(points().map(|p| p.0));
         let y_ends = self.y.ends(points().map(|p| p.1));
         let at = |(x, y): (f64, f64)| (self.x.place(x), self.y.place(y));
-        let mut chart = ChartBuilder::on(&area)
+        let mut builder = ChartBuilder::on(&area);
+        builder
             .margin(12)
             .x_label_area_size(36)
-            .y_label_area_size(56)
+            .y_label_area_size(56);
+        if !self.title.is_empty() {
+            builder.caption(&self.title, ("sans-serif", 15));
+        }
+        let mut chart = builder
             .build_cartesian_2d(Scale::new(&self.x, x_ends), Scale::new(&self.y, y_ends))?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(RGBColor(0xe4, 0xe6, 0xea))
-            .x_desc(self.x.label)
-            .y_desc(self.y.label)
+            .x_desc(&self.x.label)
+            .y_desc(&self.y.label)
             .x_label_formatter(&|v| self.x.tick_label(*v))
             .y_label_formatter(&|v| self.y.tick_label(*v))
             .draw()?;
@@ -295,7 +305,7 @@ impl Plot {
             let stride = (seen.len() / MARKS).max(1);
             let offset = match look {
                 Look::Controller(n) => (n * stride) / SHAPES,
-                Look::Frame => stride / 2,
+                Look::Printed(_) | Look::Frame => stride / 2,
             };
             chart.draw_series(
                 seen.iter()
@@ -357,7 +367,7 @@ fn shape<'s>(
         Polygon::new(placed, full).into_dyn()
     };
     match look {
-        Look::Frame => Circle::new((x, y), r, stroke).into_dyn(),
+        Look::Printed(_) | Look::Frame => Circle::new((x, y), r, stroke).into_dyn(),
         Look::Controller(n) => match n % SHAPES {
             0 => Circle::new((x, y), r, full).into_dyn(),
             1 => polygon(&[(-r, -r), (r, -r), (r, r), (-r, r)]),
