@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -63,6 +63,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     qlog: Option<PathBuf>,
 
+    /// Which qlog: that of main-schema-14 and quic-events-13, or 0.3, which qvis opens
+    #[arg(
+        long,
+        value_name = "VERSION",
+        value_enum,
+        default_value = "draft-14",
+        help_heading = "Output"
+    )]
+    qlog_version: QlogVersion,
+
     /// Draw rate and RTT over time below the table
     #[arg(
         long,
@@ -88,6 +98,23 @@ pub(crate) struct Args {
     /// Leave out how long it took, so that the same runs give the same bytes
     #[arg(long, help_heading = "Output")]
     no_timing: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum QlogVersion {
+    #[value(name = "draft-14")]
+    Draft14,
+    #[value(name = "0.3")]
+    V03,
+}
+
+impl From<QlogVersion> for qlog::Version {
+    fn from(version: QlogVersion) -> Self {
+        match version {
+            QlogVersion::Draft14 => Self::Draft14,
+            QlogVersion::V03 => Self::V03,
+        }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -144,7 +171,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         write_figures(dir, &done, args.seed)?;
     }
     if let Some(dir) = &args.qlog {
-        write_qlogs(dir, &done, &contenders, args.seed)?;
+        write_qlogs(dir, &done, &contenders, args)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -227,8 +254,9 @@ fn write_qlogs(
     dir: &Path,
     done: &[(Scenario, Comparison)],
     contenders: &[Contender],
-    seed: u64,
+    args: &Args,
 ) -> Result<(), Failure> {
+    let (seed, version) = (args.seed, args.qlog_version);
     for (n, (scenario, _)) in done.iter().enumerate() {
         let folder = folder_of(dir, n, done.len());
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
@@ -249,8 +277,14 @@ fn write_qlogs(
                 .collect();
             let path = folder.join(format!("{name}.sqlog"));
             let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
-            qlog::write(scenario, contender, seed, std::io::BufWriter::new(file))
-                .map_err(|e| failure(&path, &e))?;
+            qlog::write(
+                scenario,
+                contender,
+                seed,
+                version.into(),
+                BufWriter::new(file),
+            )
+            .map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }

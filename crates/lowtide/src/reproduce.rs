@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let papers = experiments.iter().zip(&rows);
         let report = Report {
             title: "What the papers measured, run again".to_string(),
-            about: format!("Made by {command}."),
+            about: format!("Made by {}.", made_by(args)),
             papers: papers
                 .map(|(e, rows)| PaperResult::new(e, rows))
                 .collect::<Result<_, _>>()
@@ -137,6 +137,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// What made a page: without what does not change it.
 fn command(args: &Args) -> String {
+    let document = args
+        .document
+        .as_ref()
+        .map_or_else(String::new, |p| format!(" --document {}", p.display()));
+    made_by(args) + &document
+}
+
+/// What made the results.
+fn made_by(args: &Args) -> String {
     let traces = if args.traces.is_some() {
         " --traces DIR"
     } else {
@@ -146,11 +155,7 @@ fn command(args: &Args) -> String {
         .seeds
         .map_or_else(String::new, |n| format!(" --seeds {n}"));
     let which = &args.which;
-    let document = args
-        .document
-        .as_ref()
-        .map_or_else(String::new, |p| format!(" --document {}", p.display()));
-    format!("lowtide reproduce {which}{traces}{seeds}{document}")
+    format!("lowtide reproduce {which}{traces}{seeds}")
 }
 
 fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {

@@ -535,7 +535,7 @@ fn a_reproduction_shows_claims_figures_and_cells() {
            flow: document.querySelector('#flow').hidden };",
     );
     assert_eq!(seen["name"], "rbbr-fig12a");
-    assert!(seen["claims"].as_u64().unwrap() >= 3);
+    assert!(seen["claims"].as_u64().unwrap() >= 2);
     assert!(seen["fewer"].as_u64() < seen["claims"].as_u64());
     assert!(seen["sizes"][0].as_u64().unwrap() >= 640);
     assert!(seen["drawn"].as_u64().unwrap() > 10);

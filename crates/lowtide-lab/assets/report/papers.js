@@ -25,7 +25,7 @@ function drawPapers() {
 function experiment(paper, count, open) {
   const summary = element("summary", {}, element("b", {}, paper.name), ` ${paper.paper} ${paper.place}`,
     ...VERDICTS.map(([key, name]) => [key, name, count(paper, key)]).filter(([, , n]) => n)
-      .map(([key, name, n]) => element("span", { className: `verdict ${key}` }, `${n} ${name}`)));
+      .map(([key, name, n]) => element("span", { className: `verdict ${key}`, title: name }, `${n}`)));
   const details = element("details", { open }, summary);
   details.dataset.name = paper.name;
   const add = (text, head) => {

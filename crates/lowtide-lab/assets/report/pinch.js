@@ -15,7 +15,7 @@ function takesFingers(u) {
     const left = over.getBoundingClientRect().left;
     return [...event.touches].slice(0, 2).map((touch) => touch.clientX - left).sort((a, b) => a - b);
   };
-  let held = null, wanted = null;
+  let held = null;
 
   // The values under the fingers stay under them.
   const follow = (at) => {
@@ -27,11 +27,7 @@ function takesFingers(u) {
     }
     const span = Math.min(Math.max(unit * width, (last - first) / 2000), last - first);
     const start = Math.min(Math.max(held[0] - (at[0] / width) * span, first), last - span);
-    wanted = { min: back(start), max: back(start + span) };
-    requestAnimationFrame(() => {
-      if (wanted) u.setScale("x", wanted);
-      wanted = null;
-    });
+    u.setScale("x", { min: back(start), max: back(start + span) });
   };
   const hold = (event) => {
     const at = places(event);

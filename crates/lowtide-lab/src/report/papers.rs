@@ -74,6 +74,7 @@ impl PaperResult {
             failed: experiment
                 .results
                 .iter()
+                .chain(&experiment.on_traces)
                 .flat_map(|r| &r.failed)
                 .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
                 .collect(),

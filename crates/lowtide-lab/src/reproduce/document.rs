@@ -179,7 +179,8 @@ fn write_page(
         for (note, claim) in notes(rows) {
             writeln!(text, "\n*{claim}*: {note}")?;
         }
-        let failed: Vec<_> = experiment.results.iter().flat_map(|r| &r.failed).collect();
+        let results = experiment.results.iter().chain(&experiment.on_traces);
+        let failed: Vec<_> = results.flat_map(|r| &r.failed).collect();
         for run in failed {
             writeln!(
                 text,

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::{Experiment, measured, over_time};
-use crate::figures::plot::{Axis, Look, Mark, Plot};
+use crate::figures::plot::{Axis, Look, Mark, Plot, wrapped};
 use crate::scenario_file::{Figure, Plane};
 
 /// Size in pixels.
@@ -238,8 +238,8 @@ fn draw_names<'a>(curves: &[Curve], area: &Area<'a>) -> Outcome<'a> {
             .into_iter()
             .flatten()
     });
-    for (row, (n, name, ring)) in names.enumerate() {
-        let y = 40 + 19 * row as i32;
+    let mut y = 40;
+    for (n, name, ring) in names {
         let colour = COLOURS[n % COLOURS.len()];
         if ring {
             area.draw(&Circle::new((10, y), 5, colour.stroke_width(2)))?;
@@ -247,12 +247,11 @@ fn draw_names<'a>(curves: &[Curve], area: &Area<'a>) -> Outcome<'a> {
             area.draw(&PathElement::new([(0, y), (20, y)], colour.stroke_width(2)))?;
             area.draw(&Circle::new((10, y), 3, colour.filled()))?;
         }
-        let shown: String = if name.chars().count() > NAME {
-            name.chars().take(NAME - 1).chain(['…']).collect()
-        } else {
-            name
-        };
-        area.draw(&Text::new(shown, (26, y - 7), ("sans-serif", 12)))?;
+        for line in wrapped(&name, NAME) {
+            area.draw(&Text::new(line, (26, y - 7), ("sans-serif", 12)))?;
+            y += 15;
+        }
+        y += 4;
     }
     Ok(())
 }

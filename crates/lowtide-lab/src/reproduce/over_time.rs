@@ -82,7 +82,10 @@ pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, 
     if figure.capacity {
         let prepared = &first.result.cell.prepared;
         let seed = prepared.link_seed(prepared.first_seed);
-        let link = prepared.scenario.link.link(prepared.scenario.duration, seed);
+        let link = prepared
+            .scenario
+            .link
+            .link(prepared.scenario.duration, seed);
         plot.area = shade(&*link.map_err(|e| e.to_string())?, &first.timeline);
     }
     for run in &shown {
@@ -92,7 +95,7 @@ pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, 
     for level in &figure.levels {
         plot.lines.push(Line {
             label: level.label.clone(),
-            look: Look::Frame,
+            look: Look::Level,
             points: vec![(0.0, level.at), (end, level.at)],
             low: Vec::new(),
             dashed: false,
