@@ -17,7 +17,7 @@ const MODES: i32 = 5;
 /// Left and right of the other figures' plots: margin and labels.
 const LEFT: i32 = 68;
 const RIGHT: i32 = 12;
-/// Above the first row; below the last the axis, and a line for the names of states.
+/// Above the first row; below the last the axis, and lines for the names of states and marks.
 const TOP: i32 = 14;
 const AXIS: i32 = 44;
 const NAMES: i32 = 20;
@@ -65,7 +65,7 @@ pub(super) struct Row<'a> {
 pub(super) fn svg(rows: &[Row<'_>], duration: Duration) -> Result<String, Box<dyn Error>> {
     let states = states(rows);
     let names = lines_of_names(&states);
-    let height = TOP + ROW * rows.len() as i32 + AXIS + NAMES * names.len() as i32;
+    let height = TOP + ROW * rows.len() as i32 + AXIS + NAMES * (names.len() as i32 + 1);
     let mut text = String::new();
     {
         let size = (SIZE.0, u32::try_from(height)?);
@@ -83,6 +83,7 @@ pub(super) fn svg(rows: &[Row<'_>], duration: Duration) -> Result<String, Box<dy
         for (n, line) in names.iter().enumerate() {
             strip.names(line, bottom + AXIS + NAMES * n as i32)?;
         }
+        strip.marks(bottom + AXIS + NAMES * names.len() as i32)?;
         area.present()?;
     }
     Ok(text)
@@ -199,6 +200,21 @@ impl Strip<'_, '_> {
         let middle = LEFT + Self::width() / 2 - 20;
         let label = Text::new("time, s", (middle, top + 21), ("sans-serif", 12));
         self.area.draw(&label)?;
+        Ok(())
+    }
+
+    /// What the marks below a band are.
+    fn marks(&self, top: i32) -> Result<(), Box<dyn Error>> {
+        let tick = vec![(LEFT + 6, top + 3), (LEFT + 6, top + 10)];
+        self.area
+            .draw(&PathElement::new(tick, LOST.stroke_width(1)))?;
+        let cross = (LEFT + 206, top + 6);
+        self.area
+            .draw(&Cross::new(cross, 4, BLACK.stroke_width(1)))?;
+        for (text, x) in [("packets declared lost", 17), ("timeout", 217)] {
+            let at = (LEFT + x, top - 1);
+            self.area.draw(&Text::new(text, at, ("sans-serif", 12)))?;
+        }
         Ok(())
     }
 
