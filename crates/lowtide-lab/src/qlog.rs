@@ -2,7 +2,9 @@
 //!
 //! Written as a stream (JSON text sequences, RFC 7464), so that memory does not grow with the run:
 //! draft-ietf-quic-qlog-main-schema-14 (file schema `sequential`) with the events of
-//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the sender's. The simulator has no
+//! draft-ietf-quic-qlog-quic-events-13, the newest in November 2026; or qlog 0.3
+//! (draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01), the newest that
+//! qvis opens. The vantage point is the sender's. The simulator has no
 //! handshake, streams or frames: packets are 1-RTT and tell their length only, and an
 //! acknowledgment's frame names the packets that it newly acknowledges.
 
@@ -20,6 +22,16 @@ use serde_json::json;
 
 use crate::compare::Contender;
 use crate::scenario::Scenario;
+
+/// Which qlog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// main-schema-14 and quic-events-13.
+    #[default]
+    Draft14,
+    /// 0.3, for qvis: events are named by category, and a header has `qlog_version`.
+    V03,
+}
 
 /// Why there is no qlog.
 #[derive(Debug, thiserror::Error)]
@@ -63,13 +75,14 @@ pub fn write(
     scenario: &Scenario,
     contender: &Contender,
     seed: u64,
+    version: Version,
     out: impl Write,
 ) -> Result<(), Error> {
     check(scenario)?;
     let config = scenario.config(&contender.sender(), seed)?;
     let title = format!("{} on {}", contender.name(), scenario.link_name);
     let description = format!("simulated by Lowtide, seed {seed}");
-    let mut log = Log::new(out, &title, &description, contender.name());
+    let mut log = Log::new(out, version, &title, &description, contender.name());
     Simulation::new(config)?.run(&mut log);
     log.finish()?;
     Ok(())
@@ -78,6 +91,7 @@ pub fn write(
 /// Writes events as they come; after a failure nothing more.
 pub(crate) struct Log<W> {
     out: W,
+    version: Version,
     phase: Option<&'static str>,
     has_packets: bool,
     outcome: io::Result<()>,
@@ -85,28 +99,49 @@ pub(crate) struct Log<W> {
 
 impl<W: Write> Log<W> {
     /// Begins a file. `sender` names whose view it is.
-    pub(crate) fn new(out: W, title: &str, description: &str, sender: &str) -> Self {
+    pub(crate) fn new(
+        out: W,
+        version: Version,
+        title: &str,
+        description: &str,
+        sender: &str,
+    ) -> Self {
         let mut log = Self {
             out,
+            version,
             phase: None,
             has_packets: true,
             outcome: Ok(()),
         };
-        log.record(&json!({
-            "file_schema": "urn:ietf:params:qlog:file:sequential",
-            "serialization_format": "application/qlog+json-seq",
-            "title": title,
-            "trace": {
+        let vantage_point = json!({ "name": sender, "type": "server" });
+        log.record(&match version {
+            Version::Draft14 => json!({
+                "file_schema": "urn:ietf:params:qlog:file:sequential",
+                "serialization_format": "application/qlog+json-seq",
                 "title": title,
-                "description": description,
-                "vantage_point": { "name": sender, "type": "server" },
-                "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
-                "common_fields": {
-                    "time_format": "relative_to_epoch",
-                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                "trace": {
+                    "title": title,
+                    "description": description,
+                    "vantage_point": vantage_point,
+                    "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+                    "common_fields": {
+                        "time_format": "relative_to_epoch",
+                        "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                    },
                 },
-            },
-        }));
+            }),
+            Version::V03 => json!({
+                "qlog_version": "0.3",
+                "qlog_format": "JSON-SEQ",
+                "title": title,
+                "trace": {
+                    "title": title,
+                    "description": description,
+                    "vantage_point": vantage_point,
+                    "common_fields": { "time_format": "relative", "reference_time": 0 },
+                },
+            }),
+        });
         log
     }
 
@@ -122,9 +157,9 @@ impl<W: Write> Log<W> {
         self.out.flush()
     }
 
-    fn packet(&mut self, now: Time, name: &'static str, data: serde_json::Value) {
+    fn packet(&mut self, now: Time, category: &str, name: &str, data: serde_json::Value) {
         if self.has_packets {
-            self.event(now, name, data);
+            self.event(now, category, name, data);
         }
     }
 
@@ -139,8 +174,14 @@ impl<W: Write> Log<W> {
         }
     }
 
-    fn event(&mut self, now: Time, name: &'static str, data: serde_json::Value) {
+    /// `category`: what the event's name begins with in 0.3.
+    fn event(&mut self, now: Time, category: &str, name: &str, data: serde_json::Value) {
         let ms = now.as_nanos() as f64 / 1e6;
+        let name = match self.version {
+            Version::Draft14 => format!("quic:{name}"),
+            // 0.3 has no recovery_ before what is in that category.
+            Version::V03 => format!("{category}:{}", name.trim_start_matches("recovery_")),
+        };
         self.record(&json!({ "time": ms, "name": name, "data": data }));
     }
 }
@@ -149,16 +190,13 @@ fn header(number: u64) -> serde_json::Value {
     json!({ "packet_type": "1RTT", "packet_number": number })
 }
 
-/// Runs of consecutive numbers, as `[first, last]`, or `[only]`.
-fn ranges(packets: &[AckedPacket]) -> Vec<Vec<u64>> {
-    let mut ranges: Vec<Vec<u64>> = Vec::new();
+/// Runs of consecutive numbers, first and last.
+fn ranges(packets: &[AckedPacket]) -> Vec<[u64; 2]> {
+    let mut ranges: Vec<[u64; 2]> = Vec::new();
     for number in packets.iter().map(|p| p.number) {
         match ranges.last_mut() {
-            Some(range) if range.last().is_some_and(|last| last + 1 == number) => {
-                range.truncate(1);
-                range.push(number);
-            }
-            _ => ranges.push(vec![number]),
+            Some([_, last]) if *last + 1 == number => *last = number,
+            _ => ranges.push([number, number]),
         }
     }
     ranges
@@ -170,13 +208,13 @@ impl<W: Write> Probe for Log<W> {
             "header": header(sent.number),
             "raw": { "length": sent.bytes.get() },
         });
-        self.packet(sent.now, "quic:packet_sent", data);
+        self.packet(sent.now, "transport", "packet_sent", data);
     }
 
     fn on_ack(&mut self, ack: &AckSeen<'_>) {
         let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(ack.packets) });
         let data = json!({ "header": { "packet_type": "1RTT" }, "frames": [frame] });
-        self.packet(ack.now, "quic:packet_received", data);
+        self.packet(ack.now, "transport", "packet_received", data);
         let mut data = json!({
             "smoothed_rtt": ack.smoothed_rtt.as_millis_f64(),
             "bytes_in_flight": ack.inflight.get(),
@@ -185,7 +223,7 @@ impl<W: Write> Probe for Log<W> {
             data["latest_rtt"] = json!(rtt.as_millis_f64());
         }
         let Some(controller) = ack.controller else {
-            return self.event(ack.now, "quic:recovery_metrics_updated", data);
+            return self.event(ack.now, "recovery", "recovery_metrics_updated", data);
         };
         let snapshot = controller.snapshot();
         data["congestion_window"] = json!(controller.cwnd().get());
@@ -198,25 +236,25 @@ impl<W: Write> Probe for Log<W> {
         if let Some(ssthresh) = snapshot.ssthresh {
             data["ssthresh"] = json!(ssthresh.get());
         }
-        self.event(ack.now, "quic:recovery_metrics_updated", data);
+        self.event(ack.now, "recovery", "recovery_metrics_updated", data);
         if self.phase != Some(snapshot.phase) {
             let mut data = json!({ "new": snapshot.phase });
             if let Some(old) = self.phase.replace(snapshot.phase) {
                 data["old"] = json!(old);
             }
-            self.event(ack.now, "quic:congestion_state_updated", data);
+            self.event(ack.now, "recovery", "congestion_state_updated", data);
         }
     }
 
     fn on_loss(&mut self, loss: &LossSeen<'_>) {
         for packet in loss.packets {
             let data = json!({ "header": header(packet.number) });
-            self.packet(loss.now, "quic:packet_lost", data);
+            self.packet(loss.now, "recovery", "packet_lost", data);
         }
     }
 
     fn on_timeout(&mut self, _flow: usize, now: Time) {
         let data = json!({ "timer_type": "pto", "event_type": "expired" });
-        self.event(now, "quic:loss_timer_updated", data);
+        self.event(now, "recovery", "loss_timer_updated", data);
     }
 }

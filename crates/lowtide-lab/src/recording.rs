@@ -302,10 +302,11 @@ pub fn write_qlog(
     title: &str,
     controller: &str,
     recording: &Recording,
+    version: qlog::Version,
     out: impl Write,
 ) -> std::io::Result<()> {
     let description = "a transfer, sampled by Lowtide";
-    let mut log = qlog::Log::new(out, title, description, controller).without_packets();
+    let mut log = qlog::Log::new(out, version, title, description, controller).without_packets();
     recording.replay(0, &mut log);
     log.finish()
 }
@@ -362,7 +363,14 @@ mod tests {
     #[test]
     fn its_qlog_has_metrics_and_phases_and_no_packets_that_nobody_saw() {
         let mut out = Vec::new();
-        write_qlog("here", "bbr", &recording(), &mut out).unwrap();
+        write_qlog(
+            "here",
+            "bbr",
+            &recording(),
+            qlog::Version::Draft14,
+            &mut out,
+        )
+        .unwrap();
         let text = String::from_utf8(out).unwrap();
         let names = |name: &str| text.matches(&format!("\"{name}\"")).count();
         assert_eq!(names("quic:congestion_state_updated"), 2);

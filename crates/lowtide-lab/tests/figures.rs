@@ -57,6 +57,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     let first = drawn("first");
     let plots = [
         "jain",
+        "phases",
         "plane",
         "queue",
         "queueing-delay",
@@ -86,4 +87,10 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     }
     let rate = std::str::from_utf8(&first["rate.svg"]).unwrap();
     assert!(rate.contains("&lt;b&gt;") && rate.contains("bbr"));
+    let phases = std::str::from_utf8(&first["phases.svg"]).unwrap();
+    for state in ["Startup", "Drain", "SlowStart"] {
+        assert!(phases.contains(state), "{state}");
+    }
+    // Startup's colour; CUBIC and BBR begin in it.
+    assert!(phases.matches("#E69F00").count() > 2, "{phases:.2000}");
 }

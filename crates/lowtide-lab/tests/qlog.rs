@@ -7,7 +7,7 @@ use cddl_cat::validate_json_str;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::compare::Contender;
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::qlog;
+use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::scenario::{LinkSource, Scenario, sender};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
@@ -26,10 +26,10 @@ fn scenario() -> Scenario {
     }
 }
 
-fn log(spec: &str) -> Vec<String> {
+fn log(spec: &str, version: Version) -> Vec<String> {
     let mut bytes = Vec::new();
     let contender = Contender::parse(spec).unwrap();
-    qlog::write(&scenario(), &contender, 1, &mut bytes).unwrap();
+    qlog::write(&scenario(), &contender, 1, version, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let records = text.split('\u{1e}').skip(1);
     records
@@ -40,7 +40,7 @@ fn log(spec: &str) -> Vec<String> {
 #[test]
 fn every_record_fits_the_schema() {
     for spec in ["bbr", "cubic", "oracle"] {
-        let records = log(spec);
+        let records = log(spec, Version::Draft14);
         validate_json_str("header-record", SCHEMA, &records[0]).unwrap();
         for record in &records[1..] {
             validate_json_str("event-record", SCHEMA, record)
@@ -51,9 +51,31 @@ fn every_record_fits_the_schema() {
     assert!(validate_json_str("event-record", SCHEMA, misspelt).is_err());
 }
 
+/// What qvis asks of a stream (its `TextSequenceJSONToQlog`, `QlogLoaderV2` and
+/// `CongestionGraphD3Renderer`): a header with version, format and trace, and then the same run in
+/// events named by category.
+#[test]
+fn version_0_3_tells_the_same_run_as_qvis_reads_it() {
+    let current = log("cubic", Version::Draft14);
+    let older = log("cubic", Version::V03);
+    validate_json_str("header-record-03", SCHEMA, &older[0]).unwrap();
+    assert_eq!(current.len(), older.len());
+    let event = |record: &String| -> Value { serde_json::from_str(record).unwrap() };
+    for (current, older) in current[1..].iter().zip(&older[1..]) {
+        validate_json_str("event-record-03", SCHEMA, older)
+            .unwrap_or_else(|e| panic!("{older}: {e}"));
+        let (current, older) = (event(current), event(older));
+        assert_eq!(current["time"], older["time"]);
+        assert_eq!(current["data"], older["data"]);
+    }
+    let header: Value = serde_json::from_str(&older[0]).unwrap();
+    assert_eq!(header["qlog_version"], "0.3");
+    assert_eq!(header["qlog_format"], "JSON-SEQ");
+}
+
 #[test]
 fn the_log_tells_of_the_run_that_the_meter_saw() {
-    let events: Vec<Value> = log("cubic")[1..]
+    let events: Vec<Value> = log("cubic", Version::Draft14)[1..]
         .iter()
         .map(|record| serde_json::from_str(record).unwrap())
         .collect();
@@ -107,7 +129,7 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
 fn several_flows_and_tcp_are_refused() {
     let contender = Contender::parse("bbr").unwrap();
     let refused = |scenario: &Scenario| {
-        qlog::write(scenario, &contender, 1, Vec::new())
+        qlog::write(scenario, &contender, 1, Version::Draft14, Vec::new())
             .unwrap_err()
             .to_string()
     };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use lowtide_lab::{figures, qlog, report};
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
 use crate::progress;
+use crate::qlog_version::QlogVersionArg;
 use crate::scenario_args::ScenarioArgs;
 use crate::sparkline;
 
@@ -62,6 +63,9 @@ pub(crate) struct Args {
     /// Write a qlog of each controller's flow into this folder, first seed; one QUIC flow only
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     qlog: Option<PathBuf>,
+
+    #[command(flatten)]
+    qlog_version: QlogVersionArg,
 
     /// Draw rate and RTT over time below the table
     #[arg(
@@ -144,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         write_figures(dir, &done, args.seed)?;
     }
     if let Some(dir) = &args.qlog {
-        write_qlogs(dir, &done, &contenders, args.seed)?;
+        write_qlogs(dir, &done, &contenders, args)?;
     }
     let failed: Vec<String> = done
         .iter()
@@ -227,8 +231,9 @@ fn write_qlogs(
     dir: &Path,
     done: &[(Scenario, Comparison)],
     contenders: &[Contender],
-    seed: u64,
+    args: &Args,
 ) -> Result<(), Failure> {
+    let (seed, version) = (args.seed, args.qlog_version.get());
     for (n, (scenario, _)) in done.iter().enumerate() {
         let folder = folder_of(dir, n, done.len());
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
@@ -249,7 +254,7 @@ fn write_qlogs(
                 .collect();
             let path = folder.join(format!("{name}.sqlog"));
             let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
-            qlog::write(scenario, contender, seed, std::io::BufWriter::new(file))
+            qlog::write(scenario, contender, seed, version, BufWriter::new(file))
                 .map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());

@@ -8,6 +8,7 @@ mod link_args;
 mod list;
 mod output;
 mod progress;
+mod qlog_version;
 mod reproduce;
 mod scenario_args;
 mod sparkline;

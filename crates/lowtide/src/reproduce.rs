@@ -8,10 +8,11 @@ use std::time::Instant;
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::claim::Holds;
 use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::report::{PaperResult, Report, Sweep};
 use lowtide_lab::reproduce::{self, Experiment, Row};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 
-use crate::experiment::complain;
+use crate::experiment::{complain, write_report};
 use crate::failure::Failure;
 use crate::{output, progress};
 
@@ -52,6 +53,10 @@ pub(crate) struct Args {
     /// Write the page to this file and its figures into a folder beside it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     document: Option<PathBuf>,
+
+    /// Write a report of claims, figures and cells, index.html, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -108,6 +113,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         reproduce::write_document(&experiments, &rows, &command, path)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
     }
+    if let Some(folder) = &args.report {
+        let papers = experiments.iter().zip(&rows);
+        let report = Report {
+            title: "What the papers measured, run again".to_string(),
+            about: format!("Made by {}.", made_by(args)),
+            papers: papers
+                .map(|(e, rows)| PaperResult::new(e, rows))
+                .collect::<Result<_, _>>()
+                .map_err(Failure::run)?,
+            sweeps: experiments
+                .iter()
+                .map(|e| Sweep::new(&e.file, &e.results))
+                .collect(),
+            runs: Vec::new(),
+        };
+        write_report(report, folder)?;
+    }
     experiments
         .iter()
         .try_for_each(|e| complain(&e.results).and_then(|()| complain(&e.on_traces)))
@@ -115,6 +137,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// What made a page: without what does not change it.
 fn command(args: &Args) -> String {
+    let document = args
+        .document
+        .as_ref()
+        .map_or_else(String::new, |p| format!(" --document {}", p.display()));
+    made_by(args) + &document
+}
+
+/// What made the results.
+fn made_by(args: &Args) -> String {
     let traces = if args.traces.is_some() {
         " --traces DIR"
     } else {
@@ -124,11 +155,7 @@ fn command(args: &Args) -> String {
         .seeds
         .map_or_else(String::new, |n| format!(" --seeds {n}"));
     let which = &args.which;
-    let document = args
-        .document
-        .as_ref()
-        .map_or_else(String::new, |p| format!(" --document {}", p.display()));
-    format!("lowtide reproduce {which}{traces}{seeds}{document}")
+    format!("lowtide reproduce {which}{traces}{seeds}")
 }
 
 fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
@@ -151,8 +178,13 @@ fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
 fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Failure> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut parts = Vec::new();
+    let mut over_time = Vec::new();
     for file in &files {
         let own = file.cells().map_err(Failure::input)?;
+        if args.document.is_some() || args.report.is_some() {
+            let places = reproduce::cells_over_time(file, &own).map_err(Failure::input)?;
+            over_time.extend(places.into_iter().map(|place| cells.len() + place));
+        }
         let mut recorded = Vec::new();
         if let Some(folder) = &args.traces {
             let (found, missing) = reproduce::traces(file, folder);
@@ -175,7 +207,8 @@ fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Fai
     let bar = progress::bar(experiment::count_runs(&cells, None));
     let options = Options {
         jobs: args.jobs.unwrap_or(0) as usize,
-        ..Options::default()
+        store: None,
+        over_time: &over_time,
     };
     let results = experiment::run(&cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
     bar.finish_and_clear();

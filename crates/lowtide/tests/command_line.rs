@@ -491,8 +491,11 @@ fn a_scenario_file_runs_flows_of_different_kinds_in_every_cell() {
         &out,
     ];
     stdout(&[&one[..], &report].concat());
-    let page = fs::read_to_string(folder.path().join("1.html")).unwrap();
-    assert!(page.contains("alone together, 2bdp, bbr3"));
+    let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    for place in ["alone together, 2bdp", "on a lossy link, 2bdp"] {
+        let name = format!("\"{place}: constant 20 Mbit/s\"");
+        assert!(page.contains(&name), "no {name}");
+    }
 }
 
 #[test]

@@ -32,10 +32,15 @@ fn browser() -> Option<PathBuf> {
 
 /// Runs `compare` with these flags and returns the folder of its report.
 fn report(args: &[&str]) -> TempDir {
+    report_of("compare", args)
+}
+
+/// The folder of the report of a command with these flags.
+fn report_of(command: &str, args: &[&str]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     assert_cmd::Command::cargo_bin("lowtide")
         .unwrap()
-        .arg("compare")
+        .arg(command)
         .args(args)
         .arg("--report")
         .arg(dir.path())
@@ -330,4 +335,246 @@ fn several_links_share_a_sorted_table_and_hostile_names_stay_text() {
     assert!(seen["setting"].as_str().unwrap().starts_with(&name));
     assert_eq!(seen["images"], 0, "no tag came from a name");
     assert!(seen["drawn"].as_u64().unwrap() > 10);
+}
+
+/// A scenario file with this text, in a folder of its own.
+fn scenario(text: &str) -> (TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("grid <b>&.toml");
+    fs::write(&path, text).unwrap();
+    let name = path.display().to_string();
+    (dir, name)
+}
+
+/// What a person sees and does in the view of sweeps.
+const GRID: &str = r#"
+const select = (label) => all('#sweep-fields label').find((l) => l.textContent.startsWith(label + ' ')).querySelector('select');
+const options = (label) => [...select(label).options].map((o) => o.textContent);
+const choose = async (label, text) => {
+  const chosen = select(label);
+  chosen.selectedIndex = options(label).indexOf(text);
+  chosen.onchange(); await frame();
+};
+const press = async (text) => { all('#sweep button').find((b) => b.textContent === text).click(); await frame(); };
+const pictures = () => all('#sweep-panels canvas').map((c) => c.toDataURL());
+const tiles = () => all('#sweep-panels .tile h3').map((h) => h.textContent);
+const heat = () => all('#sweep-panels .heat').map((t) => [...t.querySelectorAll('td')].map((c) => c.firstChild.textContent));
+"#;
+
+#[test]
+fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
+    let Some(browser) = browser() else { return };
+    let (dir, file) = scenario(
+        r#"
+        link = { rate = "10mbit" }
+        run = { duration = "4s", seeds = 2 }
+        flows = [{ controller = "bbr" }]
+        [sweep]
+        "flows.controller" = ["bbr", "cubic"]
+        "link.buffer" = ["0.5bdp", "2bdp", "8bdp"]
+        "#,
+    );
+    let results = dir.path().join("results").display().to_string();
+    let report = report_of("sweep", &[&file, "--output", &results]);
+    for dark in [false, true] {
+        let seen = look(
+            &browser,
+            &report,
+            dark,
+            &format!(
+                "{GRID}
+                 const drawn = colours(document.querySelector('#sweep-panels canvas'));
+                 const values = options('Value'), before = pictures();
+                 await choose('Value', '95th percentile of the RTT, ms');
+                 const other = pictures();
+                 await press('cubic');
+                 const fewer = pictures(), left = legend('sweep-panels');
+                 const cells = all('#cells tbody tr').map((r) => r.children[2].textContent);
+                 return {{ drawn, values, left, cells, title: document.querySelector('h1').textContent,
+                   changed: [before[0] !== other[0], other[0] !== fewer[0]],
+                   bold: all('b').length, wide: document.documentElement.scrollWidth <= innerWidth }};"
+            ),
+        );
+        assert!(seen["drawn"].as_u64().unwrap() > 10, "{seen}");
+        assert_eq!(seen["changed"], serde_json::json!([true, true]));
+        assert_eq!(seen["left"], serde_json::json!(["link.buffer", "bbr"]));
+        assert_eq!(seen["title"], "grid <b>&");
+        assert_eq!(seen["bold"], 0, "no tag came from a name");
+        assert_eq!(seen["wide"], true, "only tables scroll sideways");
+        let values = seen["values"].as_array().unwrap();
+        assert_eq!(values[0], "throughput, Mbit/s");
+        assert!(values.len() > 15, "{values:?}");
+        let cells = seen["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 6);
+        let slowest = |n: usize| {
+            cells[n]
+                .as_str()
+                .unwrap()
+                .split(' ')
+                .next()
+                .unwrap()
+                .parse()
+        };
+        let (shallow, deep): (f64, f64) = (slowest(3).unwrap(), slowest(5).unwrap());
+        assert!(deep > 2.0 * shallow, "CUBIC fills the buffer: {cells:?}");
+    }
+}
+
+#[test]
+fn a_sweep_of_several_fields_is_a_heat_map_whose_roles_the_reader_chooses() {
+    let Some(browser) = browser() else { return };
+    let (dir, file) = scenario(
+        r#"
+        link = { rate = "10mbit" }
+        run = { duration = "4s" }
+        flows = [{ controller = "bbr" }]
+        [sweep]
+        "flows.controller" = ["bbr", "newreno"]
+        "link.buffer" = ["1bdp", "4bdp", "16bdp"]
+        "path.loss" = ["0%", "2%"]
+        "path.rtt" = ["20ms", "60ms"]
+        "#,
+    );
+    let results = dir.path().join("results").display().to_string();
+    let report = report_of("sweep", &[&file, "--output", &results]);
+    let seen = look(
+        &browser,
+        &report,
+        true,
+        &format!(
+            "{GRID}
+             const start = {{ tiles: tiles(), heat: heat(), shades: new Set(all('.heat td').map((c) => c.style.background)).size,
+               best: all('.heat td.best').length, labels: all('#sweep-fields label').map((l) => l.firstChild.textContent.trim()) }};
+             await choose('path.rtt =', '60ms');
+             const fixed = heat();
+             await choose('across', 'path.rtt');
+             const turned = {{ tiles: tiles(), heat: heat() }};
+             await press('lines');
+             const lines = {{ tiles: tiles(), drawn: all('#sweep-panels canvas').map(colours), legend: legend('sweep-panels') }};
+             const was = pictures()[0];
+             const over = document.querySelector('#sweep-panels .u-over');
+             await press('logarithmic');
+             return {{ start, fixed, turned, lines, log: pictures()[0] !== was }};"
+        ),
+    );
+    let start = &seen["start"];
+    assert_eq!(start["tiles"], serde_json::json!(["bbr", "newreno"]));
+    assert_eq!(
+        start["labels"],
+        serde_json::json!(["Value", "across", "down", "panels", "path.rtt ="])
+    );
+    assert_eq!(start["heat"][0].as_array().unwrap().len(), 6);
+    assert!(start["shades"].as_u64().unwrap() > 4);
+    assert!(start["best"].as_u64().unwrap() >= 2);
+    assert_ne!(start["heat"], seen["fixed"], "another RTT, other values");
+    assert_eq!(seen["turned"]["heat"][0].as_array().unwrap().len(), 4);
+    assert_eq!(seen["lines"]["tiles"], start["tiles"]);
+    for drawn in seen["lines"]["drawn"].as_array().unwrap() {
+        assert!(drawn.as_u64().unwrap() > 10);
+    }
+    assert_eq!(seen["log"], true);
+}
+
+#[test]
+fn a_run_of_several_cells_is_one_report_of_all_of_them() {
+    let Some(browser) = browser() else { return };
+    let (_dir, file) = scenario(
+        r#"
+        link = { rate = "10mbit" }
+        run = { duration = "4s", seeds = 2 }
+        flows = [{ controller = "bbr" }, { controller = "cubic", start = "1s" }]
+        [sweep]
+        "flows.0.controller" = ["bbr", "bbr3"]
+        "link.buffer" = ["1bdp", "4bdp"]
+        "#,
+    );
+    let report = report_of("run", &[&file]);
+    let panels = look(&browser, &report, false, PANELS);
+    assert_panels(&panels, &OVER_TIME);
+    let seen = look(
+        &browser,
+        &report,
+        false,
+        &format!(
+            "{GRID}
+             const links = [...document.querySelector('#link').options].map((o) => o.textContent);
+             const groups = options('of'), before = all('#cells tbody tr')[0].textContent;
+             await choose('of', 'group 2: cubic');
+             const after = all('#cells tbody tr')[0].textContent;
+             return {{ links, groups, changed: before !== after, lanes: legend('panel-rtt') }};"
+        ),
+    );
+    assert_eq!(
+        seen["links"],
+        serde_json::json!(["1bdp: constant 10 Mbit/s", "4bdp: constant 10 Mbit/s"])
+    );
+    assert_eq!(
+        seen["groups"],
+        serde_json::json!(["all flows together", "group 1", "group 2: cubic"])
+    );
+    assert_eq!(seen["lanes"], serde_json::json!(["time, s", "bbr", "bbr3"]));
+    assert_eq!(seen["changed"], true);
+}
+
+#[test]
+fn a_reproduction_shows_claims_figures_and_cells() {
+    let Some(browser) = browser() else { return };
+    let report = report_of("reproduce", &["rbbr-fig12a", "--seeds", "2"]);
+    let seen = look(
+        &browser,
+        &report,
+        true,
+        "const rows = () => all('.claims tbody tr').length;
+         const claims = rows(), images = all('img.figure');
+         await Promise.all(images.map((i) => i.decode()));
+         const sizes = images.map((i) => i.naturalWidth);
+         all('#verdicts button')[0].click(); await frame();
+         const fewer = rows();
+         return { claims, fewer, sizes, name: document.querySelector('summary b').textContent,
+           drawn: colours(document.querySelector('#sweep-panels canvas')),
+           flow: document.querySelector('#flow').hidden };",
+    );
+    assert_eq!(seen["name"], "rbbr-fig12a");
+    assert!(seen["claims"].as_u64().unwrap() >= 2);
+    assert!(seen["fewer"].as_u64() < seen["claims"].as_u64());
+    assert!(seen["sizes"][0].as_u64().unwrap() >= 640);
+    assert!(seen["drawn"].as_u64().unwrap() > 10);
+    assert_eq!(seen["flow"], true);
+}
+
+#[test]
+fn two_fingers_zoom_all_panels_and_one_moves_them() {
+    let Some(browser) = browser() else { return };
+    let report = report(&["--cc", "bbr", "--duration", "10s"]);
+    let seen = look(
+        &browser,
+        &report,
+        false,
+        "const over = document.querySelector('#panel-rtt .u-over'), box = over.getBoundingClientRect();
+         const touches = (type, ...shares) => over.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true,
+           touches: shares.map((share, identifier) => new Touch({ identifier, target: over,
+             clientX: box.left + box.width * share, clientY: box.top + 50 })) }));
+         const picture = () => document.querySelector('#panel-rate canvas').toDataURL();
+         const steps = [range()], before = picture();
+         touches('touchstart', 0.4, 0.6); touches('touchmove', 0.3, 0.7); await frame(); touches('touchmove', 0.2, 0.8); await frame();
+         touches('touchend'); steps.push(range());
+         const moved = before !== picture();
+         touches('touchstart', 0.5); touches('touchmove', 0.2); await frame(); touches('touchend'); steps.push(range());
+         touches('touchstart', 0.1, 0.9); touches('touchmove', 0.45, 0.55); await frame(); touches('touchend'); steps.push(range());
+         return { steps, moved };",
+    );
+    assert_eq!(seen["steps"][0], "0 – 10.00 s");
+    let ends = |n: usize| -> (f64, f64) {
+        let text = seen["steps"][n].as_str().unwrap();
+        let (from, to) = text.trim_end_matches(" s").split_once(" – ").unwrap();
+        (from.parse().unwrap(), to.parse().unwrap())
+    };
+    // What was at 4 and 6 s is now a fifth from either end: 2 s are 60 % of what is shown.
+    let (from, to) = ends(1);
+    assert!((from - 3.333).abs() < 0.03 && (to - 6.667).abs() < 0.03);
+    // Moved left by 30 % of 3.33 s.
+    let (from, to) = ends(2);
+    assert!((from - 4.333).abs() < 0.03 && (to - 7.667).abs() < 0.03);
+    assert_eq!(seen["steps"][3], "0 – 10.00 s", "no further than the run");
+    assert_eq!(seen["moved"], true);
 }

@@ -81,11 +81,13 @@ function drawMarkers(u, lines) {
 
 // Draws `lines` over common `xs` into `host` and returns the plot.
 // A line: { label, values, lane or stroke, dash, width, lo (lower edge of its envelope), fill,
-// marked, own (what hovering shows instead of the values) }. `options`: { xLabel, yLabel, xLog, yLog, height, key (plots of one key share cursor and
-// zoom), onZoom(min, max), window ([min, max] of x), draw(u), stepped, legend }.
+// marked, text(n) (what hovering shows instead of the n-th value) }. `options`: { xLabel, yLabel,
+// xLog, yLog, xRange, xAxis, yRange, yAxis, xText (what hovering shows of x), height, key (plots of
+// one key share cursor and zoom), onZoom(min, max), window ([min, max] of x), draw(u), stepped,
+// legend }.
 function chart(host, xs, lines, options) {
   host.replaceChildren();
-  const values = [xs], series = [{ label: options.xLabel, value: (u, v) => shown(v) }], bands = [];
+  const values = [xs], series = [{ label: options.xLabel, value: (u, v, at, n) => options.xText?.(n) ?? shown(v) }], bands = [];
   const placed = [];
   const paths = options.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined;
   lines.forEach((line, order) => {
@@ -95,7 +97,7 @@ function chart(host, xs, lines, options) {
     series.push({
       label: line.label, stroke, width: line.width ?? 1.5, dash: DASHES[line.dash ?? "solid"],
       fill: line.fill, spanGaps: true, points: { show: false }, paths,
-      value: (u, v, at, n) => shown(line.own && n !== null ? line.own[n] : v), look: line.dash,
+      value: (u, v, at, n) => (line.text && n !== null ? line.text(n) : shown(v)), look: line.dash,
     });
     if (line.lo) {
       values.push(line.lo);
@@ -121,11 +123,11 @@ function chart(host, xs, lines, options) {
     },
     scales: {
       x: { time: false, distr: options.xLog ? 3 : 1,
-           range: options.xLog ? range(true) : (u, low, high) => [low, high] },
+           range: options.xRange ?? (options.xLog ? range(true) : (u, low, high) => [low, high]) },
       y: { distr: options.yLog ? 3 : 1, range: options.yRange ?? range(options.yLog) },
     },
     axes: [
-      axis(options.xLabel, 2, options.xLog ? LOG_AXIS : {}),
+      axis(options.xLabel, 2, options.xAxis ?? (options.xLog ? LOG_AXIS : {})),
       axis(options.yLabel, 3, options.yLog ? LOG_AXIS : options.yAxis ?? {}),
     ],
     hooks: {
@@ -139,6 +141,7 @@ function chart(host, xs, lines, options) {
   }, values, host);
   if (options.window) plot.setScale("x", { min: options.window[0], max: options.window[1] });
   plot.host = host;
+  takesFingers(plot);
   charts.add(plot);
   return plot;
 }

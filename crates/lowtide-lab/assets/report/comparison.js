@@ -178,7 +178,7 @@ function drawShares(link, timed, xs) {
     const lines = flows.map((flow, index) => {
       const own = decode(flow.share), lo = below;
       const values = below = xs.map((_, n) => lo[n] + (own[n] ?? 0));
-      return { label: `flow ${index + 1}`, lane: { index, frame: false }, values, lo, own, marked: true };
+      return { label: `flow ${index + 1}`, lane: { index, frame: false }, values, lo, text: (n) => shown(own[n]), marked: true };
     });
     plot = chart(panel, xs, lines, { xLabel: "time, s", yLabel: "Mbit/s, stacked", height: 220 });
     comparisonCharts.push(plot);

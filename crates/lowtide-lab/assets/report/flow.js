@@ -63,11 +63,11 @@ function chooseSubject(subject) {
   flowView.lanes = lanesToShow(flowView.link, subject);
   const kept = flowView.lanes[0].entry.time.flows.length;
   document.getElementById("flow-note").textContent =
-    `Seed ${data.seed}. Shaded: what the link could carry. Rates: means over ${shown(Math.max(data.rate_window_ms, flowView.link.bin * 1000))} ms. `
+    `Seed ${flowView.link.seed}. Shaded: what the link could carry. Rates: means over ${shown(Math.max(data.rate_window_ms, flowView.link.bin * 1000))} ms. `
     + `All else: the largest value in each ${shown(flowView.link.bin * 1000)} ms, its envelope down to the smallest. `
     + (flowView.link.flows > 1 && subject === "all" ? "Windows, data in flight and estimates are summed over the flows; phases are the first flow's. " : "")
     + (kept < flowView.link.flows ? `Only the first ${kept} flows are kept one by one. ` : "")
-    + "Click a name to hide or show it everywhere. Drag to zoom all, double-click to return.";
+    + "Click a name to hide or show it everywhere. Drag or spread two fingers to zoom all, double-click to return.";
   drawChips();
   drawPanels();
 }

@@ -12,18 +12,31 @@ function showLink(at) {
 
 // Colours are drawn into the plots, which must be drawn anew when they change.
 function redraw() {
-  drawComparison(data.links[current]);
+  if (data.links.length) drawComparison(data.links[current]);
   if (!document.getElementById("flow").hidden) { drawChips(); drawPanels(); }
+  if (!document.getElementById("sweep").hidden) drawSweep();
 }
 
-const choice = document.getElementById("link");
-data.links.forEach((link, n) => choice.append(element("option", { value: n }, link.name)));
-document.getElementById("link-choice").hidden = data.links.length < 2;
-choice.onchange = () => showLink(Number(choice.value));
-document.getElementById("table-note").textContent = "Bold: best of the controllers. “limit” knows the link's future; "
-  + "“best window” is the constant window with the highest throughput over p95 RTT. Click a heading to sort.";
-drawTable();
-showLink(0);
+function setUpLinks() {
+  const several = data.links.length > 1;
+  for (const id of ["results", "comparison", "flow"]) document.getElementById(id).hidden = !data.links.length;
+  document.getElementById("link-choice").hidden = !several;
+  if (!data.links.length) return;
+  const choice = document.getElementById("link");
+  data.links.forEach((link, n) => choice.append(element("option", { value: n }, link.name)));
+  choice.onchange = () => showLink(Number(choice.value));
+  const framed = data.links.some((link) => link.entries.some((entry) => entry.role !== "contender"));
+  document.getElementById("table-note").textContent = "Bold: best of the controllers. "
+    + (framed ? "“limit” knows the link's future; “best window” is the constant window with the highest throughput over p95 RTT. " : "")
+    + "Click a heading to sort.";
+  drawTable();
+  showLink(0);
+}
+
+document.getElementById("about").textContent = data.about;
+setUpLinks();
+drawPapers();
+setUpSweeps();
 prefersDark.addEventListener("change", redraw);
 addEventListener("beforeprint", () => { printing = true; redraw(); });
 addEventListener("afterprint", () => { printing = false; redraw(); });

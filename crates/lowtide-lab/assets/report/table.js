@@ -2,6 +2,11 @@
 const roleNote = { limit: " (limit)", floor: " (best window)", contender: "" };
 let order = { column: null, up: false };
 
+// A trace without its folders; other names as they are.
+function shortName(name) {
+  return /\s/.test(name) ? name : name.split("/").pop();
+}
+
 function drawTable() {
   const several = data.links.length > 1;
   const rows = data.links.flatMap((link, at) => link.entries.map((entry) => ({ link, at, entry })));
@@ -32,7 +37,7 @@ function drawTable() {
   const body = rows.map(({ link, at, entry }) => {
     const cells = [element("td", { className: "name" }, entry.name + roleNote[entry.role])];
     if (several) {
-      const open = element("button", { type: "button", className: "link", title: link.name }, link.name.split("/").pop());
+      const open = element("button", { type: "button", className: "link", title: link.name }, shortName(link.name));
       open.onclick = () => showLink(at);
       cells.unshift(element("td", {}, open));
     }

@@ -25,8 +25,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Results of earlier runs, and where new ones go.
     pub store: Option<&'a Store>,
-    /// Keep the first seed of each cell over time.
-    pub timelines: bool,
+    /// The cells, by their place, whose first seed is kept over time.
+    pub over_time: &'a [usize],
 }
 
 /// What a report needs beyond the values.
@@ -128,7 +128,7 @@ pub fn run(
                         details: None,
                     });
                 }
-                let timeline = options.timelines && seed == cell.prepared.first_seed;
+                let timeline = seed == cell.prepared.first_seed && options.over_time.contains(&n);
                 let done = run_one(cell, seed, timeline).and_then(|run| {
                     if let Some(store) = options.store {
                         store

@@ -1,6 +1,7 @@
 //! The report's plots as SVG and PNG, for papers and slides.
 
-mod plot;
+mod phases;
+pub(crate) mod plot;
 mod raster;
 
 use std::error::Error;
@@ -19,9 +20,10 @@ use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
 const BINS: usize = 750;
 
 /// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
-/// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `plane`, `rtt-cdf`, `queueing-delay-cdf`,
-/// and for several flows `jain` and `shares`, each as `.svg` and `.png`. `shares` is of the first
-/// contender. `seed` is the first seed, whose runs are shown over time.
+/// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `phases`, `plane`, `rtt-cdf`,
+/// `queueing-delay-cdf`, and for several flows `jain` and `shares`, each as `.svg` and `.png`.
+/// `shares` is of the first contender, `phases` of each one's first flow. `seed` is the first seed,
+/// whose runs are shown over time.
 ///
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
@@ -34,13 +36,37 @@ pub fn write(
     fs::create_dir_all(folder)?;
     let fonts = raster::fonts();
     let drawn = |e: Box<dyn Error>| io::Error::other(e.to_string());
-    for plot in plots(scenario, comparison, seed).map_err(drawn)? {
-        let svg = plot.svg().map_err(drawn)?;
+    let write = |name: &str, svg: String| -> io::Result<()> {
         let png = raster::png(&svg, &fonts).map_err(drawn)?;
-        fs::write(folder.join(format!("{}.svg", plot.name)), svg)?;
-        fs::write(folder.join(format!("{}.png", plot.name)), png)?;
+        fs::write(folder.join(format!("{name}.svg")), svg)?;
+        fs::write(folder.join(format!("{name}.png")), png)
+    };
+    for plot in plots(scenario, comparison, seed).map_err(drawn)? {
+        write(&plot.name, plot.svg().map_err(drawn)?)?;
+    }
+    let rows = strips(comparison);
+    if !rows.is_empty() {
+        let svg = phases::svg(&rows, scenario.duration).map_err(drawn)?;
+        write("phases", svg)?;
     }
     Ok(())
+}
+
+/// The controllers' phases, each of its first flow.
+fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
+    let contenders = comparison.entries.iter();
+    let contenders = contenders.filter(|e| e.role == Role::Contender).enumerate();
+    contenders
+        .filter_map(|(n, entry)| {
+            let timeline = entry.timeline.as_ref()?;
+            Some(phases::Row {
+                label: &entry.name,
+                look: Look::Controller(n),
+                flow: timeline.flows().first()?,
+                bin: timeline.bin(),
+            })
+        })
+        .collect()
 }
 
 /// An entry with its look and its run over time.
@@ -137,7 +163,7 @@ fn plots(
     Ok(plots)
 }
 
-fn over_time(name: &'static str, y: Axis, scenario: &Scenario) -> Plot {
+fn over_time(name: &str, y: Axis, scenario: &Scenario) -> Plot {
     let end = scenario.duration.as_secs_f64();
     Plot::new(name, Axis::linear("time, s").within(0.0, end), y)
 }
@@ -208,8 +234,8 @@ fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
 }
 
 fn distribution(
-    name: &'static str,
-    label: &'static str,
+    name: &str,
+    label: &str,
     shown: &[Shown<'_>],
     get: impl Fn(&Entry) -> Vec<(f64, f64)>,
 ) -> Plot {

@@ -7,10 +7,10 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
 /// Size in pixels at 96 per inch.
-const SIZE: (u32, u32) = (960, 400);
+pub(crate) const SIZE: (u32, u32) = (960, 400);
 
 /// Width of the names beside the plot, and how many characters of one fit.
-const LEGEND: u32 = 180;
+pub(crate) const LEGEND: u32 = 180;
 const NAME: usize = 24;
 
 /// The report's colours on white (`assets/report/look.js`).
@@ -31,46 +31,50 @@ const MARKS: usize = 9;
 
 /// How something is drawn: the report's n-th controller, or a frame (limit, floor) in grey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(crate) enum Look {
     Controller(usize),
+    /// What a paper prints for the n-th controller.
+    Printed(usize),
+    /// A value that holds over the whole axis: a dashed grey line.
+    Level,
     Frame,
 }
 
 impl Look {
     fn colour(self) -> RGBColor {
         match self {
-            Self::Controller(n) => COLOURS[n % COLOURS.len()],
-            Self::Frame => GREY,
+            Self::Controller(n) | Self::Printed(n) => COLOURS[n % COLOURS.len()],
+            Self::Frame | Self::Level => GREY,
         }
     }
 }
 
 /// An axis.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) label: &'static str,
-    pub(super) log: bool,
+pub(crate) struct Axis {
+    pub(crate) label: String,
+    pub(crate) log: bool,
     /// Ends that are given, not taken from the values.
-    pub(super) range: Option<(f64, f64)>,
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 impl Axis {
-    pub(super) fn linear(label: &'static str) -> Self {
+    pub(crate) fn linear(label: &str) -> Self {
         Self {
-            label,
+            label: label.to_string(),
             log: false,
             range: None,
         }
     }
 
-    pub(super) fn log(label: &'static str) -> Self {
+    pub(crate) fn log(label: &str) -> Self {
         Self {
             log: true,
             ..Self::linear(label)
         }
     }
 
-    pub(super) fn within(self, from: f64, to: f64) -> Self {
+    pub(crate) fn within(self, from: f64, to: f64) -> Self {
         Self {
             range: Some((from, to)),
             ..self
@@ -108,7 +112,7 @@ impl Axis {
     }
 
     /// Where ticks stand, on the paper's scale.
-    fn ticks(&self, (low, high): (f64, f64)) -> Vec<f64> {
+    pub(crate) fn ticks(&self, (low, high): (f64, f64)) -> Vec<f64> {
         let steps: Vec<f64> = if !self.log {
             let rough = (high - low) / 6.0;
             let decade = 10_f64.powf(rough.log10().floor());
@@ -133,7 +137,7 @@ impl Axis {
             .collect()
     }
 
-    fn tick_label(&self, at: f64) -> String {
+    pub(crate) fn tick_label(&self, at: f64) -> String {
         let value = if self.log { 10_f64.powf(at) } else { at };
         let digits = format!("{value:.3e}").parse().unwrap_or(value);
         // Minus zero is zero.
@@ -176,42 +180,45 @@ impl Ranged for Scale {
 
 /// A line; NaN interrupts it.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) label: String,
-    pub(super) look: Look,
-    pub(super) points: Vec<(f64, f64)>,
+pub(crate) struct Line {
+    pub(crate) label: String,
+    pub(crate) look: Look,
+    pub(crate) points: Vec<(f64, f64)>,
     /// Lower edge of its envelope, at the same places.
-    pub(super) low: Vec<f64>,
-    pub(super) dashed: bool,
+    pub(crate) low: Vec<f64>,
+    pub(crate) dashed: bool,
 }
 
 /// A mark with a name beside it.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
-    pub(super) label: String,
-    pub(super) look: Look,
-    pub(super) at: (f64, f64),
+pub(crate) struct Mark {
+    pub(crate) label: String,
+    pub(crate) look: Look,
+    pub(crate) at: (f64, f64),
     /// Half the extent each way, for its interval.
-    pub(super) spread: (f64, f64),
+    pub(crate) spread: (f64, f64),
 }
 
 /// A plot.
 #[derive(Clone, Debug)]
-pub(super) struct Plot {
+pub(crate) struct Plot {
     /// Name of its file.
-    pub(super) name: &'static str,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+    pub(crate) name: String,
+    /// Above it; without one the reader's own caption says what it is.
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
     /// Shaded from zero upwards: the link's capacity.
-    pub(super) area: Vec<(f64, f64)>,
-    pub(super) lines: Vec<Line>,
-    pub(super) marks: Vec<Mark>,
+    pub(crate) area: Vec<(f64, f64)>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) marks: Vec<Mark>,
 }
 
 impl Plot {
-    pub(super) fn new(name: &'static str, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(name: &str, x: Axis, y: Axis) -> Self {
         Self {
-            name,
+            name: name.to_string(),
+            title: String::new(),
             x,
             y,
             area: Vec::new(),
@@ -220,7 +227,7 @@ impl Plot {
         }
     }
 
-    pub(super) fn svg(&self) -> Result<String, Box<dyn Error>> {
+    pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
         let mut svg = String::new();
         {
             let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -236,23 +243,31 @@ impl Plot {
         self.draw_legend(&beside)?;
         let points = || {
             let lines = self.lines.iter().flat_map(|l| l.points.iter().copied());
-            let marks = self.marks.iter().map(|m| m.at);
+            let marks = self.marks.iter().flat_map(|m| {
+                let ((x, y), (dx, dy)) = (m.at, m.spread);
+                [(x - dx, y - dy), (x + dx, y + dy)]
+            });
             lines.chain(marks).chain(self.area.iter().copied())
         };
         let x_ends = self.x.ends(points().map(|p| p.0));
         let y_ends = self.y.ends(points().map(|p| p.1));
         let at = |(x, y): (f64, f64)| (self.x.place(x), self.y.place(y));
-        let mut chart = ChartBuilder::on(&area)
+        let mut builder = ChartBuilder::on(&area);
+        builder
             .margin(12)
             .x_label_area_size(36)
-            .y_label_area_size(56)
-            .build_cartesian_2d(Scale::new(&self.x, x_ends), Scale::new(&self.y, y_ends))?;
+            .y_label_area_size(56);
+        if !self.title.is_empty() {
+            builder.caption(&self.title, ("sans-serif", 15));
+        }
+        let mut chart =
+            builder.build_cartesian_2d(Scale::new(&self.x, x_ends), Scale::new(&self.y, y_ends))?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(RGBColor(0xe4, 0xe6, 0xea))
-            .x_desc(self.x.label)
-            .y_desc(self.y.label)
+            .x_desc(&self.x.label)
+            .y_desc(&self.y.label)
             .x_label_formatter(&|v| self.x.tick_label(*v))
             .y_label_formatter(&|v| self.y.tick_label(*v))
             .draw()?;
@@ -286,7 +301,7 @@ impl Plot {
                 .map(|p| at(*p))
                 .collect();
             let style = colour.stroke_width(1);
-            if line.dashed {
+            if line.dashed || line.look == Look::Level {
                 chart.draw_series(DashedLineSeries::new(seen.iter().copied(), 6, 4, style))?;
                 continue;
             }
@@ -295,7 +310,7 @@ impl Plot {
             let stride = (seen.len() / MARKS).max(1);
             let offset = match look {
                 Look::Controller(n) => (n * stride) / SHAPES,
-                Look::Frame => stride / 2,
+                Look::Printed(_) | Look::Frame | Look::Level => stride / 2,
             };
             chart.draw_series(
                 seen.iter()
@@ -324,24 +339,60 @@ impl Plot {
         let names = lines
             .map(|line| (&line.label, line.look, true))
             .chain(self.marks.iter().map(|m| (&m.label, m.look, false)));
-        for (n, (label, look, is_line)) in names.enumerate() {
-            let y = 24 + 18 * n as i32;
-            if is_line {
-                area.draw(&PathElement::new(
-                    [(0, y), (20, y)],
-                    look.colour().stroke_width(2),
-                ))?;
-            }
-            area.draw(&shape((10, y), look, 4))?;
-            let shown: String = if label.chars().count() > NAME {
-                label.chars().take(NAME - 1).chain(['…']).collect()
-            } else {
-                label.clone()
+        let mut y = 24;
+        for (label, look, is_line) in names {
+            // A level's line is broken.
+            let parts: &[(i32, i32)] = match (is_line, look) {
+                (false, _) => &[],
+                (true, Look::Level) => &[(0, 5), (15, 20)],
+                (true, _) => &[(0, 20)],
             };
-            area.draw(&Text::new(shown, (26, y - 7), ("sans-serif", 13)))?;
+            for (from, to) in parts {
+                let ends = [(*from, y), (*to, y)];
+                area.draw(&PathElement::new(ends, look.colour().stroke_width(2)))?;
+            }
+            y += draw_name(area, label, look, (0, y))? + 4;
         }
         Ok(())
     }
+}
+
+/// A name in lines of so many characters, broken where words or parameters end.
+pub(crate) fn wrapped(name: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in name.split_inclusive([' ', ':', ',']) {
+        let line = lines.last().map_or(0, |l| l.chars().count());
+        if line > 0 && line + word.trim_end().chars().count() > most {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+    }
+    lines
+        .iter()
+        .map(|line| line.trim_end().to_string())
+        .collect()
+}
+
+/// Height of a line of a name.
+const LINE: i32 = 15;
+
+/// A name with its mark in front, from here to the right and down; returns how far down.
+pub(crate) fn draw_name(
+    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    name: &str,
+    look: Look,
+    (x, y): (i32, i32),
+) -> Result<i32, Box<dyn Error>> {
+    area.draw(&shape((x + 10, y), look, 4))?;
+    let lines = wrapped(name, NAME);
+    let height = LINE * lines.len() as i32;
+    for (n, line) in lines.into_iter().enumerate() {
+        let at = (x + 26, y - 7 + LINE * n as i32);
+        area.draw(&Text::new(line, at, ("sans-serif", 13)))?;
+    }
+    Ok(height)
 }
 
 /// A closed or open figure around a point of the page.
@@ -357,7 +408,8 @@ fn shape<'s>(
         Polygon::new(placed, full).into_dyn()
     };
     match look {
-        Look::Frame => Circle::new((x, y), r, stroke).into_dyn(),
+        Look::Printed(_) | Look::Frame => Circle::new((x, y), r, stroke).into_dyn(),
+        Look::Level => PathElement::new(vec![(x - 3, y), (x + 3, y)], stroke).into_dyn(),
         Look::Controller(n) => match n % SHAPES {
             0 => Circle::new((x, y), r, full).into_dyn(),
             1 => polygon(&[(-r, -r), (r, -r), (r, r), (-r, r)]),
@@ -372,5 +424,20 @@ fn shape<'s>(
             .into_dyn(),
             _ => PathElement::new(vec![(x, y - r), (x, y + r)], stroke).into_dyn(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_broken_where_words_end_and_none_is_cut() {
+        let name = "bbr-acd:aggregation=false, sender 2";
+        let lines = wrapped(name, 24);
+        assert_eq!(lines, ["bbr-acd:", "aggregation=false,", "sender 2"]);
+        assert_eq!(wrapped("rbbr", 24), ["rbbr"]);
+        let long = "a".repeat(60);
+        assert_eq!(wrapped(&long, 24).concat(), long);
     }
 }

@@ -5,7 +5,10 @@ use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
 use super::columns::{Column, columns};
+use super::papers::PaperResult;
 use super::series::{Band, Counts, Series};
+use super::sweep::Sweep;
+use super::{Report, Run};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
 use crate::metrics::Metrics;
@@ -25,10 +28,12 @@ const CDF_POINTS: usize = 400;
 /// All of a report.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
-    seed: u64,
+    about: &'a str,
     rate_window_ms: f64,
     columns: &'static [Column],
     links: Vec<LinkData<'a>>,
+    sweeps: &'a [Sweep],
+    papers: &'a [PaperResult],
 }
 
 /// One link and all that was run on it.
@@ -36,6 +41,8 @@ pub(super) struct Data<'a> {
 struct LinkData<'a> {
     name: &'a str,
     setting: String,
+    /// The first seed, whose runs are shown over time.
+    seed: u64,
     duration: f64,
     flows: usize,
     seeds: usize,
@@ -114,31 +121,34 @@ struct TrackData {
 }
 
 impl<'a> Data<'a> {
-    /// `seed`: the first one, whose runs are shown over time.
-    pub(super) fn new(runs: &'a [(Scenario, Comparison)], seed: u64) -> Result<Self, LinkError> {
+    pub(super) fn new(report: &'a Report<'a>) -> Result<Self, LinkError> {
+        let runs = &report.runs;
         let timelines = || {
             runs.iter()
-                .flat_map(|(_, c)| &c.entries)
+                .flat_map(|r| &r.comparison.entries)
                 .filter_map(|e| e.timeline.as_ref())
         };
         let values: usize = timelines().map(values).sum();
-        let entries: usize = runs.iter().map(|(_, c)| c.entries.len()).sum();
+        let entries: usize = runs.iter().map(|r| r.comparison.entries.len()).sum();
         let thinning = Thinning {
             factor: values.div_ceil(MOST_VALUES).max(1),
             resolution: track_resolution(&|| timelines().flat_map(Timeline::flows)),
             points: (MOST_POINTS / (2 * entries.max(1))).min(CDF_POINTS),
         };
         Ok(Self {
-            seed,
+            about: &report.about,
             rate_window_ms: RATE_WINDOW.as_millis_f64(),
-            columns: columns(runs.iter().any(|(s, _)| s.flows > 1)),
+            columns: columns(runs.iter().any(|r| r.scenario.flows > 1)),
             links: runs
                 .iter()
-                .map(|(scenario, comparison)| {
-                    let link = scenario.link.link(scenario.duration, seed)?;
-                    Ok(link_data(scenario, comparison, &link, thinning))
+                .map(|run| {
+                    let scenario = run.scenario;
+                    let link = scenario.link.link(scenario.duration, run.seed)?;
+                    Ok(link_data(run, &link, thinning))
                 })
                 .collect::<Result<_, LinkError>>()?,
+            sweeps: &report.sweeps,
+            papers: &report.papers,
         })
     }
 }
@@ -187,12 +197,12 @@ fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -
     resolution
 }
 
-fn link_data<'a>(
-    scenario: &'a Scenario,
-    comparison: &'a Comparison,
-    link: &Link,
-    thinning: Thinning,
-) -> LinkData<'a> {
+fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a> {
+    let Run {
+        scenario,
+        comparison,
+        seed,
+    } = *run;
     let entries: Vec<EntryData<'a>> = comparison
         .entries
         .iter()
@@ -204,6 +214,7 @@ fn link_data<'a>(
     LinkData {
         name: &scenario.link_name,
         setting: setting(scenario, comparison),
+        seed,
         duration: scenario.duration.as_secs_f64(),
         flows: scenario.flows,
         seeds: comparison.entries.first().map_or(0, |e| e.seeds.len()),

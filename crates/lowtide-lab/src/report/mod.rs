@@ -1,12 +1,14 @@
-//! Comparisons as one HTML file that needs nothing else: no network, no server, no second file.
+//! Results as one HTML file that needs nothing else: no network, no server, no second file.
 //!
 //! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
-//! it with uPlot. Each view is a section of `templates/report.html` with data of its own beside
-//! `links` and a script of its own beside `comparison.js`; that is the place for a view of sweeps.
+//! it with uPlot. Each view is a section of `templates/report.html` with data and a script of its
+//! own: comparisons and runs over time (`links`), sweeps, the papers' claims.
 
 mod columns;
 mod data;
+mod papers;
 mod series;
+mod sweep;
 
 use std::fs;
 use std::io;
@@ -15,13 +17,15 @@ use std::path::Path;
 use askama::Template;
 
 use self::data::Data;
+pub use self::papers::PaperResult;
+pub use self::sweep::Sweep;
 use crate::compare::Comparison;
 use crate::scenario::Scenario;
 
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    title: String,
+    title: &'a str,
     library_style: &'a str,
     style: &'a str,
     library: &'a str,
@@ -34,16 +38,71 @@ const LIBRARY: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const LIBRARY_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report/report.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("../../assets/report/decode.js"),
     include_str!("../../assets/report/look.js"),
+    include_str!("../../assets/report/pinch.js"),
     include_str!("../../assets/report/chart.js"),
     include_str!("../../assets/report/table.js"),
     include_str!("../../assets/report/comparison.js"),
     include_str!("../../assets/report/strip.js"),
     include_str!("../../assets/report/flow.js"),
+    include_str!("../../assets/report/sweep.js"),
+    include_str!("../../assets/report/papers.js"),
     include_str!("../../assets/report/page.js"),
 ];
+
+/// A comparison on one link, run with timelines.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The link and the path.
+    pub scenario: &'a Scenario,
+    /// What was run on it.
+    pub comparison: &'a Comparison,
+    /// The first seed, whose runs are shown over time.
+    pub seed: u64,
+}
+
+/// What a report shows; what is empty is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Report<'a> {
+    /// Heading.
+    pub title: String,
+    /// What it is about, in a sentence.
+    pub about: String,
+    /// Comparisons and runs over time.
+    pub runs: Vec<Run<'a>>,
+    /// Grids.
+    pub sweeps: Vec<Sweep>,
+    /// Papers that were run again.
+    pub papers: Vec<PaperResult>,
+}
+
+impl Report<'_> {
+    /// Writes it to `path`, and makes the folders above.
+    ///
+    /// # Errors
+    /// When a link cannot be made again or the file cannot be written.
+    pub fn write(mut self, path: &Path) -> io::Result<()> {
+        self.sweeps.retain(Sweep::is_grid);
+        let room = sweep::MOST_NUMBERS / self.sweeps.len().max(1);
+        self.sweeps = self.sweeps.into_iter().map(|s| s.bounded(room)).collect();
+        let data = Data::new(&self).map_err(io::Error::other)?;
+        let page = Page {
+            title: &self.title,
+            library_style: LIBRARY_STYLE,
+            style: STYLE,
+            library: LIBRARY,
+            data: json_in_page(&data).map_err(io::Error::other)?,
+            scripts: &SCRIPTS,
+        };
+        let html = page.render().map_err(io::Error::other)?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, html)
+    }
+}
 
 /// JSON that may stand within a page: no tag can begin in it.
 fn json_in_page(data: &Data<'_>) -> serde_json::Result<String> {
@@ -56,22 +115,19 @@ fn json_in_page(data: &Data<'_>) -> serde_json::Result<String> {
 /// # Errors
 /// When a link cannot be made again or the file cannot be written.
 pub fn write(runs: &[(Scenario, Comparison)], seed: u64, path: &Path) -> io::Result<()> {
-    let data = Data::new(runs, seed).map_err(io::Error::other)?;
     let title = match runs {
         [(scenario, _)] => scenario.link_name.clone(),
         several => format!("{} links", several.len()),
     };
-    let page = Page {
-        title,
-        library_style: LIBRARY_STYLE,
-        style: STYLE,
-        library: LIBRARY,
-        data: json_in_page(&data).map_err(io::Error::other)?,
-        scripts: &SCRIPTS,
+    let run = |(scenario, comparison)| Run {
+        scenario,
+        comparison,
+        seed,
     };
-    let html = page.render().map_err(io::Error::other)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, html)
+    let report = Report {
+        title,
+        runs: runs.iter().map(|(s, c)| run((s, c))).collect(),
+        ..Report::default()
+    };
+    report.write(path)
 }

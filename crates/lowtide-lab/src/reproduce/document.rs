@@ -6,7 +6,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{Experiment, Row, svg};
+use super::figures::figures as figures_of;
+use super::{Experiment, Row};
 use crate::claim::Holds;
 
 /// A number as the page shows it: four significant digits.
@@ -80,13 +81,20 @@ pub fn write_document(
         .map_or_else(|| "figures".into(), |n| n.to_string_lossy());
     fs::create_dir_all(&folder)?;
     for experiment in experiments {
-        for figure in &experiment.file.content.figures {
-            let drawn = svg(figure, &experiment.results)
-                .map_err(|e| io::Error::other(format!("{}: {e}", figure.file)))?;
-            fs::write(folder.join(format!("{}.svg", figure.file)), drawn)?;
+        for drawn in figures_of(experiment).map_err(io::Error::other)? {
+            fs::write(folder.join(format!("{}.svg", drawn.file)), drawn.svg)?;
         }
     }
     fs::write(path, document(experiments, rows, command, &name))
+}
+
+/// What was found where claims do not hold, each once, with the claim.
+#[must_use]
+pub fn notes(rows: &[Row]) -> BTreeMap<&str, &str> {
+    rows.iter()
+        .filter(|r| r.holds != Holds::Yes && !r.note.is_empty())
+        .map(|r| (r.note.trim(), r.claim.as_str()))
+        .collect()
 }
 
 fn count(rows: &[Row], holds: Holds) -> usize {
@@ -159,21 +167,20 @@ fn write_page(
                 row.holds.name()
             )?;
         }
-        for figure in &content.figures {
-            writeln!(text, "\n![{}]({figures}/{}.svg)", figure.title, figure.file)?;
+        let curves = content.figures.iter().map(|f| (&f.title, &f.file));
+        let planes = content.planes.iter().map(|p| (&p.title, &p.file));
+        let timed = content.over_time.iter().map(|f| (&f.title, &f.file));
+        for (title, file) in curves.chain(planes).chain(timed) {
+            writeln!(text, "\n![{title}]({figures}/{file}.svg)")?;
         }
         if let Some(paper) = content.paper.as_ref().filter(|p| !p.finding.is_empty()) {
             writeln!(text, "\n**Found:** {}", paper.finding.trim())?;
         }
-        let notes: BTreeMap<&str, &str> = rows
-            .iter()
-            .filter(|r| r.holds != Holds::Yes && !r.note.is_empty())
-            .map(|r| (r.note.as_str(), r.claim.as_str()))
-            .collect();
-        for (note, claim) in notes {
-            writeln!(text, "\n*{claim}*: {}", note.trim())?;
+        for (note, claim) in notes(rows) {
+            writeln!(text, "\n*{claim}*: {note}")?;
         }
-        let failed: Vec<_> = experiment.results.iter().flat_map(|r| &r.failed).collect();
+        let results = experiment.results.iter().chain(&experiment.on_traces);
+        let failed: Vec<_> = results.flat_map(|r| &r.failed).collect();
         for run in failed {
             writeln!(
                 text,

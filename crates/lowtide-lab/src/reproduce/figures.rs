@@ -2,12 +2,16 @@
 
 use plotters::prelude::*;
 
-use super::measured;
-use crate::experiment::CellResult;
-use crate::scenario_file::Figure;
+use super::{Experiment, measured, over_time};
+use crate::figures::plot::{Axis, Look, Mark, Plot, wrapped};
+use crate::scenario_file::{Figure, Plane};
 
 /// Size in pixels.
-const SIZE: (u32, u32) = (640, 400);
+const SIZE: (u32, u32) = (760, 400);
+/// Width of the names beside the plot, where they hide nothing.
+const LEGEND: u32 = 200;
+/// How many characters of a name fit there.
+const NAME: usize = 28;
 /// Colours that are told apart without seeing red and green (Okabe and Ito 2008).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -27,18 +31,86 @@ struct Curve {
     printed: Vec<(f64, f64)>,
 }
 
-/// Draws a figure as SVG.
+/// A figure as it is written.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Name of its file, without its ending.
+    pub file: String,
+    /// Title.
+    pub title: String,
+    /// What it looks like.
+    pub svg: String,
+}
+
+/// Draws all figures of an experiment: curves, planes, over time.
 ///
 /// # Errors
-/// When its labels or its expression fit no cell, or nothing can be drawn.
-pub fn svg(figure: &Figure, results: &[CellResult]) -> Result<String, String> {
+/// When labels or an expression fit no cell, a run is missing, or nothing can be drawn.
+pub fn figures(experiment: &Experiment) -> Result<Vec<Drawn>, String> {
+    let content = &experiment.file.content;
+    let drawn = |file: &str, title: &str, svg: Result<String, String>| {
+        Ok(Drawn {
+            svg: svg.map_err(|e| format!("{file}: {e}"))?,
+            file: file.to_string(),
+            title: title.to_string(),
+        })
+    };
+    let curves = content.figures.iter();
+    let curves = curves.map(|f| drawn(&f.file, &f.title, svg(f, experiment)));
+    let planes = content.planes.iter();
+    let planes = planes.map(|p| drawn(&p.file, &p.title, plane(p, experiment)));
+    let timed = content.over_time.iter();
+    let timed = timed.map(|f| drawn(&f.file, &f.title, over_time::svg(f, experiment)));
+    curves.chain(planes).chain(timed).collect()
+}
+
+/// Values against each other with their intervals, and the printed points.
+fn plane(plane: &Plane, experiment: &Experiment) -> Result<String, String> {
+    let x = if plane.log {
+        Axis::log(&plane.x_label)
+    } else {
+        Axis::linear(&plane.x_label)
+    };
+    let mut plot = Plot::new(&plane.file, x, Axis::linear(&plane.y_label));
+    plot.title.clone_from(&plane.title);
+    for (n, label) in plane.marks.iter().enumerate() {
+        let mut within: Vec<&str> = plane.cells.iter().map(String::as_str).collect();
+        within.push(label);
+        let value = |expression: &str| {
+            measured(expression, &experiment.results, &within).map_err(|e| e.to_string())
+        };
+        let ((x, dx), (y, dy)) = (value(&plane.x)?, value(&plane.y)?);
+        plot.marks.push(Mark {
+            label: label.clone(),
+            look: Look::Controller(n),
+            at: (x, y),
+            // An interval must stay on a logarithmic axis.
+            spread: (dx.unwrap_or(0.0).min(x * 0.9), dy.unwrap_or(0.0)),
+        });
+    }
+    for (n, label) in plane.marks.iter().enumerate() {
+        if let Some([x, y]) = plane.printed.get(label) {
+            plot.marks.push(Mark {
+                label: format!("{label}, printed"),
+                look: Look::Printed(n),
+                at: (*x, *y),
+                spread: (0.0, 0.0),
+            });
+        }
+    }
+    plot.svg().map_err(|e| e.to_string())
+}
+
+/// Draws a curve as SVG.
+fn svg(figure: &Figure, experiment: &Experiment) -> Result<String, String> {
     let at = |n: usize| figure.x[n].at.unwrap_or(n as f64);
     let mut curves = Vec::new();
     for series in &figure.series {
         let mut ours = Vec::new();
         for (n, x) in figure.x.iter().enumerate() {
             let within = [series.as_str(), x.label.as_str()];
-            let (value, half) = measured(&figure.y, results, &within).map_err(|e| e.to_string())?;
+            let (value, half) =
+                measured(&figure.y, &experiment.results, &within).map_err(|e| e.to_string())?;
             if value.is_finite() {
                 ours.push((at(n), value, half.unwrap_or(0.0)));
             }
@@ -71,6 +143,11 @@ type Outcome<'a> = Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBac
 
 fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
     root.fill(&WHITE)?;
+    let named = curves.len() > 1 || curves.iter().any(|c| !c.printed.is_empty());
+    let (root, beside) = root.split_horizontally(SIZE.0 - if named { LEGEND } else { 0 });
+    if named {
+        draw_names(curves, &beside)?;
+    }
     let numbered = figure.x.iter().any(|x| x.at.is_some());
     let places: Vec<f64> = (0..figure.x.len())
         .map(|n| figure.x[n].at.unwrap_or(n as f64))
@@ -86,14 +163,8 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
         ours.chain(c.printed.iter().map(|(_, y)| *y))
     });
     let (bottom, top) = bounds(heights.filter(|y| !figure.log || *y > 0.0));
-    // The legend stands to the right of all points.
-    let legend = if curves.len() > 1 || curves.iter().any(|c| !c.printed.is_empty()) {
-        0.45 * (high - low).max(1.0e-9)
-    } else {
-        0.0
-    };
-    let x = (low - margin)..(high + margin + legend);
-    let mut builder = ChartBuilder::on(root);
+    let x = (low - margin)..(high + margin);
+    let mut builder = ChartBuilder::on(&root);
     builder
         .caption(&figure.title, ("sans-serif", 15))
         .margin(12)
@@ -132,10 +203,7 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
                 let points = curve.ours.iter().map(|(x, y, _)| (*x, *y));
                 // Between places without numbers there is nothing.
                 let joined = points.clone().filter(|_| numbered);
-                chart
-                    .draw_series(LineSeries::new(joined, line))?
-                    .label(curve.name.clone())
-                    .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], line));
+                chart.draw_series(LineSeries::new(joined, line))?;
                 chart.draw_series(points.map(|p| Circle::new(p, 3, colour.filled())))?;
                 chart.draw_series(curve.ours.iter().filter(|(_, _, half)| *half > 0.0).map(
                     |(x, y, half)| {
@@ -147,28 +215,8 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
                         PathElement::new(vec![(*x, (y - half).max(least)), (*x, y + half)], thin)
                     },
                 ))?;
-                if !curve.printed.is_empty() {
-                    chart
-                        .draw_series(
-                            curve
-                                .printed
-                                .iter()
-                                .map(|p| Circle::new(*p, 5, thin.stroke_width(2))),
-                        )?
-                        .label(format!("{}, printed", curve.name))
-                        .legend(move |(x, y)| {
-                            Circle::new((x + 9, y), 5, ShapeStyle::from(&colour).stroke_width(2))
-                        });
-                }
-            }
-            if legend > 0.0 {
-                chart
-                    .configure_series_labels()
-                    .position(SeriesLabelPosition::UpperRight)
-                    .background_style(WHITE.mix(0.85))
-                    .border_style(BLACK.mix(0.3))
-                    .label_font(("sans-serif", 12))
-                    .draw()?;
+                let rings = curve.printed.iter();
+                chart.draw_series(rings.map(|p| Circle::new(*p, 5, line)))?;
             }
         }};
     }
@@ -177,6 +225,33 @@ fn draw<'a>(figure: &Figure, curves: &[Curve], root: &Area<'a>) -> Outcome<'a> {
     } else {
         let least = if bottom < 0.0 { bottom * 1.1 } else { 0.0 };
         chart!(least..top * 1.15);
+    }
+    Ok(())
+}
+
+/// Who is who: ours as lines with points, what is printed as rings.
+fn draw_names<'a>(curves: &[Curve], area: &Area<'a>) -> Outcome<'a> {
+    let printed = |c: &Curve| !c.printed.is_empty();
+    let names = curves.iter().enumerate().flat_map(|(n, curve)| {
+        let ring = printed(curve).then(|| (n, format!("{}, printed", curve.name), true));
+        [Some((n, curve.name.clone(), false)), ring]
+            .into_iter()
+            .flatten()
+    });
+    let mut y = 40;
+    for (n, name, ring) in names {
+        let colour = COLOURS[n % COLOURS.len()];
+        if ring {
+            area.draw(&Circle::new((10, y), 5, colour.stroke_width(2)))?;
+        } else {
+            area.draw(&PathElement::new([(0, y), (20, y)], colour.stroke_width(2)))?;
+            area.draw(&Circle::new((10, y), 3, colour.filled()))?;
+        }
+        for line in wrapped(&name, NAME) {
+            area.draw(&Text::new(line, (26, y - 7), ("sans-serif", 12)))?;
+            y += 15;
+        }
+        y += 4;
     }
     Ok(())
 }

@@ -5,14 +5,16 @@
 
 mod document;
 mod figures;
+mod over_time;
 mod papers;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use self::document::{document, write_document};
-pub use self::figures::svg;
+pub use self::document::{document, notes, write_document};
+pub use self::figures::{Drawn, figures};
+pub use self::over_time::cells_over_time;
 pub use self::papers::built_in;
 use crate::claim::{ClaimError, Context, Holds, evaluate, holds, parse_claim, parse_expression};
 use crate::experiment::CellResult;

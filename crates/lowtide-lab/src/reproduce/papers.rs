@@ -25,10 +25,12 @@ static PAPERS: &[(&str, &str)] = papers![
     "xiong-rtt",
     "xiong-thr",
     "xiong-retx",
+    "xiong-segment",
     "acd-testbed",
     "acd-rtt",
     "acd-sim",
     "acd-alpha",
+    "acd-segment",
     "bbrs-lte",
     "bbrs-wigig",
     "bbrs-fair",
@@ -36,6 +38,7 @@ static PAPERS: &[(&str, &str)] = papers![
     "ebcc-bw",
     "ebcc-delay",
     "ebcc-multi",
+    "ebcc-segment",
 ];
 
 /// All of them.

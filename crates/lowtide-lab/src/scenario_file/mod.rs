@@ -21,7 +21,9 @@ use serde::Deserialize;
 pub use self::cells::{Cell, MAX_CELLS};
 pub use self::error::FileError;
 use self::error::Source;
-pub use self::paper::{Claim, Figure, Paper, Point, Printed};
+pub use self::paper::{
+    Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
+};
 pub use self::prepare::Prepared;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
@@ -74,6 +76,12 @@ pub struct Content {
     /// The paper's curves.
     #[serde(default)]
     pub figures: Vec<Figure>,
+    /// Its figures of one measured value against another.
+    #[serde(default)]
+    pub planes: Vec<Plane>,
+    /// Its figures over time.
+    #[serde(default)]
+    pub over_time: Vec<OverTime>,
 }
 
 /// A named set of values.

@@ -109,3 +109,101 @@ pub struct Point {
     /// Where it stands.
     pub at: Option<f64>,
 }
+
+/// Measured values against each other, a mark for each label.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plane {
+    /// Name of the file, without its ending.
+    pub file: String,
+    /// Title.
+    pub title: String,
+    /// The horizontal axis.
+    pub x_label: String,
+    /// The vertical axis.
+    pub y_label: String,
+    /// Value along the horizontal axis, an expression like those of claims.
+    pub x: String,
+    /// Value along the vertical axis.
+    pub y: String,
+    /// Labels that all cells have.
+    #[serde(default)]
+    pub cells: Vec<String>,
+    /// Labels of the marks.
+    pub marks: Vec<String>,
+    /// Points that the paper prints: label of the mark, then x and y.
+    #[serde(default)]
+    pub printed: BTreeMap<String, [f64; 2]>,
+    /// Logarithmic horizontal axis.
+    #[serde(default)]
+    pub log: bool,
+}
+
+/// A figure over time: the first seed of some cells.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverTime {
+    /// Name of the file, without its ending.
+    pub file: String,
+    /// Title.
+    pub title: String,
+    /// What is drawn.
+    pub quantity: Quantity,
+    /// Labels that all its cells have.
+    #[serde(default)]
+    pub cells: Vec<String>,
+    /// A label for each line, or set of lines; without any there is one cell.
+    #[serde(default)]
+    pub lines: Vec<String>,
+    /// Whether a cell has one line or several.
+    #[serde(default)]
+    pub each: Each,
+    /// Whether what the link of the first line could carry is shaded.
+    #[serde(default)]
+    pub capacity: bool,
+    /// Logarithmic vertical axis.
+    #[serde(default)]
+    pub log: bool,
+    /// Values that the paper prints.
+    #[serde(default)]
+    pub levels: Vec<Level>,
+}
+
+/// What is drawn over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// Delivery rate, Mbit/s.
+    Rate,
+    /// The controllers' bandwidth estimate, Mbit/s.
+    Estimate,
+    /// RTT, ms.
+    Rtt,
+    /// Window, kB.
+    Cwnd,
+    /// The bottleneck's queue, kB.
+    Queue,
+}
+
+/// Who has a line of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Each {
+    /// All flows together have one.
+    #[default]
+    All,
+    /// Each group of flows.
+    Group,
+    /// Each flow.
+    Flow,
+}
+
+/// A value that holds over the whole time.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// What it is.
+    pub label: String,
+    /// Its value.
+    pub at: f64,
+}

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use lowtide_lab::experiment::key::Key;
 use lowtide_lab::experiment::{self, CellResult, Options, Store};
-use lowtide_lab::report;
+use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     common: Common,
 
-    /// Write a report, one HTML file for each link and path, into this folder
+    /// Write a report of comparison, runs over time and grid, index.html, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
 }
@@ -63,15 +63,26 @@ pub(crate) struct SweepArgs {
     /// Folder that keeps the results; the same command goes on where it was interrupted
     #[arg(long, short, value_name = "DIR", default_value = "lowtide-results")]
     output: PathBuf,
+
+    /// Write a report of the grid, index.html, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
 }
+
+/// Cells of one report that are shown over time; they take some megabytes of memory each.
+const MOST_OVER_TIME: usize = 64;
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells().map_err(Failure::input)?;
-    let results = execute(&args.common, &cells, None, args.report.is_some())?;
+    let over_time: Vec<usize> = match args.report {
+        Some(_) => (0..cells.len().min(MOST_OVER_TIME)).collect(),
+        None => Vec::new(),
+    };
+    let results = execute(&args.common, &cells, None, &over_time)?;
     show(&args.common, &file, &results)?;
     if let Some(folder) = &args.report {
-        write_reports(folder, &results)?;
+        write_run_report(folder, &file, &results)?;
     }
     complain(&results)
 }
@@ -91,8 +102,16 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         all - missing,
         store.path().display()
     );
-    let results = execute(&args.common, &cells, Some(&store), false)?;
+    let results = execute(&args.common, &cells, Some(&store), &[])?;
     show(&args.common, &file, &results)?;
+    if let Some(folder) = &args.report {
+        let report = Report {
+            title: file.name(),
+            sweeps: vec![Sweep::new(&file, &results)],
+            ..Report::default()
+        };
+        write_report(report, folder)?;
+    }
     complain(&results)
 }
 
@@ -142,13 +161,13 @@ fn execute(
     args: &Common,
     cells: &[Cell],
     store: Option<&Store>,
-    timelines: bool,
+    over_time: &[usize],
 ) -> Result<Vec<CellResult>, Failure> {
     let bar = progress::bar(experiment::count_runs(cells, store));
     let options = Options {
         jobs: args.jobs.unwrap_or(0) as usize,
         store,
-        timelines,
+        over_time,
     };
     let started = Instant::now();
     let results = experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
@@ -177,18 +196,44 @@ fn show(args: &Common, file: &ScenarioFile, results: &[CellResult]) -> Result<()
     output::print(text.as_bytes())
 }
 
-fn write_reports(folder: &Path, results: &[CellResult]) -> Result<(), Failure> {
-    let pages = show::comparisons(results);
-    let count = pages.len();
-    for (n, (scenario, comparison, seed)) in pages.into_iter().enumerate() {
-        let path = match count {
-            1 => folder.join("index.html"),
-            _ => folder.join(format!("{}.html", n + 1)),
-        };
-        report::write(&[(scenario, comparison)], seed, &path)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
-    }
+/// Comparison and runs over time, and the grid where there is one.
+fn write_run_report(
+    folder: &Path,
+    file: &ScenarioFile,
+    results: &[CellResult],
+) -> Result<(), Failure> {
+    let places = show::places(results);
+    let about = file.content.about.trim();
+    let untimed = results.len().saturating_sub(MOST_OVER_TIME);
+    let note = match untimed {
+        0 => String::new(),
+        n => format!(" The last {n} cells are not shown over time."),
+    };
+    let report = Report {
+        title: file.name(),
+        about: format!("{about}{note}"),
+        runs: places
+            .iter()
+            .map(|p| report::Run {
+                scenario: &p.scenario,
+                comparison: &p.comparison,
+                seed: p.seed,
+            })
+            .collect(),
+        sweeps: vec![Sweep::new(file, results)],
+        papers: Vec::new(),
+    };
+    write_report(report, folder)
+}
+
+/// Writes `index.html` and says where, on standard error.
+pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Failure> {
+    let path = folder.join("index.html");
+    report
+        .write(&path)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     Ok(())
 }
 

@@ -238,31 +238,70 @@ pub(super) fn csv(results: &[CellResult]) -> Result<Vec<u8>, Failure> {
     writer.into_inner().map_err(Failure::run)
 }
 
-/// Cells on the same link and path side by side, as reports show them, with their first seed.
-pub(super) fn comparisons(results: &[CellResult]) -> Vec<(Scenario, Comparison, u64)> {
-    let mut pages: Vec<(String, Scenario, Comparison, u64)> = Vec::new();
+/// Cells on the same link and path side by side, as reports show them.
+pub(super) struct Place {
+    pub(super) scenario: Scenario,
+    pub(super) comparison: Comparison,
+    /// The first seed of the link.
+    pub(super) seed: u64,
+}
+
+/// The cells by link and path. What differs between places is in their names, what differs within
+/// one in its entries'.
+pub(super) fn places(results: &[CellResult]) -> Vec<Place> {
+    let mut places: Vec<(String, Vec<&CellResult>)> = Vec::new();
     for result in results {
         let prepared = &result.cell.prepared;
         let s = &prepared.scenario;
-        let seed = prepared.link_seed(prepared.first_seed);
-        let place = format!(
-            "{} {:?} {:?} {:?} {:?} {:?} {:?} {seed}",
-            s.link_name, s.rtt, s.buffer, s.duration, s.loss, s.ack_loss, s.packet_size
+        let key = format!(
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+            s.link_name,
+            s.rtt,
+            s.buffer,
+            s.duration,
+            s.loss,
+            s.ack_loss,
+            s.packet_size,
+            prepared.link_seed(prepared.first_seed)
         );
-        let at = pages
+        match places.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, cells)) => cells.push(result),
+            None => places.push((key, vec![result])),
+        }
+    }
+    let several = places.len() > 1;
+    places
+        .into_iter()
+        .map(|(_, cells)| place(&cells, several))
+        .collect()
+}
+
+fn place(cells: &[&CellResult], several: bool) -> Place {
+    let first = &cells[0].cell;
+    let common = |n: usize| {
+        cells
             .iter()
-            .position(|(known, ..)| *known == place)
-            .unwrap_or_else(|| {
-                let empty = Comparison {
-                    entries: Vec::new(),
-                    failed: Vec::new(),
-                    windows: Vec::new(),
-                    simulated_packets: 0,
-                };
-                pages.push((place, s.clone(), empty, seed));
-                pages.len() - 1
-            });
-        let comparison = &mut pages[at].2;
+            .all(|c| c.cell.labels.get(n) == first.labels.get(n))
+    };
+    let labels = |result: &CellResult, wanted: bool| -> String {
+        let all = result.cell.labels.iter().enumerate();
+        let own: Vec<&str> = all
+            .filter(|(n, _)| common(*n) == wanted)
+            .map(|(_, (_, label))| label.as_str())
+            .collect();
+        own.join(", ")
+    };
+    let mut scenario = first.prepared.scenario.clone();
+    if several {
+        scenario.link_name = format!("{}: {}", labels(cells[0], true), scenario.link_name);
+    }
+    let mut comparison = Comparison {
+        entries: Vec::new(),
+        failed: Vec::new(),
+        windows: Vec::new(),
+        simulated_packets: 0,
+    };
+    for result in cells {
         comparison.failed.extend(result.failed.iter().cloned());
         let measured: Vec<_> = result
             .runs
@@ -275,8 +314,8 @@ pub(super) fn comparisons(results: &[CellResult]) -> Vec<(Scenario, Comparison, 
         let seeds: Vec<Metrics> = measured.iter().map(|d| d.measured.total).collect();
         comparison.simulated_packets += measured.iter().map(|d| d.packets).sum::<u64>();
         comparison.entries.push(Entry {
-            name: match result.cell.name() {
-                name if name.is_empty() => prepared.controllers.join(" + "),
+            name: match labels(result, false) {
+                name if name.is_empty() => result.cell.prepared.controllers.join(" + "),
                 name => name,
             },
             role: Role::Contender,
@@ -289,8 +328,10 @@ pub(super) fn comparisons(results: &[CellResult]) -> Vec<(Scenario, Comparison, 
             queueing: first.queueing.clone(),
         });
     }
-    pages
-        .into_iter()
-        .map(|(_, s, c, seed)| (s, c, seed))
-        .collect()
+    let prepared = &first.prepared;
+    Place {
+        scenario,
+        comparison,
+        seed: prepared.link_seed(prepared.first_seed),
+    }
 }

@@ -20,6 +20,7 @@ use super::statistics::{ByConnection, SenderState};
 use super::{Request, SECOND, address, limits, provider, runtime, trust};
 use crate::failure::Failure;
 use crate::output;
+use crate::qlog_version::QlogVersionArg;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -71,6 +72,9 @@ pub(crate) struct Args {
     /// phases, sampled every 20 ms
     #[arg(long, value_name = "DIR")]
     qlog: Option<PathBuf>,
+
+    #[command(flatten)]
+    qlog_version: QlogVersionArg,
 
     /// Write a report, one HTML file that needs nothing else, into this folder
     #[arg(long, value_name = "DIR")]
@@ -299,7 +303,7 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
     let recordings = progress.recordings.lock();
     let recordings = recordings.unwrap_or_else(PoisonError::into_inner);
     recorded::write(
-        args.qlog.as_deref(),
+        args.qlog.as_deref().map(|f| (f, args.qlog_version.get())),
         args.report.as_deref(),
         &summary,
         &recordings,

@@ -1,0 +1,94 @@
+//! The papers' experiments as the report shows them: claims, figures, findings.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+
+use crate::claim::Holds;
+use crate::reproduce::{Experiment, Row, figures, notes};
+
+/// One experiment of a paper.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaperResult {
+    name: String,
+    paper: String,
+    place: String,
+    reference: String,
+    about: String,
+    stand_in: String,
+    finding: String,
+    rows: Vec<RowData>,
+    figures: Vec<FigureData>,
+    /// Claim, and what was found where it does not hold.
+    notes: Vec<(String, String)>,
+    failed: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RowData {
+    setting: String,
+    metric: String,
+    paper: String,
+    ours: String,
+    claim: String,
+    holds: Holds,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FigureData {
+    title: String,
+    /// SVG in Base64, so that nothing in it can end the page's own text.
+    svg: String,
+}
+
+impl PaperResult {
+    /// An experiment with its rows.
+    ///
+    /// # Errors
+    /// When a figure cannot be drawn.
+    pub fn new(experiment: &Experiment, rows: &[Row]) -> Result<Self, String> {
+        let content = &experiment.file.content;
+        let paper = content.paper.as_ref();
+        let text = |get: fn(&crate::scenario_file::Paper) -> &str| {
+            paper.map_or_else(String::new, |p| get(p).trim().to_string())
+        };
+        let drawn = figures(experiment)?.into_iter();
+        let figures = drawn.map(|drawn| FigureData {
+            title: drawn.title,
+            svg: STANDARD.encode(drawn.svg),
+        });
+        Ok(Self {
+            name: experiment.file.name(),
+            paper: text(|p| &p.name),
+            place: text(|p| &p.place),
+            reference: text(|p| &p.reference),
+            about: content.about.trim().to_string(),
+            stand_in: text(|p| &p.stand_in),
+            finding: text(|p| &p.finding),
+            rows: rows.iter().map(row).collect(),
+            figures: figures.collect(),
+            notes: notes(rows)
+                .into_iter()
+                .map(|(note, claim)| (claim.to_string(), note.to_string()))
+                .collect(),
+            failed: experiment
+                .results
+                .iter()
+                .chain(&experiment.on_traces)
+                .flat_map(|r| &r.failed)
+                .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
+                .collect(),
+        })
+    }
+}
+
+fn row(row: &Row) -> RowData {
+    RowData {
+        setting: row.setting.clone(),
+        metric: row.metric.clone(),
+        paper: row.printed(),
+        ours: row.shown(),
+        claim: row.claim.clone(),
+        holds: row.holds,
+    }
+}

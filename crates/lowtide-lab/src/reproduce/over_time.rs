@@ -1,0 +1,228 @@
+//! The papers' figures over time: ours of the first seed, printed values as level lines.
+
+use lowtide_sim::link::Link;
+
+use super::Experiment;
+use crate::curves::{capacity, rates, share_window, shares};
+use crate::experiment::CellResult;
+use crate::figures::plot::{Axis, Line, Look, Plot};
+use crate::scenario_file::{Cell, Each, FileError, OverTime, Quantity, ScenarioFile};
+use crate::timeline::{Envelope, FlowBin, Timeline};
+
+/// Bins of a figure: about a pixel each.
+const BINS: usize = 750;
+
+/// The cells of the file's figures over time, by their place, in the order of the figures.
+///
+/// # Errors
+/// When a figure's labels fit no cell.
+pub fn cells_over_time(file: &ScenarioFile, cells: &[Cell]) -> Result<Vec<usize>, FileError> {
+    let mut found = Vec::new();
+    for (n, figure) in file.content.over_time.iter().enumerate() {
+        for (line, labels) in lines(figure).into_iter().enumerate() {
+            let place = cells.iter().position(|c| fits(c, figure, labels));
+            let Some(place) = place else {
+                let (n, line) = (n.to_string(), line.to_string());
+                let path: &[&str] = match labels {
+                    None => &["over_time", &n],
+                    Some(_) => &["over_time", &n, "lines", &line],
+                };
+                return Err(file.error_at(path, "no cell is labelled so".to_string()));
+            };
+            found.push(place);
+        }
+    }
+    Ok(found)
+}
+
+/// The label of each line, or none for a single cell.
+fn lines(figure: &OverTime) -> Vec<Option<&str>> {
+    match figure.lines.as_slice() {
+        [] => vec![None],
+        some => some.iter().map(|label| Some(label.as_str())).collect(),
+    }
+}
+
+fn fits(cell: &Cell, figure: &OverTime, line: Option<&str>) -> bool {
+    figure.cells.iter().all(|l| cell.has(l)) && line.is_none_or(|l| cell.has(l))
+}
+
+/// A run of a figure.
+struct Shown<'a> {
+    result: &'a CellResult,
+    timeline: Timeline,
+    /// What it is called where there are several.
+    label: Option<&'a str>,
+}
+
+/// Draws a figure as SVG.
+///
+/// # Errors
+/// When a run is missing, or nothing can be drawn.
+pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, String> {
+    let mut shown = Vec::new();
+    for label in lines(figure) {
+        let result = experiment
+            .results
+            .iter()
+            .find(|r| fits(&r.cell, figure, label))
+            .ok_or("no cell is labelled so")?;
+        let run = result.runs.first().and_then(|r| r.details.as_ref());
+        let timeline = run
+            .and_then(|d| d.timeline.as_ref())
+            .ok_or("its run is missing")?;
+        shown.push(Shown {
+            result,
+            timeline: timeline.coarsened(timeline.link().len().div_ceil(BINS)),
+            label,
+        });
+    }
+    let first = shown.first().ok_or("it has no cell")?;
+    let mut plot = frame(figure, first);
+    if figure.capacity {
+        let prepared = &first.result.cell.prepared;
+        let seed = prepared.link_seed(prepared.first_seed);
+        let link = prepared
+            .scenario
+            .link
+            .link(prepared.scenario.duration, seed);
+        plot.area = shade(&*link.map_err(|e| e.to_string())?, &first.timeline);
+    }
+    for run in &shown {
+        add_lines(&mut plot, figure, run);
+    }
+    let end = first.result.cell.prepared.scenario.duration.as_secs_f64();
+    for level in &figure.levels {
+        plot.lines.push(Line {
+            label: level.label.clone(),
+            look: Look::Level,
+            points: vec![(0.0, level.at), (end, level.at)],
+            low: Vec::new(),
+            dashed: false,
+        });
+    }
+    plot.svg().map_err(|e| e.to_string())
+}
+
+fn frame(figure: &OverTime, first: &Shown<'_>) -> Plot {
+    let label = match figure.quantity {
+        Quantity::Rate => "delivery rate, Mbit/s",
+        Quantity::Estimate => "bandwidth estimate, Mbit/s",
+        Quantity::Rtt => "RTT, ms",
+        Quantity::Cwnd => "window, kB",
+        Quantity::Queue => "queue, kB",
+    };
+    let y = if figure.log {
+        Axis::log(label)
+    } else {
+        Axis::linear(label)
+    };
+    let end = first.result.cell.prepared.scenario.duration.as_secs_f64();
+    let mut plot = Plot::new(&figure.file, Axis::linear("time, s").within(0.0, end), y);
+    plot.title.clone_from(&figure.title);
+    plot
+}
+
+fn shade(link: &Link, timeline: &Timeline) -> Vec<(f64, f64)> {
+    if link.is_unlimited() {
+        return Vec::new();
+    }
+    let values = capacity(link, timeline.bin(), timeline.link().len());
+    at_bins(timeline.bin().as_secs_f64(), values.into_iter())
+}
+
+/// Values in the middle of their bins.
+fn at_bins(bin: f64, values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
+    let place = |(n, value)| ((n as f64 + 0.5) * bin, value);
+    values.enumerate().map(place).collect()
+}
+
+/// The lines of one run: of all flows together, of each group, or of each flow.
+fn add_lines(plot: &mut Plot, figure: &OverTime, run: &Shown<'_>) {
+    let t = &run.timeline;
+    let groups = run.result.cell.prepared.groups();
+    let parts: Vec<(Option<String>, Vec<usize>)> = match figure.each {
+        Each::All => vec![(None, Vec::new())],
+        Each::Group => {
+            let controllers = run.result.cell.prepared.controllers.iter().enumerate();
+            let flows_of = |g: usize| (0..t.flows().len()).filter(|n| groups[*n] == g).collect();
+            controllers
+                .map(|(g, name)| {
+                    // Groups that run the same are told apart by their number.
+                    let name = match run.label == Some(name.as_str()) {
+                        true => format!("sender {}", g + 1),
+                        false => name.clone(),
+                    };
+                    (Some(name), flows_of(g))
+                })
+                .collect()
+        }
+        Each::Flow => (0..t.flows().len())
+            .map(|n| (Some(format!("flow {}", n + 1)), vec![n]))
+            .collect(),
+    };
+    for (part, flows) in parts {
+        let label = match (run.label, part) {
+            (Some(run), Some(part)) => format!("{run}, {part}"),
+            (Some(only), None) => only.to_string(),
+            (None, Some(only)) => only,
+            (None, None) => run.result.cell.prepared.controllers.join(" + "),
+        };
+        let (points, low) = values(figure, t, &flows);
+        let index = plot.lines.len();
+        plot.lines.push(Line {
+            label,
+            look: Look::Controller(index),
+            points,
+            low,
+            dashed: false,
+        });
+    }
+}
+
+/// Points of one line and the lower edge of its envelope; `flows`: whose, of nobody for all.
+fn values(figure: &OverTime, t: &Timeline, flows: &[usize]) -> (Vec<(f64, f64)>, Vec<f64>) {
+    let bin = t.bin();
+    let get: fn(&FlowBin) -> Envelope = match figure.quantity {
+        Quantity::Rate if flows.is_empty() => {
+            let values = rates(t.total(), bin, |b: &FlowBin| b.delivered);
+            return (at_bins(bin.as_secs_f64(), values.into_iter()), Vec::new());
+        }
+        Quantity::Rate => return (windowed(t, flows), Vec::new()),
+        Quantity::Queue => {
+            let queue: Vec<Envelope> = t.link().iter().map(|b| b.queue).collect();
+            return band(t, &queue);
+        }
+        Quantity::Estimate => |b| b.bandwidth,
+        Quantity::Rtt => |b| b.rtt,
+        Quantity::Cwnd => |b| b.cwnd,
+    };
+    match flows {
+        [] => band(t, &t.total().iter().map(get).collect::<Vec<_>>()),
+        [flow, ..] => {
+            let of_flow: Vec<Envelope> = t.flows()[*flow].bins.iter().map(get).collect();
+            // Envelopes of many flows would hide each other.
+            (band(t, &of_flow).0, Vec::new())
+        }
+    }
+}
+
+/// Rates of some flows together, over a second.
+fn windowed(t: &Timeline, flows: &[usize]) -> Vec<(f64, f64)> {
+    let of_flows: Vec<Vec<f64>> = flows
+        .iter()
+        .map(|n| shares(&t.flows()[*n], t.bin()))
+        .collect();
+    let count = of_flows.first().map_or(0, Vec::len);
+    let sums = (0..count).map(|at| of_flows.iter().map(|f| f[at]).sum());
+    at_bins(share_window(t.bin()).as_secs_f64(), sums)
+}
+
+fn band(t: &Timeline, envelopes: &[Envelope]) -> (Vec<(f64, f64)>, Vec<f64>) {
+    let edge = |pick: fn((f32, f32)) -> f32| {
+        let value = move |e: &Envelope| e.get().map_or(f64::NAN, |ends| f64::from(pick(ends)));
+        envelopes.iter().map(value)
+    };
+    let upper = at_bins(t.bin().as_secs_f64(), edge(|(_, max)| max));
+    (upper, edge(|(min, _)| min).collect())
+}
