@@ -9,7 +9,11 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use lowtide_cc::delivery_rate::PacketRateState;
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+/// How much later than by the transport's clock a packet may have left: what a task may wait for a
+/// processor.
+const MOST_SLACK: Duration = Duration::from_millis(10);
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug)]
@@ -122,13 +126,21 @@ impl Flight {
         std::mem::take(&mut sent.in_flight).then_some(*sent)
     }
 
-    /// Takes the packet out of flight that left at `at` with this packet number.
+    /// Takes the packet out of flight that left at `at`, or shortly after it by a clock that may not go
+    /// back, with this packet number.
     pub fn settle_sent(&mut self, at: Time, wire_number: u64) -> Option<Sent> {
         let start = self.packets.partition_point(|s| s.at < at);
-        let same_time = self.packets.range(start..).take_while(|s| s.at == at);
-        let offset = same_time
+        let since = self.packets.range(start..);
+        let exact = since.clone().take_while(|s| s.at == at);
+        let offset = exact
             .map(|s| s.wire_number)
-            .position(|number| number == Some(wire_number))?;
+            .position(|number| number == Some(wire_number))
+            .or_else(|| {
+                since
+                    .take_while(|s| s.at.since(at) <= MOST_SLACK)
+                    .map(|s| s.wire_number)
+                    .position(|number| number == Some(wire_number))
+            })?;
         let sent = self.settle_at(start + offset)?;
         self.forget_settled();
         Some(sent)
@@ -234,7 +246,6 @@ fn signed(bytes: Bytes) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use lowtide_cc::units::Duration;
     use proptest::prelude::*;
 
     use super::*;
@@ -311,7 +322,7 @@ mod tests {
         let number = |sent: Option<Sent>| sent.map(|s| s.number);
         assert_eq!(number(flight.settle_sent(at(2), 1)), Some(4));
         assert_eq!(number(flight.settle_sent(at(2), 1)), None, "not twice");
-        assert_eq!(number(flight.settle_sent(at(1), 2)), None, "never sent");
+        assert_eq!(number(flight.settle_sent(at(20), 2)), None, "never sent");
         let find = |flight: &mut Flight, wire, bytes| {
             number(flight.settle_numbered(wire, Bytes::new(bytes)))
         };
@@ -320,8 +331,9 @@ mod tests {
         assert_eq!(find(&mut flight, 0, 200), None, "not twice");
         assert_eq!(find(&mut flight, 2, 600), Some(5));
         assert_eq!(find(&mut flight, 9, 600), None, "never sent");
+        let late = at(1) - Duration::from_micros(5);
         assert_eq!(number(flight.settle_sent(at(0), 0)), Some(0));
-        assert_eq!(number(flight.settle_sent(at(1), 1)), Some(2));
+        assert_eq!(number(flight.settle_sent(late, 1)), Some(2));
         assert_eq!(flight.len(), 0);
     }
 

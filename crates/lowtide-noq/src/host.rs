@@ -158,7 +158,7 @@ impl Controller for Host {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
         let (inner, exchange) = self.parts();
         inner.settle(exchange);
-        let now = inner.clock.time(now);
+        let now = inner.clock.now(now);
         inner.path.advance(now, exchange.take_feedback(now));
         let bytes = Bytes::new(bytes.into());
         let sent = inner.path.on_sent(now, Some(pn), bytes);
@@ -168,7 +168,7 @@ impl Controller for Host {
 
     fn on_ack(
         &mut self,
-        now: Instant,
+        _now: Instant,
         sent: Instant,
         _bytes: u64,
         pn: u64,
@@ -179,7 +179,6 @@ impl Controller for Host {
         if inner.held.is_some() {
             inner.settle(exchange);
         }
-        inner.clock.time(now);
         let sent_at = inner.clock.time(sent);
         // Older than this acknowledgment, but for logs and repetitions that will do.
         inner.smoothed_rtt = rtt.get().into();
@@ -202,12 +201,13 @@ impl Controller for Host {
         if inner.acked.is_empty() {
             return;
         }
-        let now = inner.clock.time(now);
+        let arrived = inner.clock.time(now);
+        let now = inner.clock.now(now);
         inner.set_right(Bytes::new(in_flight));
         inner.acked.sort_unstable_by_key(|s| s.number);
         let is_newest = largest_packet_num_acked == Some(inner.newest_wire_number);
         let newest = inner.acked.iter().map(|s| s.at).max();
-        let rtt = newest.filter(|_| is_newest).map(|at| now.since(at));
+        let rtt = newest.filter(|_| is_newest).map(|at| arrived.since(at));
         inner.held = Some(Held {
             now,
             rtt,
@@ -230,17 +230,17 @@ impl Controller for Host {
         }
         inner.settle(exchange);
         if is_ecn {
-            let (now, sent_at) = (inner.clock.time(now), inner.clock.time(sent));
+            let (now, sent_at) = (inner.clock.now(now), inner.clock.time(sent));
             // noq counts the marks and says only that there are more.
             inner.path.on_ecn_ce(now, sent_at, 1);
         }
-        let now = inner.clock.time(now);
+        let now = inner.clock.now(now);
         inner.publish(now, exchange, Bytes::ZERO);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
         let (inner, _) = self.parts();
-        let now = inner.clock.time(now);
+        let now = inner.clock.now(now);
         let bytes = Bytes::new(lost_bytes.into());
         if let Some(sent) = inner.flight.settle_numbered(pn, bytes) {
             inner.path.on_lost(now, &sent);
