@@ -26,6 +26,7 @@ static PAPERS: &[(&str, &str)] = papers![
     "xiong-thr",
     "xiong-retx",
     "xiong-segment",
+    "xiong-time",
     "acd-testbed",
     "acd-rtt",
     "acd-sim",
