@@ -64,7 +64,7 @@ pub enum Error {
     /// s2n-quic takes packets of 1228 to 65535 bytes.
     PacketSize(Bytes),
     /// s2n-quic refused something.
-    Setup(Box<dyn std::error::Error + Send + Sync>),
+    Setup(BoxedError),
 }
 
 impl fmt::Display for Error {
@@ -85,6 +85,8 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 fn setup<E: fmt::Display>(error: E) -> Error {
     Error::Setup(error.to_string().into())
@@ -261,25 +263,20 @@ fn start<P: Probe + Send + 'static>(
             provider = provider.with_receiver(*estimator);
         }
         let parts = provider.parts();
-        let server = Server::builder()
-            .with_io(io().map_err(setup)?)
-            .map_err(setup)?
-            .with_tls((certificate.certificate.as_str(), certificate.key.as_str()))
-            .map_err(setup)?
-            .with_limits(limits(ack_delay, initial_rtt)?)
-            .map_err(setup)?
-            .with_random(Seeded::new(derive_seed(seed, 1)))
-            .map_err(setup)?
-            .with_congestion_controller(parts.controller)
-            .map_err(setup)?
-            .with_event(parts.events)
-            .map_err(setup)?
-            .with_packet_interceptor(parts.interceptor)
-            .map_err(setup)?
-            .with_datagram(parts.datagrams)
-            .map_err(setup)?
-            .start()
-            .map_err(setup)?;
+        let limits_of_server = limits(ack_delay, initial_rtt)?;
+        let server = || -> Result<Server, BoxedError> {
+            Ok(Server::builder()
+                .with_io(io()?)?
+                .with_tls((certificate.certificate.as_str(), certificate.key.as_str()))?
+                .with_limits(limits_of_server)?
+                .with_random(Seeded::new(derive_seed(seed, 1)))?
+                .with_congestion_controller(parts.controller)?
+                .with_event(parts.events)?
+                .with_packet_interceptor(parts.interceptor)?
+                .with_datagram(parts.datagrams)?
+                .start()?)
+        };
+        let server = server().map_err(setup)?;
         let server_address = server.local_addr().map_err(setup)?;
         spawn(receive(server));
 
@@ -291,25 +288,20 @@ fn start<P: Probe + Send + 'static>(
             .with_seed(seed)
             .with_observer(observer)
             .parts();
-        let client = Client::builder()
-            .with_io(io().map_err(setup)?)
-            .map_err(setup)?
-            .with_tls(certificate.certificate.as_str())
-            .map_err(setup)?
-            .with_limits(limits(StdDuration::from_millis(25), initial_rtt)?)
-            .map_err(setup)?
-            .with_random(Seeded::new(derive_seed(seed, 2)))
-            .map_err(setup)?
-            .with_congestion_controller(parts.controller)
-            .map_err(setup)?
-            .with_event(parts.events)
-            .map_err(setup)?
-            .with_packet_interceptor(parts.interceptor)
-            .map_err(setup)?
-            .with_datagram(parts.datagrams)
-            .map_err(setup)?
-            .start()
-            .map_err(setup)?;
+        let limits_of_client = limits(StdDuration::from_millis(25), initial_rtt)?;
+        let client = || -> Result<Client, BoxedError> {
+            Ok(Client::builder()
+                .with_io(io()?)?
+                .with_tls(certificate.certificate.as_str())?
+                .with_limits(limits_of_client)?
+                .with_random(Seeded::new(derive_seed(seed, 2)))?
+                .with_congestion_controller(parts.controller)?
+                .with_event(parts.events)?
+                .with_packet_interceptor(parts.interceptor)?
+                .with_datagram(parts.datagrams)?
+                .start()?)
+        };
+        let client = client().map_err(setup)?;
         let address = client.local_addr().map_err(setup)?;
         let access = flow.access;
         let mut dumbbell = network.lock();

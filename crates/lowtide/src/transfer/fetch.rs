@@ -1,5 +1,6 @@
 //! `lowtide fetch`.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +8,11 @@ use std::time::Instant;
 
 use lowtide_cc::units::{Bytes, Duration};
 use lowtide_lab::recording::{Recording, Sample};
+use lowtide_quic::Parts;
 use lowtide_sim::trace::quantity;
 use s2n_quic::client::Connect;
+use s2n_quic::provider::limits::Limits;
+use s2n_quic::provider::tls::rustls;
 use s2n_quic::stream::ReceiveStream;
 use s2n_quic::{Client, Connection};
 use tokio::task::JoinSet;
@@ -141,6 +145,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     runtime()?.block_on(fetch(args))
 }
 
+fn client(
+    tls: rustls::Client,
+    local: &str,
+    limits: Limits,
+    parts: Parts,
+) -> Result<Client, Box<dyn Error>> {
+    Ok(Client::builder()
+        .with_tls(tls)?
+        .with_io(local)?
+        .with_limits(limits)?
+        .with_congestion_controller(parts.controller)?
+        .with_event(parts.events)?
+        .with_packet_interceptor(parts.interceptor)?
+        .with_datagram(parts.datagrams)?
+        .start()?)
+}
+
 async fn fetch(args: &Args) -> Result<(), Failure> {
     let target = address(&args.address)?;
     let statistics = ByConnection::default();
@@ -155,23 +176,7 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
     } else {
         "[::]:0"
     };
-    let client = Client::builder()
-        .with_tls(tls)
-        .map_err(|e| failed(&e))?
-        .with_io(local)
-        .map_err(|e| failed(&e))?
-        .with_limits(limits)
-        .map_err(|e| failed(&e))?
-        .with_congestion_controller(parts.controller)
-        .map_err(|e| failed(&e))?
-        .with_event(parts.events)
-        .map_err(|e| failed(&e))?
-        .with_packet_interceptor(parts.interceptor)
-        .map_err(|e| failed(&e))?
-        .with_datagram(parts.datagrams)
-        .map_err(|e| failed(&e))?
-        .start()
-        .map_err(|e| failed(&e))?;
+    let client = client(tls, local, limits, parts).map_err(|e| failed(&e))?;
 
     let progress = Arc::new(Progress::default());
     let mut transfers = JoinSet::new();

@@ -1,5 +1,6 @@
 //! `lowtide serve`.
 
+use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use lowtide_lab::recording::Sample;
+use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
+use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
 use s2n_quic::stream::{BidirectionalStream, ReceiveStream, SendStream};
 use s2n_quic::{Connection, Server};
@@ -122,6 +125,23 @@ impl Line<'_> {
     }
 }
 
+fn server(
+    tls: rustls::Server,
+    listen: SocketAddr,
+    limits: Limits,
+    parts: Parts,
+) -> Result<Server, Box<dyn Error>> {
+    Ok(Server::builder()
+        .with_tls(tls)?
+        .with_io(listen)?
+        .with_limits(limits)?
+        .with_congestion_controller(parts.controller)?
+        .with_event(parts.events)?
+        .with_packet_interceptor(parts.interceptor)?
+        .with_datagram(parts.datagrams)?
+        .start()?)
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let statistics = ByConnection::default();
     let parts = provider(&args.cc)?
@@ -133,23 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let failed = |e: &dyn std::fmt::Display| {
             Failure::run(format!("cannot serve on {}: {e}", args.listen))
         };
-        let mut server = Server::builder()
-            .with_tls(tls)
-            .map_err(|e| failed(&e))?
-            .with_io(args.listen)
-            .map_err(|e| failed(&e))?
-            .with_limits(limits)
-            .map_err(|e| failed(&e))?
-            .with_congestion_controller(parts.controller)
-            .map_err(|e| failed(&e))?
-            .with_event(parts.events)
-            .map_err(|e| failed(&e))?
-            .with_packet_interceptor(parts.interceptor)
-            .map_err(|e| failed(&e))?
-            .with_datagram(parts.datagrams)
-            .map_err(|e| failed(&e))?
-            .start()
-            .map_err(|e| failed(&e))?;
+        let mut server = server(tls, args.listen, limits, parts).map_err(|e| failed(&e))?;
         let address = server.local_addr().map_err(|e| failed(&e))?;
         Line::Listening {
             address,
