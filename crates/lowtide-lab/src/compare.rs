@@ -64,6 +64,14 @@ impl Contender {
         }
     }
 
+    /// What carries its flows when `host` is asked for.
+    pub(crate) fn host(&self, host: Host) -> Host {
+        match self {
+            Self::Oracle => Host::Model,
+            Self::Controller { .. } => host,
+        }
+    }
+
     /// What makes its senders.
     #[must_use]
     pub fn sender(&self) -> SenderKind {
@@ -198,11 +206,7 @@ fn run(
         Meter::new(&config),
         timeline.then(|| Timeline::new(&config)),
     );
-    let host = match contender {
-        Contender::Oracle => Host::Model,
-        Contender::Controller { .. } => host,
-    };
-    let simulate = AssertUnwindSafe(|| simulate(host, config, probe));
+    let simulate = AssertUnwindSafe(|| simulate(contender.host(host), config, probe));
     let (outcome, probe) = match panic::catch_unwind(simulate) {
         Ok(done) => done?,
         Err(panic) => {
@@ -224,7 +228,7 @@ fn run(
 }
 
 /// A whole run, watched by `probe`.
-fn simulate<P: Probe + Send + 'static>(
+pub(crate) fn simulate<P: Probe + Send + 'static>(
     host: Host,
     config: SimConfig,
     mut probe: P,

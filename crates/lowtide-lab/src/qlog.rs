@@ -6,21 +6,20 @@
 //! (draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01), the newest that
 //! qvis opens. The vantage point is the sender's. The simulator has no
 //! handshake, streams or frames: packets are 1-RTT and tell their length only, and an
-//! acknowledgment's frame names the packets that it newly acknowledges.
+//! acknowledgment's frame names the packets that it newly acknowledges. Of s2n-quic no more is seen,
+//! so that the few packets of its handshake count as 1-RTT, too.
 
 use std::io::{self, Write};
 
 use lowtide_cc::controller::AckedPacket;
 use lowtide_cc::units::Time;
-use lowtide_sim::engine::ConfigError;
-use lowtide_sim::link::LinkError;
+use lowtide_sim::Probe;
 use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{Probe, Simulation};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::compare::Contender;
+use crate::compare::{self, Contender, Host};
 use crate::scenario::Scenario;
 
 /// Which qlog.
@@ -42,12 +41,9 @@ pub enum Error {
     /// Its events are QUIC's.
     #[error("qlog's events are those of QUIC, not of TCP")]
     NotQuic,
-    /// The link cannot be generated.
-    #[error("the link cannot be made: {0}")]
-    Link(#[from] LinkError),
-    /// The configuration cannot be simulated.
+    /// The scenario cannot be run.
     #[error("{0}")]
-    Config(#[from] ConfigError),
+    Run(#[from] compare::Error),
     /// The log cannot be written.
     #[error("{0}")]
     Write(#[from] io::Error),
@@ -67,25 +63,32 @@ pub fn check(scenario: &Scenario) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a contender once and writes what its sender sees.
+/// Runs a contender once over `host`, writes what its sender sees, and hands `out` back.
 ///
 /// # Errors
 /// When the scenario has several flows or no QUIC, cannot be simulated, or writing fails.
-pub fn write(
+pub fn write<W: Write + Send + 'static>(
     scenario: &Scenario,
     contender: &Contender,
+    host: Host,
     seed: u64,
     version: Version,
-    out: impl Write,
-) -> Result<(), Error> {
+    out: W,
+) -> Result<W, Error> {
     check(scenario)?;
-    let config = scenario.config(&contender.sender(), seed)?;
+    let config = scenario
+        .config(&contender.sender(), seed)
+        .map_err(compare::Error::from)?;
+    let host = contender.host(host);
     let title = format!("{} on {}", contender.name(), scenario.link_name);
-    let description = format!("simulated by Lowtide, seed {seed}");
-    let mut log = Log::new(out, version, &title, &description, contender.name());
-    Simulation::new(config)?.run(&mut log);
-    log.finish()?;
-    Ok(())
+    let description = match host {
+        Host::Model => format!("simulated by Lowtide, seed {seed}"),
+        #[cfg(feature = "quic")]
+        Host::Quic => format!("s2n-quic in virtual time by Lowtide, seed {seed}"),
+    };
+    let log = Log::new(out, version, &title, &description, contender.name());
+    let (_, log) = compare::simulate(host, config, log)?;
+    Ok(log.finish()?)
 }
 
 /// Writes events as they come; after a failure nothing more.
@@ -151,10 +154,11 @@ impl<W: Write> Log<W> {
         self
     }
 
-    /// Ends the file, and says whether all could be written.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    /// Ends the file; the error is that of the first write that failed.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.outcome?;
-        self.out.flush()
+        self.out.flush()?;
+        Ok(self.out)
     }
 
     fn packet(&mut self, now: Time, category: &str, name: &str, data: serde_json::Value) {

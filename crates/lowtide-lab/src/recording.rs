@@ -308,7 +308,7 @@ pub fn write_qlog(
     let description = "a transfer, sampled by Lowtide";
     let mut log = qlog::Log::new(out, version, title, description, controller).without_packets();
     recording.replay(0, &mut log);
-    log.finish()
+    log.finish().map(drop)
 }
 
 #[cfg(test)]

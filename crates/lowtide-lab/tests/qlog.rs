@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cddl_cat::validate_json_str;
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::Contender;
+use lowtide_lab::compare::{Contender, Host};
 use lowtide_lab::metrics::Meter;
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::scenario::{LinkSource, Scenario, sender};
@@ -27,9 +27,12 @@ fn scenario() -> Scenario {
 }
 
 fn log(spec: &str, version: Version) -> Vec<String> {
-    let mut bytes = Vec::new();
+    log_over(Host::Model, spec, version)
+}
+
+fn log_over(host: Host, spec: &str, version: Version) -> Vec<String> {
     let contender = Contender::parse(spec).unwrap();
-    qlog::write(&scenario(), &contender, 1, version, &mut bytes).unwrap();
+    let bytes = qlog::write(&scenario(), &contender, host, 1, version, Vec::new()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let records = text.split('\u{1e}').skip(1);
     records
@@ -129,9 +132,16 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
 fn several_flows_and_tcp_are_refused() {
     let contender = Contender::parse("bbr").unwrap();
     let refused = |scenario: &Scenario| {
-        qlog::write(scenario, &contender, 1, Version::Draft14, Vec::new())
-            .unwrap_err()
-            .to_string()
+        qlog::write(
+            scenario,
+            &contender,
+            Host::Model,
+            1,
+            Version::Draft14,
+            Vec::new(),
+        )
+        .unwrap_err()
+        .to_string()
     };
     let two = Scenario {
         flows: 2,
@@ -143,4 +153,27 @@ fn several_flows_and_tcp_are_refused() {
         ..scenario()
     };
     assert!(refused(&tcp).contains("TCP"));
+}
+
+#[cfg(feature = "quic")]
+#[test]
+fn what_s2n_quic_sends_fits_the_schema_and_is_not_the_models() {
+    let records = log_over(Host::Quic, "bbr", Version::Draft14);
+    assert!(records[0].contains("s2n-quic in virtual time"));
+    let mut sent_at = Vec::new();
+    for record in &records[1..] {
+        validate_json_str("event-record", SCHEMA, record)
+            .unwrap_or_else(|e| panic!("{record}: {e}"));
+        let event: Value = serde_json::from_str(record).unwrap();
+        if event["name"] == "quic:packet_sent" {
+            sent_at.push(event["time"].as_f64().unwrap());
+        }
+    }
+    assert!(sent_at.len() > 1_000);
+    // The model sends a window at once; a handshake begins with one packet and takes an RTT, 40 ms.
+    assert!(
+        sent_at[0] == 0.0 && sent_at[1] >= 40.0,
+        "{:?}",
+        &sent_at[..2]
+    );
 }

@@ -233,7 +233,7 @@ fn write_qlogs(
     contenders: &[Contender],
     args: &Args,
 ) -> Result<(), Failure> {
-    let (seed, version) = (args.seed, args.qlog_version.get());
+    let (host, seed, version) = (args.host.into(), args.seed, args.qlog_version.get());
     for (n, (scenario, _)) in done.iter().enumerate() {
         let folder = folder_of(dir, n, done.len());
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
@@ -254,8 +254,15 @@ fn write_qlogs(
                 .collect();
             let path = folder.join(format!("{name}.sqlog"));
             let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
-            qlog::write(scenario, contender, seed, version, BufWriter::new(file))
-                .map_err(|e| failure(&path, &e))?;
+            qlog::write(
+                scenario,
+                contender,
+                host,
+                seed,
+                version,
+                BufWriter::new(file),
+            )
+            .map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }
