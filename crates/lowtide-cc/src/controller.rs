@@ -8,7 +8,9 @@
 //!    acknowledges. Losses found by a timer are reported by `on_loss` alone.
 //! 3. Send only while bytes in flight + packet ≤ [`Controller::cwnd`], at
 //!    [`Controller::pacing_rate`], in bursts of at most [`Controller::send_quantum`].
-//! 4. Call [`Controller::on_wakeup`] when [`Controller::next_wakeup`] is due.
+//! 4. Call [`Controller::on_wakeup`] when [`Controller::next_wakeup`] is due. A host without a timer
+//!    makes up for it before its next event: one call for each wake-up that is due by then, at the
+//!    wake-up's own time.
 //! 5. Where the peer speaks the feedback extension: put [`Controller::peer_signal`] into what it
 //!    sends, hand received feedback to [`Controller::on_feedback`].
 

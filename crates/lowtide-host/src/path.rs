@@ -12,6 +12,10 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use crate::flight::Sent;
 use crate::observer::{AckSeen, LossSeen, Observer};
 
+/// Wake-ups that are made up for at once: ten seconds of BBR-S's steps. A controller that asks for
+/// more must not hold its connection up.
+const MOST_WAKEUPS: u32 = 1_000;
+
 /// Packets declared lost that the controller has not been told of: transports name them one by one,
 /// the core wants them together.
 #[derive(Debug, Default)]
@@ -35,6 +39,8 @@ pub struct Path {
     min_rtt: Duration,
     losses: Losses,
     bytes_lost_since_ack: Bytes,
+    /// The time of the last event.
+    advanced_to: Time,
     // Reused from event to event.
     acked: Vec<AckedPacket>,
 }
@@ -53,6 +59,7 @@ impl Path {
             min_rtt: Duration::MAX,
             losses: Losses::default(),
             bytes_lost_since_ack: Bytes::ZERO,
+            advanced_to: Time::ZERO,
             acked: Vec::new(),
         }
     }
@@ -90,15 +97,30 @@ impl Path {
     }
 
     /// Time passes: losses are reported and wake-ups made.
+    ///
+    /// Transports give their controllers no timer, so that wake-ups come with the next event. Each is
+    /// then made up for at its own time: BBR-S counts the steps of a silence, and one for all of them
+    /// would make it believe in the old rate after an outage.
     #[inline]
     pub fn advance(&mut self, now: Time, feedback: Option<Feedback>) {
         self.report_losses();
+        if self.core.next_wakeup().is_some_and(|at| at <= now) {
+            self.make_wakeups(now);
+        }
+        self.advanced_to = now;
         if let Some(feedback) = feedback {
             self.core.on_feedback(&feedback);
         }
-        if self.core.next_wakeup().is_some_and(|at| at <= now) {
-            self.core.on_wakeup(now);
+    }
+
+    fn make_wakeups(&mut self, now: Time) {
+        for _ in 0..MOST_WAKEUPS {
+            match self.core.next_wakeup() {
+                Some(at) if at <= now => self.core.on_wakeup(at.max(self.advanced_to)),
+                _ => return,
+            }
         }
+        self.core.on_wakeup(now);
     }
 
     /// A packet of `bytes` leaves, whose number in the transport is `wire_number`. One of zero bytes
@@ -280,5 +302,93 @@ impl Path {
     /// Bytes are no longer in flight, neither acknowledged nor lost.
     pub fn on_discarded(&mut self, bytes: Bytes) {
         self.inflight -= bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::controller::{Config, Snapshot};
+    use lowtide_cc::registry;
+    use lowtide_cc::units::Rate;
+
+    use super::*;
+
+    const PACKET: Bytes = Bytes::new(1_200);
+    const RTT: Duration = Duration::from_millis(40);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// One packet a millisecond for three seconds, and then 0.4 s in which nothing comes back.
+    /// `is_punctual`: time passes for the path each millisecond, and not only with events.
+    fn bandwidth_after_silence(is_punctual: bool) -> (Rate, Rate) {
+        let controller = registry::parse("bbr-s")
+            .unwrap()
+            .build(&Config::for_datagram(PACKET));
+        let mut path = Path::new(controller);
+        let mut flight = Vec::new();
+        let bandwidth = |path: &Path| path.core().snapshot().bandwidth.unwrap();
+        for ms in 0..3_000 {
+            if ms >= 40 {
+                let acked = flight.remove(0);
+                let inflight = path.prior_inflight(at(ms));
+                path.advance(at(ms), None);
+                path.on_rtt(RTT, RTT);
+                path.on_acked(at(ms), &[acked], Some(RTT), inflight);
+            }
+            path.advance(at(ms), None);
+            flight.push(path.on_sent(at(ms), None, PACKET));
+        }
+        let before = bandwidth(&path);
+        for ms in 3_000..3_400 {
+            if is_punctual {
+                path.advance(at(ms), None);
+            }
+        }
+        path.advance(at(3_400), None);
+        (before, bandwidth(&path))
+    }
+
+    #[test]
+    fn a_silence_lowers_the_estimate_as_much_as_if_the_host_had_a_timer() {
+        let punctual = bandwidth_after_silence(true);
+        let (before, after) = punctual;
+        assert!(after < before.mul_f64(0.5), "{before} and then {after}");
+        assert_eq!(bandwidth_after_silence(false), punctual);
+    }
+
+    /// Wants to be woken up all the time.
+    #[derive(Debug)]
+    struct Sleepless;
+
+    impl Controller for Sleepless {
+        fn on_packet_sent(&mut self, _: &PacketSent) {}
+        fn on_ack(&mut self, _: &AckEvent<'_>) {}
+        fn on_loss(&mut self, _: &LossEvent<'_>) {}
+        fn on_timeout(&mut self, _: &TimeoutEvent) {}
+        fn on_mtu_change(&mut self, _: Bytes) {}
+        fn next_wakeup(&self) -> Option<Time> {
+            Some(Time::ZERO)
+        }
+        fn cwnd(&self) -> Bytes {
+            PACKET
+        }
+        fn pacing_rate(&self) -> Option<Rate> {
+            None
+        }
+        fn send_quantum(&self) -> Bytes {
+            PACKET
+        }
+        fn snapshot(&self) -> Snapshot {
+            Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn a_controller_that_asks_for_wakeups_without_end_does_not_hold_its_connection_up() {
+        let mut path = Path::new(Box::new(Sleepless));
+        path.advance(at(1), None);
+        assert!(path.is_unused());
     }
 }
