@@ -21,7 +21,8 @@
  *     timer are reported by lowtide_on_loss alone.
  *  3. Read lowtide_control after events. Send only while bytes in flight + packet <= cwnd, at
  *     pacing_rate, in bursts of at most send_quantum.
- *  4. lowtide_on_wakeup when next_wakeup is due.
+ *  4. lowtide_on_wakeup when next_wakeup is due. Without a timer: before the next event, once for
+ *     each that is due by then, at its own time.
  *  5. Where the peer speaks the feedback extension: tell it peer_signal, hand what it answers to
  *     lowtide_on_feedback.
  */
