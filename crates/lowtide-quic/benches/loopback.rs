@@ -32,6 +32,8 @@ const SENDERS: &[(&str, Sender)] = &[
     ("rbbr, with frames", Sender::Parts("rbbr")),
     ("s2n-quic's CUBIC", Sender::StockCubic),
     ("cubic", Sender::Alone("cubic")),
+    // What the host can carry whatever the controller.
+    ("window, 200 packets", Sender::Alone("window:packets=200")),
 ];
 
 fn limits() -> Result<Limits, Box<dyn Error>> {
