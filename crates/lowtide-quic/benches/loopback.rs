@@ -7,10 +7,13 @@
 //! ends together, which share the process.
 
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use lowtide_quic::{Provider, certificate::SelfSigned};
 use rustix::time::{ClockId, clock_gettime};
+use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber, events};
 use s2n_quic::provider::{congestion_controller as stock, limits::Limits};
 use s2n_quic::{Client, Server, client::Connect};
 
@@ -44,10 +47,35 @@ fn limits() -> Result<Limits, Box<dyn Error>> {
         .with_max_send_buffer_size(32 << 20)?)
 }
 
-/// What a transfer took, in seconds.
+/// What a transfer took, times in seconds.
 struct Cost {
     elapsed: f64,
     processor: f64,
+    lost_share: f64,
+}
+
+/// Counts what the sender sends and loses.
+#[derive(Clone, Debug, Default)]
+struct Losses(Arc<(AtomicU64, AtomicU64)>);
+
+impl Losses {
+    fn share(&self) -> f64 {
+        self.0.1.load(Relaxed) as f64 / self.0.0.load(Relaxed).max(1) as f64
+    }
+}
+
+impl Subscriber for Losses {
+    type ConnectionContext = ();
+
+    fn create_connection_context(&mut self, _: &ConnectionMeta, _: &ConnectionInfo) {}
+
+    fn on_packet_sent(&mut self, (): &mut (), _: &ConnectionMeta, _: &events::PacketSent) {
+        self.0.0.fetch_add(1, Relaxed);
+    }
+
+    fn on_packet_lost(&mut self, (): &mut (), _: &ConnectionMeta, _: &events::PacketLost) {
+        self.0.1.fetch_add(1, Relaxed);
+    }
 }
 
 /// Processor time of this process so far, seconds.
@@ -62,21 +90,25 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         .with_tls((own.certificate.as_str(), own.key.as_str()))?
         .with_io("127.0.0.1:0")?
         .with_limits(limits()?)?;
+    let losses = Losses::default();
     let mut server = match sender {
         Sender::StockBbr => builder
+            .with_event(losses.clone())?
             .with_congestion_controller(stock::Bbr::default())?
             .start()?,
         Sender::StockCubic => builder
+            .with_event(losses.clone())?
             .with_congestion_controller(stock::Cubic::default())?
             .start()?,
         Sender::Alone(spec) => builder
+            .with_event(losses.clone())?
             .with_congestion_controller(Provider::new(spec)?)?
             .start()?,
         Sender::Parts(spec) => {
             let parts = Provider::new(spec)?.parts();
             builder
                 .with_congestion_controller(parts.controller)?
-                .with_event(parts.events)?
+                .with_event((parts.events, losses.clone()))?
                 .with_packet_interceptor(parts.interceptor)?
                 .with_datagram(parts.datagrams)?
                 .start()?
@@ -125,6 +157,7 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
     let cost = Cost {
         elapsed: start.0.elapsed().as_secs_f64(),
         processor: processor() - start.1,
+        lost_share: losses.share(),
     };
     connection.close(0_u32.into());
     served.abort();
@@ -148,6 +181,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let gigabytes = megabytes as f64 / 1_000.0;
     let mut rates = vec![Vec::new(); SENDERS.len()];
     let mut costs = vec![Vec::new(); SENDERS.len()];
+    let mut losses = vec![Vec::new(); SENDERS.len()];
     for _ in 0..rounds {
         for (n, (name, sender)) in SENDERS.iter().enumerate() {
             let cost = transfer(&own, *sender, megabytes * 1_000_000)
@@ -155,20 +189,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .map_err(|error| format!("{name}: {error}"))?;
             rates[n].push(gigabytes * 8.0 / cost.elapsed);
             costs[n].push(cost.processor / gigabytes);
+            losses[n].push(cost.lost_share);
         }
     }
     let rates: Vec<f64> = rates.into_iter().map(median).collect();
     let costs: Vec<f64> = costs.into_iter().map(median).collect();
+    let losses: Vec<f64> = losses.into_iter().map(median).collect();
     println!(
-        "{:20} {:>6} {:>6}  {:>8} {:>6}",
-        "", "Gbit/s", "ratio", "CPU s/GB", "ratio"
+        "{:20} {:>6} {:>6}  {:>8} {:>6}  {:>6}",
+        "", "Gbit/s", "ratio", "CPU s/GB", "ratio", "lost %"
     );
     for (n, (name, _)) in SENDERS.iter().enumerate() {
         let (rate, cost) = (rates[n], costs[n]);
         println!(
-            "{name:20} {rate:6.2} {:6.2}  {cost:8.2} {:6.2}",
+            "{name:20} {rate:6.2} {:6.2}  {cost:8.2} {:6.2}  {:6.2}",
             rate / rates[0],
-            cost / costs[0]
+            cost / costs[0],
+            losses[n] * 100.0
         );
     }
     Ok(())
