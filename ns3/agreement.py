@@ -19,7 +19,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SIMULATOR = os.path.join(ROOT, "target/release/lowtide")
+SIMULATOR = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"), "release/lowtide")
 NS3 = os.path.join(ROOT, "target/ns3/lowtide-ns3")
 
 CONTROLLERS = ["bbr", "cubic", "newreno", "bbr-acd", "rtt-gain", "bbr-s", "ebcc"]

@@ -56,6 +56,8 @@ pub(crate) struct Axis {
     pub(crate) log: bool,
     /// Ends that are given, not taken from the values.
     pub(crate) range: Option<(f64, f64)>,
+    /// What stands at 0, 1, 2, … in the place of numbers.
+    pub(crate) names: Vec<String>,
 }
 
 impl Axis {
@@ -64,6 +66,7 @@ impl Axis {
             label: label.to_string(),
             log: false,
             range: None,
+            names: Vec::new(),
         }
     }
 
@@ -71,6 +74,15 @@ impl Axis {
         Self {
             log: true,
             ..Self::linear(label)
+        }
+    }
+
+    pub(crate) fn of_names(label: &str, names: Vec<String>) -> Self {
+        // Half a place of air on either side.
+        let end = names.len() as f64 - 0.5;
+        Self {
+            names,
+            ..Self::linear(label).within(-0.5, end)
         }
     }
 
@@ -113,7 +125,9 @@ impl Axis {
 
     /// Where ticks stand, on the paper's scale.
     pub(crate) fn ticks(&self, (low, high): (f64, f64)) -> Vec<f64> {
-        let steps: Vec<f64> = if !self.log {
+        let steps: Vec<f64> = if !self.names.is_empty() {
+            return (0..self.names.len()).map(|n| n as f64).collect();
+        } else if !self.log {
             let rough = (high - low) / 6.0;
             let decade = 10_f64.powf(rough.log10().floor());
             let step = [1.0, 2.0, 5.0, 10.0]
@@ -138,6 +152,9 @@ impl Axis {
     }
 
     pub(crate) fn tick_label(&self, at: f64) -> String {
+        if !self.names.is_empty() {
+            return self.names.get(at as usize).cloned().unwrap_or_default();
+        }
         let value = if self.log { 10_f64.powf(at) } else { at };
         let digits = format!("{value:.3e}").parse().unwrap_or(value);
         // Minus zero is zero.
@@ -189,6 +206,27 @@ pub(crate) struct Line {
     pub(crate) dashed: bool,
 }
 
+/// Values measured at some places, each with its mark and its interval.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) label: String,
+    pub(crate) look: Look,
+    pub(crate) points: Vec<(f64, f64)>,
+    /// Half the interval of each value; none for values without.
+    pub(crate) half: Vec<f64>,
+    /// Whether there is something between two places.
+    pub(crate) joined: bool,
+}
+
+impl Series {
+    /// The intervals' ends.
+    fn bars(&self) -> impl Iterator<Item = [(f64, f64); 2]> + '_ {
+        let points = self.points.iter().zip(&self.half);
+        let measured = points.filter(|(_, half)| **half > 0.0);
+        measured.map(|(&(x, y), half)| [(x, y - half), (x, y + half)])
+    }
+}
+
 /// A mark with a name beside it.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
@@ -211,6 +249,7 @@ pub(crate) struct Plot {
     /// Shaded from zero upwards: the link's capacity.
     pub(crate) area: Vec<(f64, f64)>,
     pub(crate) lines: Vec<Line>,
+    pub(crate) series: Vec<Series>,
     pub(crate) marks: Vec<Mark>,
 }
 
@@ -223,6 +262,7 @@ impl Plot {
             y,
             area: Vec::new(),
             lines: Vec::new(),
+            series: Vec::new(),
             marks: Vec::new(),
         }
     }
@@ -247,7 +287,10 @@ impl Plot {
                 let ((x, y), (dx, dy)) = (m.at, m.spread);
                 [(x - dx, y - dy), (x + dx, y + dy)]
             });
-            lines.chain(marks).chain(self.area.iter().copied())
+            let series = self.series.iter();
+            let series = series.flat_map(|s| s.points.iter().copied().chain(s.bars().flatten()));
+            let area = self.area.iter().copied();
+            lines.chain(series).chain(marks).chain(area)
         };
         let x_ends = self.x.ends(points().map(|p| p.0));
         let y_ends = self.y.ends(points().map(|p| p.1));
@@ -319,6 +362,23 @@ impl Plot {
                     .map(|p| EmptyElement::at(*p) + shape((0, 0), look, 4)),
             )?;
         }
+        for series in &self.series {
+            let style = series.look.colour().stroke_width(1);
+            // Zero has no place on a logarithmic axis.
+            let shown = |p: &&(f64, f64)| !self.y.log || p.1 > 0.0;
+            let points = || series.points.iter().filter(shown).map(|p| at(*p));
+            if series.joined {
+                chart.draw_series(LineSeries::new(points(), style))?;
+            }
+            // On a logarithmic axis an interval may have no lower end.
+            let bars = series
+                .bars()
+                .map(|bar| bar.map(at).map(|(x, y)| (x, y.max(y_ends.0))));
+            chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
+            chart.draw_series(
+                points().map(|p| EmptyElement::at(p) + shape((0, 0), series.look, 4)),
+            )?;
+        }
         for mark in &self.marks {
             let (x, y) = mark.at;
             let style = mark.look.colour().stroke_width(1);
@@ -336,8 +396,10 @@ impl Plot {
     /// Names beside the plot, where they hide nothing.
     fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
         let lines = self.lines.iter().filter(|line| !line.dashed);
+        let series = self.series.iter();
         let names = lines
             .map(|line| (&line.label, line.look, true))
+            .chain(series.map(|s| (&s.label, s.look, s.joined)))
             .chain(self.marks.iter().map(|m| (&m.label, m.look, false)));
         let mut y = 24;
         for (label, look, is_line) in names {
@@ -358,7 +420,7 @@ impl Plot {
 }
 
 /// A name in lines of so many characters, broken where words or parameters end.
-pub(crate) fn wrapped(name: &str, most: usize) -> Vec<String> {
+fn wrapped(name: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in name.split_inclusive([' ', ':', ',']) {
         let line = lines.last().map_or(0, |l| l.chars().count());
@@ -439,5 +501,44 @@ mod tests {
         assert_eq!(wrapped("rbbr", 24), ["rbbr"]);
         let long = "a".repeat(60);
         assert_eq!(wrapped(&long, 24).concat(), long);
+    }
+
+    fn series(points: &[(f64, f64)], half: &[f64]) -> Series {
+        Series {
+            label: "ours".to_string(),
+            look: Look::Controller(0),
+            points: points.to_vec(),
+            half: half.to_vec(),
+            joined: false,
+        }
+    }
+
+    #[test]
+    fn places_without_numbers_have_their_names_on_the_axis() {
+        let names = ["static", "mobility"].map(str::to_string);
+        let x = Axis::of_names("link", names.to_vec());
+        let mut plot = Plot::new("names", x, Axis::linear("ms"));
+        plot.series.push(series(&[(0.0, 3.0), (1.0, 4.0)], &[]));
+        let svg = plot.svg().unwrap();
+        assert!(
+            svg.contains("\nstatic\n") && svg.contains("\nmobility\n"),
+            "{svg}"
+        );
+        assert_eq!(plot.x.ticks(plot.x.ends([].into_iter())), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn on_a_logarithmic_axis_zero_is_not_drawn_and_intervals_end_at_the_frame() {
+        let mut plot = Plot::new("log", Axis::linear("s"), Axis::log("share"));
+        plot.series.push(series(
+            &[(0.0, 0.0), (1.0, 10.0), (2.0, 1.0)],
+            &[0.0, 20.0, 0.0],
+        ));
+        let svg = plot.svg().unwrap();
+        let marks = svg.matches("<circle").count();
+        assert_eq!(marks, 3, "two values and the legend's: {svg}");
+        let numbers = svg.split('"').flat_map(|value| value.split([' ', ',']));
+        let lowest = numbers.filter_map(|n| n.parse::<i32>().ok()).max().unwrap();
+        assert!(lowest <= SIZE.0 as i32, "{lowest}");
     }
 }
