@@ -1,37 +1,12 @@
 //! What the papers of the family promise, on whole links.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Host, Plan, compare};
-use lowtide_lab::metrics::Metrics;
-use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
+use lowtide_cc::units::Duration;
+use lowtide_lab::compare::Comparison;
+use lowtide_lab::scenario::Scenario;
 use lowtide_sim::impairment::LossModel;
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 
-fn run(scenario: &Scenario, names: &[&str]) -> Comparison {
-    let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
-    let plan = Plan {
-        host: Host::default(),
-        seeds: 1,
-        first_seed: 1,
-        jobs: 2,
-        timelines: false,
-    };
-    compare(scenario, &contenders, &plan, &|| ()).unwrap()
-}
-
-fn of<'a>(comparison: &'a Comparison, name: &str) -> &'a Metrics {
-    let entry = comparison.entries.iter().find(|e| e.name == name);
-    &entry.unwrap().mean
-}
-
-fn constant(mbps: u64) -> Scenario {
-    let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
-    Scenario::on_link("constant", LinkSource::Fixed(Arc::new(link)))
-}
+use crate::setting::{compare, constant, named, of, recorded};
 
 /// RBBR (§V-A): at most 30 % less throughput. BBR-S (§V): 40 % less mean RTT, 60 % less at the tail.
 fn holds_the_papers_claims(result: &Comparison) {
@@ -55,32 +30,16 @@ const FAMILY: [&str; 4] = ["bbr", "rbbr", "bbr-s", "rtt-gain"];
 
 #[test]
 fn on_a_generated_4g_link_the_filters_halve_the_delay() {
-    let scenario = built_in()
-        .iter()
-        .find(|b| b.name == "4g")
-        .unwrap()
-        .scenario();
-    holds_the_papers_claims(&run(&scenario, &FAMILY));
+    holds_the_papers_claims(&compare(&named("4g"), &FAMILY));
 }
 
 #[test]
 fn on_a_real_lte_link_the_filters_halve_the_delay() {
-    let traces = std::env::var_os("LOWTIDE_TRACES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
-        PathBuf::from,
-    );
-    let trace = traces.join("mahimahi/Verizon-LTE-short.down");
-    if !trace.exists() {
-        eprintln!(
-            "skipped: no {}; set LOWTIDE_TRACES to the folder of traces",
-            trace.display()
-        );
+    let Some(mut scenario) = recorded() else {
         return;
-    }
-    let link = lowtide_sim::trace::load(&trace, MAHIMAHI_OPPORTUNITY).unwrap();
-    let mut scenario = Scenario::on_link("verizon", LinkSource::Fixed(Arc::new(link)));
+    };
     scenario.duration = Duration::from_secs(60);
-    holds_the_papers_claims(&run(&scenario, &FAMILY));
+    holds_the_papers_claims(&compare(&scenario, &FAMILY));
 }
 
 #[test]
@@ -95,7 +54,7 @@ fn on_a_constant_link_the_family_loses_nothing_against_bbr() {
         "ebcc",
         "bbrx",
     ];
-    let result = run(&constant(20), &names);
+    let result = compare(&constant(20), &names);
     let bbr = of(&result, "bbr");
     for name in &names[1..] {
         let m = of(&result, name);
@@ -110,7 +69,7 @@ fn on_a_constant_link_the_family_loses_nothing_against_bbr() {
 #[test]
 fn lost_acknowledgments_take_feedback_with_them_and_cost_rbbr_nothing() {
     let mut scenario = constant(20);
-    let throughput = |s: &Scenario| of(&run(s, &["rbbr"]), "rbbr").throughput_mbps;
+    let throughput = |s: &Scenario| of(&compare(s, &["rbbr"]), "rbbr").throughput_mbps;
     let without = throughput(&scenario);
     scenario.ack_loss = LossModel::Random(0.3);
     let with = throughput(&scenario);
@@ -124,7 +83,7 @@ fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
     scenario.aggregation = Some(lowtide_sim::impairment::Aggregation {
         period: Duration::from_millis(20),
     });
-    let result = run(&scenario, &["bbr", "rbbr"]);
+    let result = compare(&scenario, &["bbr", "rbbr"]);
     let (bbr, rbbr) = (of(&result, "bbr"), of(&result, "rbbr"));
     assert!(rbbr.throughput_mbps > 0.9 * bbr.throughput_mbps, "{rbbr:?}");
     assert!(rbbr.rtt_ms.p95 < bbr.rtt_ms.p95, "{rbbr:?}");
@@ -140,7 +99,7 @@ fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
     scenario.flows = 10;
     scenario.stagger = Duration::from_secs(1);
     scenario.duration = Duration::from_secs(60);
-    let result = run(&scenario, &["bbr", "bbr-acd"]);
+    let result = compare(&scenario, &["bbr", "bbr-acd"]);
     let (bbr, acd) = (of(&result, "bbr"), of(&result, "bbr-acd"));
     assert!(
         acd.retransmitted_share < 0.7 * bbr.retransmitted_share,

@@ -1,39 +1,25 @@
 //! What BBRv3 promises against BBR v1 (draft-ietf-ccwg-bbr-06 §3.1): full throughput with losses of
 //! up to 1 % on average, and little loss of its own in shallow buffers.
 
-use std::sync::Arc;
-
-use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Contender, Host, Plan, compare};
+use lowtide_cc::units::Duration;
 use lowtide_lab::metrics::Metrics;
-use lowtide_lab::scenario::{LinkSource, Scenario};
+use lowtide_lab::scenario::Scenario;
 use lowtide_sim::impairment::LossModel;
-use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
+use crate::setting::{compare_seeds, constant, of};
+
 fn scenario(buffer_bdp: f64) -> Scenario {
-    let link = Link::constant(Rate::from_mbps(20)).unwrap();
     Scenario {
         buffer: QueueLimit::Bdp(buffer_bdp),
         duration: Duration::from_secs(40),
-        ..Scenario::on_link("20 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+        ..constant(20)
     }
 }
 
 fn measure<const N: usize>(scenario: &Scenario, names: [&str; N]) -> [Metrics; N] {
-    let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
-    let plan = Plan {
-        host: Host::default(),
-        seeds: 2,
-        first_seed: 1,
-        jobs: 1,
-        timelines: false,
-    };
-    let done = compare(scenario, &contenders, &plan, &|| ()).unwrap();
-    names.map(|name| {
-        let entry = done.entries.iter().find(|e| e.name == name).unwrap();
-        entry.mean
-    })
+    let result = compare_seeds(scenario, &names, 2, 0);
+    names.map(|name| *of(&result, name))
 }
 
 #[test]

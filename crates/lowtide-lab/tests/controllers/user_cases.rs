@@ -1,50 +1,21 @@
 //! The cases that users come with.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Comparison, Contender, Host, Plan, Role, compare};
-use lowtide_lab::metrics::Metrics;
-use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
+use lowtide_cc::units::Duration;
+use lowtide_lab::compare::{self, Contender, Host, Plan, Role};
+use lowtide_lab::scenario::{LinkSource, Scenario};
 use lowtide_sim::SenderKind;
 use lowtide_sim::impairment::{Jitter, LossModel};
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
+use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::transport::TransportConfig;
 
-fn run(scenario: &Scenario, names: &[&str], seeds: u64, jobs: usize) -> Comparison {
-    let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
-    let plan = Plan {
-        host: Host::default(),
-        seeds,
-        first_seed: 1,
-        jobs,
-        timelines: false,
-    };
-    compare(scenario, &contenders, &plan, &|| ()).unwrap()
-}
-
-fn of<'a>(comparison: &'a Comparison, name: &str) -> &'a Metrics {
-    &comparison
-        .entries
-        .iter()
-        .find(|e| e.name == name)
-        .unwrap()
-        .mean
-}
-
-fn named(name: &str) -> Scenario {
-    built_in()
-        .iter()
-        .find(|b| b.name == name)
-        .unwrap()
-        .scenario()
-}
+use crate::setting::{compare, compare_seeds, constant, named, of, recorded};
 
 #[test]
 fn a_source_faster_than_the_link_fills_cubics_queue_and_not_bbrs() {
-    let result = run(&named("media"), &["bbr", "cubic"], 1, 1);
+    let result = compare(&named("media"), &["bbr", "cubic"]);
     let (bbr, cubic) = (of(&result, "bbr"), of(&result, "cubic"));
     assert!(bbr.throughput_mbps > 4.7, "{bbr:?}");
     // Linux's allowance of three send quanta leaves six packets, 15 ms, standing at this rate.
@@ -55,7 +26,7 @@ fn a_source_faster_than_the_link_fills_cubics_queue_and_not_bbrs() {
 
 #[test]
 fn a_video_slower_than_the_link_is_paced_and_loses_nothing() {
-    let result = run(&named("video"), &["bbr", "cubic", "newreno"], 1, 1);
+    let result = compare(&named("video"), &["bbr", "cubic", "newreno"]);
     for name in ["bbr", "cubic", "newreno"] {
         let m = of(&result, name);
         assert!((1.9..2.1).contains(&m.goodput_mbps), "{name} {m:?}");
@@ -68,15 +39,13 @@ fn a_video_slower_than_the_link_is_paced_and_loses_nothing() {
 #[test]
 fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
     let mut scenarios = vec![named("4g")];
-    let constant = Link::constant(Rate::from_mbps(50)).unwrap();
-    let base = Scenario::on_link("constant", LinkSource::Fixed(Arc::new(constant)));
     scenarios.push(Scenario {
         flows: 3,
-        ..base.clone()
+        ..constant(50)
     });
     scenarios.push(Scenario {
         transport: TransportConfig::tcp(),
-        ..base
+        ..constant(50)
     });
     // So many flows that each waits longer for its next slot than for a retransmission timer.
     scenarios.push(Scenario {
@@ -84,7 +53,7 @@ fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
         ..named("4g")
     });
     for scenario in scenarios {
-        let result = run(&scenario, &[], 1, 0);
+        let result = compare(&scenario, &[]);
         let oracle = of(&result, "oracle");
         assert!(oracle.utilisation > 0.995, "{oracle:?}");
         // Where the link is slow, the transmission of a single packet takes milliseconds.
@@ -103,8 +72,8 @@ fn the_number_of_threads_changes_nothing() {
         max: Duration::from_millis(3),
         reorder: true,
     });
-    let one = run(&scenario, &["bbr", "cubic", "newreno"], 3, 1);
-    let four = run(&scenario, &["bbr", "cubic", "newreno"], 3, 4);
+    let one = compare_seeds(&scenario, &["bbr", "cubic", "newreno"], 3, 1);
+    let four = compare_seeds(&scenario, &["bbr", "cubic", "newreno"], 3, 4);
     assert_eq!(one.simulated_packets, four.simulated_packets);
     for (a, b) in one.entries.iter().zip(&four.entries) {
         assert_eq!(
@@ -112,7 +81,7 @@ fn the_number_of_threads_changes_nothing() {
             format!("{:?} {:?}", b.mean, b.ci95)
         );
     }
-    let other_seed = run(
+    let other_seed = compare_seeds(
         &Scenario {
             duration: Duration::from_secs(5),
             ..named("4g")
@@ -127,22 +96,17 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn random_loss_of_one_percent_leaves_bbr_its_throughput_and_takes_it_from_newreno() {
-    let link = Link::constant(Rate::from_mbps(20)).unwrap();
     let scenario = Scenario {
         loss: LossModel::Random(0.01),
         buffer: QueueLimit::Bdp(2.0),
-        ..Scenario::on_link("lossy", LinkSource::Fixed(Arc::new(link)))
+        ..constant(20)
     };
     for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
-        let result = run(
-            &Scenario {
-                transport,
-                ..scenario.clone()
-            },
-            &["bbr", "newreno"],
-            1,
-            0,
-        );
+        let scenario = Scenario {
+            transport,
+            ..scenario.clone()
+        };
+        let result = compare(&scenario, &["bbr", "newreno"]);
         let (bbr, newreno) = (of(&result, "bbr"), of(&result, "newreno"));
         assert!(bbr.utilisation > 0.85, "{transport:?} {bbr:?}");
         assert!(newreno.utilisation < 0.5, "{transport:?} {newreno:?}");
@@ -168,7 +132,7 @@ fn after_an_outage_of_three_seconds_a_flow_comes_back() {
             duration: Duration::from_secs(20),
             ..Scenario::on_link("outage", LinkSource::Fixed(link.clone()))
         };
-        let result = run(&scenario, &["bbr", "bbr-noagg", "cubic", "newreno"], 1, 0);
+        let result = compare(&scenario, &["bbr", "bbr-noagg", "cubic", "newreno"]);
         for entry in &result.entries[1..5] {
             let used = entry.mean.goodput_mbps / (20.0 * 17.0 / 20.0);
             assert!(used > 0.85, "{} {transport:?} {:?}", entry.name, entry.mean);
@@ -178,30 +142,14 @@ fn after_an_outage_of_three_seconds_a_flow_comes_back() {
 
 #[test]
 fn on_a_real_lte_link_cubic_fills_the_queue_and_bbr_keeps_throughput_at_a_fraction_of_the_delay() {
-    let traces = std::env::var_os("LOWTIDE_TRACES").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../../shared/traces"
-            ))
-        },
-        PathBuf::from,
-    );
-    let file = traces.join("mahimahi/Verizon-LTE-short.down");
-    if !file.exists() {
-        println!(
-            "skipped: no {}; set LOWTIDE_TRACES to the folder of traces",
-            file.display()
-        );
+    let Some(link) = recorded() else {
         return;
-    }
-    let link = lowtide_sim::trace::load(&file, MAHIMAHI_OPPORTUNITY).unwrap();
-    assert!((link.mean_rate().as_mbps() - 5.03).abs() < 0.02);
+    };
     let scenario = Scenario {
         duration: Duration::from_secs(120),
-        ..Scenario::on_link("Verizon", LinkSource::Fixed(Arc::new(link)))
+        ..link
     };
-    let result = run(&scenario, &["bbr", "bbr-noagg", "cubic"], 1, 0);
+    let result = compare(&scenario, &["bbr", "bbr-noagg", "cubic"]);
     let (bbr, noagg, cubic) = (
         of(&result, "bbr"),
         of(&result, "bbr-noagg"),
@@ -243,7 +191,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
         jobs: 0,
         timelines: false,
     };
-    let result = compare(&scenario, &contenders, &plan, &|| ()).unwrap();
+    let result = compare::compare(&scenario, &contenders, &plan, &|| ()).unwrap();
     let roles: Vec<Role> = result.entries.iter().map(|e| e.role).collect();
     assert_eq!(roles, [Role::Limit, Role::Contender, Role::Floor]);
     assert!(result.entries.iter().all(|e| e.seeds.len() == 2));

@@ -1,23 +1,21 @@
 //! Vegas, Compound and Copa against what their papers say of them, on whole links.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
-use lowtide_cc::units::{Duration, Rate};
+use lowtide_cc::units::Duration;
 use lowtide_lab::metrics::{Measured, Meter};
-use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_lab::scenario::{Scenario, sender};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
-use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
+use crate::setting::constant;
+
 fn link(mbps: u64, rtt_ms: u64, buffer: QueueLimit, seconds: u64) -> Scenario {
-    let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
     Scenario {
         rtt: Duration::from_millis(rtt_ms),
         buffer,
         duration: Duration::from_secs(seconds),
-        ..Scenario::on_link("constant", LinkSource::Fixed(Arc::new(link)))
+        ..constant(mbps)
     }
 }
 

@@ -2,19 +2,17 @@
 //! a large buffer). The simulator used there sends packets one by one, hence `burst=1`; Linux's
 //! bursts of a millisecond enlarge the window and with it the peaks.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::scenario::{LinkSource, Scenario, sender};
-use lowtide_sim::link::Link;
+use lowtide_lab::scenario::{Scenario, sender};
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::{Probe, Simulation};
 
+use crate::setting::constant;
+
 fn scenario(flows: usize, seconds: u64) -> Scenario {
-    let link = Link::constant(Rate::from_mbps(20)).unwrap();
     Scenario {
         rtt: Duration::from_millis(20),
         buffer: QueueLimit::Bdp(80.0),
@@ -22,7 +20,7 @@ fn scenario(flows: usize, seconds: u64) -> Scenario {
         flows,
         stagger: Duration::from_secs(3),
         packet_size: Bytes::new(1000),
-        ..Scenario::on_link("20 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+        ..constant(20)
     }
 }
 

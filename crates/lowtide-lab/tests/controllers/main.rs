@@ -1,0 +1,8 @@
+//! Controllers on whole links: what users and papers expect of them.
+
+mod bbr;
+mod bbr3;
+mod low_latency_family;
+mod rivals;
+mod setting;
+mod user_cases;
