@@ -3,6 +3,7 @@
 mod phases;
 pub(crate) mod plot;
 mod raster;
+pub(crate) mod timed;
 
 use std::error::Error;
 use std::fs;
@@ -10,14 +11,12 @@ use std::io;
 use std::path::Path;
 
 use self::plot::{Axis, Line, Look, Mark, Plot};
+use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
-use crate::curves::{capacity, cdf, fairness, rates, share_window, shares};
+use crate::curves::{cdf, fairness, rates, share_window, shares};
 use crate::metrics::Metrics;
 use crate::scenario::Scenario;
 use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
-
-/// Bins of a figure: about a pixel each.
-const BINS: usize = 750;
 
 /// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
 /// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `phases`, `plane`, `rtt-cdf`,
@@ -93,7 +92,7 @@ fn plots(
                 Look::Frame
             };
             let timeline = entry.timeline.as_ref();
-            let timeline = timeline.map(|t| t.coarsened(t.link().len().div_ceil(BINS)));
+            let timeline = timeline.map(fitted);
             Shown {
                 entry,
                 look,
@@ -116,16 +115,13 @@ fn plots(
         .collect();
     if let Some((_, first)) = timed.first() {
         let link = scenario.link.link(scenario.duration, seed)?;
-        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), scenario);
-        if !link.is_unlimited() {
-            let values = capacity(&link, first.bin(), first.link().len());
-            rate.area = at_bins(first, values);
-        }
+        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), scenario.duration);
+        rate.area = shade(&link, first);
         rate.lines = timed
             .iter()
             .map(|(s, t)| {
                 let values = rates(t.total(), t.bin(), |b: &FlowBin| b.delivered);
-                line(s, at_bins(t, values))
+                line(s, at_bins(t.bin(), values))
             })
             .collect();
         plots.push(rate);
@@ -135,23 +131,23 @@ fn plots(
         let link_bin = |get: fn(&LinkBin) -> Envelope| {
             move |t: &Timeline| t.link().iter().map(get).collect::<Vec<Envelope>>()
         };
-        let band = |name, axis, get: &dyn Fn(&Timeline) -> Vec<Envelope>| {
-            let mut plot = over_time(name, axis, scenario);
-            plot.lines = timed.iter().map(|(s, t)| band(s, t, &get(t))).collect();
+        let filled = |name, axis, get: &dyn Fn(&Timeline) -> Vec<Envelope>| {
+            let mut plot = over_time(name, axis, scenario.duration);
+            plot.lines = timed.iter().map(|(s, t)| filled(s, t, &get(t))).collect();
             plot
         };
-        plots.push(band("rtt", Axis::log("RTT, ms"), &flow(|b| b.rtt)));
+        plots.push(filled("rtt", Axis::log("RTT, ms"), &flow(|b| b.rtt)));
         let axis = Axis::linear("queueing delay, ms");
-        plots.push(band("queueing-delay", axis, &link_bin(|b| b.sojourn)));
+        plots.push(filled("queueing-delay", axis, &link_bin(|b| b.sojourn)));
         let axis = Axis::linear("queue, kB");
-        plots.push(band("queue", axis, &link_bin(|b| b.queue)));
+        plots.push(filled("queue", axis, &link_bin(|b| b.queue)));
         let axis = Axis::linear("in flight, dashed: cwnd, kB");
-        let mut window = band("window", axis, &flow(|b| b.inflight));
+        let mut window = filled("window", axis, &flow(|b| b.inflight));
         window.lines.extend(timed.iter().map(|(s, t)| {
-            let values = t.total().iter().map(|b| upper(b.cwnd)).collect();
+            let cwnd: Vec<Envelope> = t.total().iter().map(|b| b.cwnd).collect();
             Line {
                 dashed: true,
-                ..line(s, at_bins(t, values))
+                ..line(s, band(t, &cwnd).0)
             }
         }));
         plots.push(window);
@@ -161,22 +157,6 @@ fn plots(
         }
     }
     Ok(plots)
-}
-
-fn over_time(name: &str, y: Axis, scenario: &Scenario) -> Plot {
-    let end = scenario.duration.as_secs_f64();
-    Plot::new(name, Axis::linear("time, s").within(0.0, end), y)
-}
-
-/// Values in the middle of their bins.
-fn at_bins(timeline: &Timeline, values: Vec<f64>) -> Vec<(f64, f64)> {
-    let bin = timeline.bin().as_secs_f64();
-    let place = |(n, value)| ((n as f64 + 0.5) * bin, value);
-    values.into_iter().enumerate().map(place).collect()
-}
-
-fn upper(envelope: Envelope) -> f64 {
-    envelope.get().map_or(f64::NAN, |(_, max)| f64::from(max))
 }
 
 fn line(shown: &Shown<'_>, points: Vec<(f64, f64)>) -> Line {
@@ -189,14 +169,11 @@ fn line(shown: &Shown<'_>, points: Vec<(f64, f64)>) -> Line {
     }
 }
 
-fn band(shown: &Shown<'_>, timeline: &Timeline, envelopes: &[Envelope]) -> Line {
-    let lower = |e: &Envelope| e.get().map_or(f64::NAN, |(min, _)| f64::from(min));
+fn filled(shown: &Shown<'_>, timeline: &Timeline, envelopes: &[Envelope]) -> Line {
+    let (points, low) = band(timeline, envelopes);
     Line {
-        low: envelopes.iter().map(lower).collect(),
-        ..line(
-            shown,
-            at_bins(timeline, envelopes.iter().map(|e| upper(*e)).collect()),
-        )
+        low,
+        ..line(shown, points)
     }
 }
 
@@ -254,19 +231,14 @@ fn distribution(
 
 fn jain(scenario: &Scenario, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
     let y = Axis::linear("Jain's index").within(0.0, 1.05);
-    let mut plot = over_time("jain", y, scenario);
+    let mut plot = over_time("jain", y, scenario.duration);
     plot.lines = timed
         .iter()
         .map(|(s, t)| {
             let window = share_window(t.bin());
             let of_flows: Vec<Vec<f64>> = t.flows().iter().map(|f| shares(f, t.bin())).collect();
-            let points = fairness(t.flows(), &of_flows, window)
-                .enumerate()
-                .map(|(n, j)| {
-                    let at = (n as f64 + 0.5) * window.as_secs_f64();
-                    (at, j.unwrap_or(f64::NAN))
-                });
-            line(s, points.collect())
+            let values = fairness(t.flows(), &of_flows, window);
+            line(s, at_bins(window, values.map(|j| j.unwrap_or(f64::NAN))))
         })
         .collect();
     plot
@@ -275,18 +247,17 @@ fn jain(scenario: &Scenario, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
 /// The rates of the flows of one run, each on top of those before it.
 fn stacked(scenario: &Scenario, timeline: &Timeline) -> Plot {
     let y = Axis::linear("rates on top of each other, Mbit/s");
-    let mut plot = over_time("shares", y, scenario);
-    let window = share_window(timeline.bin()).as_secs_f64();
+    let mut plot = over_time("shares", y, scenario.duration);
+    let window = share_window(timeline.bin());
     let mut below: Vec<f64> = Vec::new();
     for (n, flow) in timeline.flows().iter().enumerate() {
         let own = shares(flow, timeline.bin());
         below.resize(own.len(), 0.0);
         let above: Vec<f64> = below.iter().zip(&own).map(|(a, b)| a + b).collect();
-        let place = |(at, v): (usize, &f64)| ((at as f64 + 0.5) * window, *v);
         plot.lines.push(Line {
             label: format!("flow {}", n + 1),
             look: Look::Controller(n),
-            points: above.iter().enumerate().map(place).collect(),
+            points: at_bins(window, above.iter().copied()),
             low: below,
             dashed: false,
         });

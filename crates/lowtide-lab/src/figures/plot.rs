@@ -71,8 +71,12 @@ impl Axis {
     }
 
     pub(crate) fn log(label: &str) -> Self {
+        Self::scaled(label, true)
+    }
+
+    pub(crate) fn scaled(label: &str, log: bool) -> Self {
         Self {
-            log: true,
+            log,
             ..Self::linear(label)
         }
     }
@@ -125,9 +129,10 @@ impl Axis {
 
     /// Where ticks stand, on the paper's scale.
     pub(crate) fn ticks(&self, (low, high): (f64, f64)) -> Vec<f64> {
-        let steps: Vec<f64> = if !self.names.is_empty() {
+        if !self.names.is_empty() {
             return (0..self.names.len()).map(|n| n as f64).collect();
-        } else if !self.log {
+        }
+        let steps: Vec<f64> = if !self.log {
             let rough = (high - low) / 6.0;
             let decade = 10_f64.powf(rough.log10().floor());
             let step = [1.0, 2.0, 5.0, 10.0]

@@ -72,10 +72,7 @@ impl PaperResult {
                 .map(|(note, claim)| (claim.to_string(), note.to_string()))
                 .collect(),
             failed: experiment
-                .results
-                .iter()
-                .chain(&experiment.on_traces)
-                .flat_map(|r| &r.failed)
+                .failed()
                 .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
                 .collect(),
         })

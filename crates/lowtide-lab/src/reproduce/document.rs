@@ -179,8 +179,7 @@ fn write_page(
         for (note, claim) in notes(rows) {
             writeln!(text, "\n*{claim}*: {note}")?;
         }
-        let results = experiment.results.iter().chain(&experiment.on_traces);
-        let failed: Vec<_> = results.flat_map(|r| &r.failed).collect();
+        let failed: Vec<_> = experiment.failed().collect();
         for run in failed {
             writeln!(
                 text,

@@ -39,11 +39,7 @@ pub fn figures(experiment: &Experiment) -> Result<Vec<Drawn>, String> {
 
 /// Values against each other with their intervals, and the printed points.
 fn plane(plane: &Plane, experiment: &Experiment) -> Result<String, String> {
-    let x = if plane.log {
-        Axis::log(&plane.x_label)
-    } else {
-        Axis::linear(&plane.x_label)
-    };
+    let x = Axis::scaled(&plane.x_label, plane.log);
     let mut plot = Plot::new(&plane.file, x, Axis::linear(&plane.y_label));
     plot.title.clone_from(&plane.title);
     for (n, label) in plane.marks.iter().enumerate() {
@@ -87,11 +83,7 @@ fn curves(figure: &Figure, experiment: &Experiment) -> Result<String, String> {
         let names = figure.x.iter().map(|x| x.label.clone());
         Axis::of_names(&figure.x_label, names.collect())
     };
-    let y = if figure.log {
-        Axis::log(&figure.y_label)
-    } else {
-        Axis::linear(&figure.y_label)
-    };
+    let y = Axis::scaled(&figure.y_label, figure.log);
     let mut plot = Plot::new(&figure.file, x, y);
     plot.title.clone_from(&figure.title);
     for (number, name) in figure.series.iter().enumerate() {

@@ -17,6 +17,7 @@ pub use self::figures::{Drawn, figures};
 pub use self::over_time::cells_over_time;
 pub use self::papers::built_in;
 use crate::claim::{ClaimError, Context, Holds, evaluate, holds, parse_claim, parse_expression};
+use crate::compare::FailedRun;
 use crate::experiment::CellResult;
 use crate::scenario_file::{FileError, ScenarioFile};
 use crate::statistics::{ci95, mean};
@@ -56,6 +57,14 @@ pub struct Experiment {
     pub results: Vec<CellResult>,
     /// The same on recorded links, where there are any.
     pub on_traces: Vec<CellResult>,
+}
+
+impl Experiment {
+    /// Runs that did not come to their end, recorded links included.
+    pub fn failed(&self) -> impl Iterator<Item = &FailedRun> {
+        let results = self.results.iter().chain(&self.on_traces);
+        results.flat_map(|result| &result.failed)
+    }
 }
 
 /// The files that `which` names: a file's name, a paper's, or `all`.

@@ -1,16 +1,12 @@
 //! The papers' figures over time: ours of the first seed, printed values as level lines.
 
-use lowtide_sim::link::Link;
-
 use super::Experiment;
-use crate::curves::{capacity, rates, share_window, shares};
+use crate::curves::{rates, share_window, shares};
 use crate::experiment::CellResult;
 use crate::figures::plot::{Axis, Line, Look, Plot};
+use crate::figures::timed::{at_bins, band, fitted, over_time, shade};
 use crate::scenario_file::{Cell, Each, FileError, OverTime, Quantity, ScenarioFile};
 use crate::timeline::{Envelope, FlowBin, Timeline};
-
-/// Bins of a figure: about a pixel each.
-const BINS: usize = 750;
 
 /// The cells of the file's figures over time, by their place, in the order of the figures.
 ///
@@ -73,7 +69,7 @@ pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, 
             .ok_or("its run is missing")?;
         shown.push(Shown {
             result,
-            timeline: timeline.coarsened(timeline.link().len().div_ceil(BINS)),
+            timeline: fitted(timeline),
             label,
         });
     }
@@ -112,29 +108,10 @@ fn frame(figure: &OverTime, first: &Shown<'_>) -> Plot {
         Quantity::Cwnd => "window, kB",
         Quantity::Queue => "queue, kB",
     };
-    let y = if figure.log {
-        Axis::log(label)
-    } else {
-        Axis::linear(label)
-    };
-    let end = first.result.cell.prepared.scenario.duration.as_secs_f64();
-    let mut plot = Plot::new(&figure.file, Axis::linear("time, s").within(0.0, end), y);
+    let duration = first.result.cell.prepared.scenario.duration;
+    let mut plot = over_time(&figure.file, Axis::scaled(label, figure.log), duration);
     plot.title.clone_from(&figure.title);
     plot
-}
-
-fn shade(link: &Link, timeline: &Timeline) -> Vec<(f64, f64)> {
-    if link.is_unlimited() {
-        return Vec::new();
-    }
-    let values = capacity(link, timeline.bin(), timeline.link().len());
-    at_bins(timeline.bin().as_secs_f64(), values.into_iter())
-}
-
-/// Values in the middle of their bins.
-fn at_bins(bin: f64, values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
-    let place = |(n, value)| ((n as f64 + 0.5) * bin, value);
-    values.enumerate().map(place).collect()
 }
 
 /// The lines of one run: of all flows together, of each group, or of each flow.
@@ -186,7 +163,7 @@ fn values(figure: &OverTime, t: &Timeline, flows: &[usize]) -> (Vec<(f64, f64)>,
     let get: fn(&FlowBin) -> Envelope = match figure.quantity {
         Quantity::Rate if flows.is_empty() => {
             let values = rates(t.total(), bin, |b: &FlowBin| b.delivered);
-            return (at_bins(bin.as_secs_f64(), values.into_iter()), Vec::new());
+            return (at_bins(bin, values), Vec::new());
         }
         Quantity::Rate => return (windowed(t, flows), Vec::new()),
         Quantity::Queue => {
@@ -215,14 +192,5 @@ fn windowed(t: &Timeline, flows: &[usize]) -> Vec<(f64, f64)> {
         .collect();
     let count = of_flows.first().map_or(0, Vec::len);
     let sums = (0..count).map(|at| of_flows.iter().map(|f| f[at]).sum());
-    at_bins(share_window(t.bin()).as_secs_f64(), sums)
-}
-
-fn band(t: &Timeline, envelopes: &[Envelope]) -> (Vec<(f64, f64)>, Vec<f64>) {
-    let edge = |pick: fn((f32, f32)) -> f32| {
-        let value = move |e: &Envelope| e.get().map_or(f64::NAN, |ends| f64::from(pick(ends)));
-        envelopes.iter().map(value)
-    };
-    let upper = at_bins(t.bin().as_secs_f64(), edge(|(_, max)| max));
-    (upper, edge(|(min, _)| min).collect())
+    at_bins(share_window(t.bin()), sums)
 }
