@@ -5,11 +5,13 @@
 //! does so.
 
 pub mod contract;
+mod extension;
 mod factory;
 mod flight;
 mod observer;
 mod path;
 
+pub use extension::{default_receiver, signal_repetition};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
 pub use observer::{AckSeen, LossSeen, Observer};

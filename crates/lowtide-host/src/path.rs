@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use lowtide_cc::Controller;
 use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal, TimeoutEvent,
+    TimeoutKind,
 };
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
 use lowtide_cc::units::{Bytes, Duration, Time};
@@ -74,6 +75,19 @@ impl Path {
     #[must_use]
     pub fn core(&self) -> &dyn Controller {
         &*self.core
+    }
+
+    /// What the peer's estimator should know. A pause of the application is one of our own making,
+    /// whatever the controller knows of it.
+    #[inline]
+    #[must_use]
+    pub fn peer_signal(&self, is_app_limited: bool) -> Option<PeerSignal> {
+        let signal = self.core.peer_signal()?;
+        Some(if is_app_limited {
+            PeerSignal::Suspend
+        } else {
+            signal
+        })
     }
 
     /// Bytes sent and neither acknowledged nor lost.

@@ -5,11 +5,9 @@ use std::task::{Context, Poll, Waker};
 
 use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_host::signal_repetition;
 
-/// The signal is repeated each round trip, in case a packet was lost; but not more often than this.
-const LEAST_REPETITION: Duration = Duration::from_millis(10);
-
-/// And only after so many packets: who hardly sends would keep an idle connection awake for ever, as
+/// The signal is repeated only after so many packets: who hardly sends would keep an idle connection awake for ever, as
 /// DATAGRAM frames are acknowledged.
 const LEAST_PACKETS: u64 = 4;
 
@@ -77,7 +75,7 @@ impl Exchange {
         // An estimator starts suspended.
         let told = state.told.unwrap_or(PeerSignal::Suspend);
         let repeat = state.sent >= max_datagram * LEAST_PACKETS
-            && now.since(state.told_at) >= round_trip.max(LEAST_REPETITION);
+            && now.since(state.told_at) >= signal_repetition(round_trip);
         state.due = signal.is_some_and(|signal| signal != told || repeat);
         if state.due
             && let Some(waker) = state.waker.take()

@@ -7,8 +7,8 @@ use bytes::Bytes as Payload;
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::rbbr::frame::{Frame, LENGTH};
 use lowtide_cc::rbbr::{Receiver, ReceiverConfig};
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_host::default_receiver;
 use noq_proto::ConnectionStats;
 use noq_proto::congestion::Controller;
 
@@ -57,8 +57,7 @@ impl Extension {
     /// When the registry has no `rbbr`, whose estimator this runs.
     #[must_use]
     pub fn new(controller: Box<dyn Controller>) -> Self {
-        let rbbr = registry::parse("rbbr").ok().and_then(|r| r.receiver());
-        Self::with_receiver(controller, rbbr.expect("RBBR works by feedback"))
+        Self::with_receiver(controller, default_receiver())
     }
 
     /// The same with an estimator of your own settings.

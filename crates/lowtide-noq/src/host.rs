@@ -13,7 +13,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{Factory, Flight, Observer, Path, Sent};
 use noq_proto::RttEstimator;
@@ -132,14 +131,7 @@ impl Inner {
     }
 
     fn publish(&self, now: Time, exchange: &Exchange, sent: Bytes) {
-        // A pause of the application is one of our own making, whatever the controller knows of it.
-        let signal = self.path.core().peer_signal().map(|signal| {
-            if self.is_app_limited {
-                PeerSignal::Suspend
-            } else {
-                signal
-            }
-        });
+        let signal = self.path.peer_signal(self.is_app_limited);
         exchange.set_signal(now, signal, sent, self.smoothed_rtt, self.max_datagram);
     }
 

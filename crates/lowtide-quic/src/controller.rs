@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_host::{Factory, Flight, Path, Sent, Token};
+use lowtide_host::{Factory, Flight, Path, Sent, Token, signal_repetition};
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
@@ -25,9 +25,6 @@ const LEAST_PACED_RTT: Duration = Duration::from_millis(2);
 /// With no more than so many packets in flight and nothing more to send, nothing is held back: who
 /// sends acknowledgments and a few words would delay the peer's samples for nothing.
 const UNPACED_PACKETS: u64 = 2;
-
-/// The signal is repeated each round trip, in case a packet was lost; but not more often than this.
-const LEAST_REPETITION: Duration = Duration::from_millis(10);
 
 /// What an endpoint's controllers are made with.
 #[derive(Clone)]
@@ -119,18 +116,11 @@ impl Host {
         let Some(connection) = self.link.get() else {
             return;
         };
-        self.signal = self.path.core().peer_signal().map(|signal| {
-            // The next packet ends a pause of our own making, whatever the controller knows of it.
-            if self.is_app_limited {
-                PeerSignal::Suspend
-            } else {
-                signal
-            }
-        });
+        self.signal = self.path.peer_signal(self.is_app_limited);
         let due = match self.signal_written {
             Some((written, at)) => {
                 written != self.signal
-                    || now.since(at) >= self.path.smoothed_rtt().max(LEAST_REPETITION)
+                    || now.since(at) >= signal_repetition(self.path.smoothed_rtt())
             }
             None => true,
         };

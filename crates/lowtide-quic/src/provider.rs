@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lowtide_cc::rbbr::ReceiverConfig;
 use lowtide_cc::registry::{self, Spec};
-use lowtide_host::{Factory, Make, Observer};
+use lowtide_host::{Factory, Make, Observer, default_receiver};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
 use crate::connection::{Connections, Link};
@@ -57,12 +57,11 @@ impl Provider {
     /// When the registry has no `rbbr`, whose estimator serves peers that run RBBR.
     #[must_use]
     pub fn with_controller(name: &str, make: Make) -> Self {
-        let rbbr = registry::parse("rbbr").ok().and_then(|r| r.receiver());
         Self {
             name: name.to_string(),
             make,
             seed: Factory::any_seed(),
-            receiver: rbbr.expect("RBBR works by feedback"),
+            receiver: default_receiver(),
             observers: None,
             alone: None,
         }
