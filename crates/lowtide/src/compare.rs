@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use lowtide_cc::registry;
 use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
+use lowtide_lab::report::Report;
 use lowtide_lab::scenario::Scenario;
-use lowtide_lab::{figures, qlog, report};
+use lowtide_lab::{figures, qlog};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
@@ -142,7 +143,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
     if let Some(dir) = &args.report {
-        write_report(dir, &done, args.seed)?;
+        output::write_report(Report::of_comparisons(&done, args.seed), dir)?;
     }
     if let Some(dir) = &args.figures {
         write_figures(dir, &done, args.seed)?;
@@ -206,16 +207,6 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
         text.push_str("* best of the controllers. 'limit' knows the link's future; 'best window' is the constant\n  window with the highest throughput/p95 RTT. 'self p95': delay beyond what the link imposes, ms.\n");
     }
     output::print(text.as_bytes())
-}
-
-/// Writes the report and says where, on standard error, so that it does not mix with JSON.
-fn write_report(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
-    let path = dir.join("index.html");
-    report::write(done, seed, &path)
-        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
-    Ok(())
 }
 
 /// The folder of the n-th of several links; of a single one the folder itself.

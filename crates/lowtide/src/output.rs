@@ -1,10 +1,12 @@
 //! Standard output, as machines and people read it.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::metrics::Metrics;
+use lowtide_lab::report::Report;
 use lowtide_lab::scenario::Scenario;
 use serde::Serialize;
 
@@ -26,6 +28,17 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_vec_pretty(value).map_err(Failure::run)?;
     text.push(b'\n');
     print(&text)
+}
+
+/// Writes `index.html` and says where, on standard error, so that it does not mix with JSON.
+pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Failure> {
+    let path = folder.join("index.html");
+    report
+        .write(&path)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+    Ok(())
 }
 
 /// One comparison in JSON; other tools rely on the names.

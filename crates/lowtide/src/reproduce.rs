@@ -12,7 +12,7 @@ use lowtide_lab::report::{PaperResult, Report, Sweep};
 use lowtide_lab::reproduce::{self, Experiment, Row};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 
-use crate::experiment::{complain, write_report};
+use crate::experiment::complain;
 use crate::failure::Failure;
 use crate::{output, progress};
 
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 .collect(),
             runs: Vec::new(),
         };
-        write_report(report, folder)?;
+        output::write_report(report, folder)?;
     }
     experiments
         .iter()

@@ -78,7 +78,26 @@ pub struct Report<'a> {
     pub papers: Vec<PaperResult>,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// Comparisons that were run with timelines; `seed` is the first seed.
+    #[must_use]
+    pub fn of_comparisons(runs: &'a [(Scenario, Comparison)], seed: u64) -> Self {
+        let title = match runs {
+            [(scenario, _)] => scenario.link_name.clone(),
+            several => format!("{} links", several.len()),
+        };
+        let run = |(scenario, comparison): &'a (Scenario, Comparison)| Run {
+            scenario,
+            comparison,
+            seed,
+        };
+        Self {
+            title,
+            runs: runs.iter().map(run).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Writes it to `path`, and makes the folders above.
     ///
     /// # Errors
@@ -115,19 +134,5 @@ fn json_in_page(data: &Data<'_>) -> serde_json::Result<String> {
 /// # Errors
 /// When a link cannot be made again or the file cannot be written.
 pub fn write(runs: &[(Scenario, Comparison)], seed: u64, path: &Path) -> io::Result<()> {
-    let title = match runs {
-        [(scenario, _)] => scenario.link_name.clone(),
-        several => format!("{} links", several.len()),
-    };
-    let run = |(scenario, comparison)| Run {
-        scenario,
-        comparison,
-        seed,
-    };
-    let report = Report {
-        title,
-        runs: runs.iter().map(|(s, c)| run((s, c))).collect(),
-        ..Report::default()
-    };
-    report.write(path)
+    Report::of_comparisons(runs, seed).write(path)
 }

@@ -110,7 +110,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
             sweeps: vec![Sweep::new(&file, &results)],
             ..Report::default()
         };
-        write_report(report, folder)?;
+        output::write_report(report, folder)?;
     }
     complain(&results)
 }
@@ -223,18 +223,7 @@ fn write_run_report(
         sweeps: vec![Sweep::new(file, results)],
         papers: Vec::new(),
     };
-    write_report(report, folder)
-}
-
-/// Writes `index.html` and says where, on standard error.
-pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Failure> {
-    let path = folder.join("index.html");
-    report
-        .write(&path)
-        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
-    Ok(())
+    output::write_report(report, folder)
 }
 
 /// Fails where runs did.

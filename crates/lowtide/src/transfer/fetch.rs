@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lowtide_cc::units::{Bytes, Duration};
@@ -105,39 +105,57 @@ struct Progress {
     /// Downloads: what came in.
     received: AtomicU64,
     sent: AtomicU64,
-    /// The server's newest report of each connection.
-    reports: Mutex<Vec<Option<Report>>>,
-    /// What each connection's sender saw.
-    recordings: Mutex<Vec<Recording>>,
+    peers: Mutex<Vec<Peer>>,
+}
+
+/// What is known of one connection.
+#[derive(Debug, Default)]
+struct Peer {
+    /// The server's newest report.
+    report: Option<Report>,
+    /// What the sender saw.
+    recording: Recording,
 }
 
 impl Progress {
-    fn record(&self, connection: usize, samples: Vec<Sample>) {
-        let recordings = self.recordings.lock();
-        let mut recordings = recordings.unwrap_or_else(PoisonError::into_inner);
-        if recordings.len() <= connection {
-            recordings.resize(connection + 1, Recording::default());
+    fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_peer(&self, connection: usize, f: impl FnOnce(&mut Peer)) {
+        let mut peers = self.peers();
+        if peers.len() <= connection {
+            peers.resize_with(connection + 1, Peer::default);
         }
-        recordings[connection].samples.extend(samples);
+        f(&mut peers[connection]);
+    }
+
+    fn record(&self, connection: usize, samples: Vec<Sample>) {
+        self.with_peer(connection, |peer| peer.recording.samples.extend(samples));
     }
 
     fn report(&self, connection: usize, mut report: Report) {
-        self.record(connection, std::mem::take(&mut report.samples));
-        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        if reports.len() <= connection {
-            reports.resize(connection + 1, None);
-        }
-        reports[connection] = Some(report);
+        let samples = std::mem::take(&mut report.samples);
+        self.with_peer(connection, |peer| {
+            peer.recording.samples.extend(samples);
+            peer.report = Some(report);
+        });
     }
 
     fn first_report(&self) -> Option<Report> {
-        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        reports.first().cloned().flatten()
+        self.peers().first().and_then(|peer| peer.report.clone())
     }
 
     fn received_by_server(&self) -> u64 {
-        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        reports.iter().flatten().map(|r| r.received).sum()
+        let peers = self.peers();
+        let reports = peers.iter().filter_map(|peer| peer.report.as_ref());
+        reports.map(|r| r.received).sum()
+    }
+
+    fn recordings(&self) -> Vec<Recording> {
+        let peers = &mut *self.peers();
+        let take = |peer: &mut Peer| std::mem::take(&mut peer.recording);
+        peers.iter_mut().map(take).collect()
     }
 }
 
@@ -305,13 +323,11 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
     let mut client = client;
     // So that the peers learn of the end; a second is plenty.
     let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
-    let recordings = progress.recordings.lock();
-    let recordings = recordings.unwrap_or_else(PoisonError::into_inner);
     recorded::write(
         args.qlog.as_deref().map(|f| (f, args.qlog_version.get())),
         args.report.as_deref(),
         &summary,
-        &recordings,
+        &progress.recordings(),
     )?;
     if bytes == 0 {
         return Err(Failure::run(format!("{target}: nothing was transferred")));

@@ -18,7 +18,7 @@ pub(super) fn write(
     summary: &Summary<'_>,
     recordings: &[Recording],
 ) -> Result<(), Failure> {
-    let controller = summary.sending_controller();
+    let controller = summary.sending_controller().unwrap_or("unknown");
     let title = format!("{} {}", summary.direction, summary.address);
     if let Some((folder, version)) = qlog {
         let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{}: {e}", folder.display()));

@@ -76,18 +76,14 @@ pub(super) struct Summary<'a> {
 
 impl Summary<'_> {
     /// The controller of what was transferred, as far as known.
-    pub(super) fn sending_controller(&self) -> &str {
+    pub(super) fn sending_controller(&self) -> Option<&str> {
         match self.direction {
-            "upload" => self.controller,
-            _ => self.server_controller.as_deref().unwrap_or("unknown"),
+            "upload" => Some(self.controller),
+            _ => self.server_controller.as_deref(),
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let sender = match self.direction {
-            "upload" => Some(self.controller),
-            _ => self.server_controller.as_deref(),
-        };
         let mut text = format!(
             "{} of {:.1} MB in {:.2} s: {:.2} Mbit/s",
             self.direction,
@@ -95,7 +91,7 @@ impl Summary<'_> {
             self.duration_s,
             self.rate_mbps
         );
-        if let Some(name) = sender {
+        if let Some(name) = self.sending_controller() {
             let _ = write!(text, ", sent by {name}");
         }
         if let Some(SenderState {

@@ -238,17 +238,17 @@ async fn serve(mut connection: Connection, all: ByConnection, controller: String
             },
             _ = ticks.tick() => {
                 last = report();
-                // Who no longer wants reports is told no more.
                 let samples = all.of(id).map(|s| s.take_samples());
-                last.samples = samples.unwrap_or_default();
-                let line = serde_json::to_vec(&last);
-                last.samples.clear();
-                if let Some(stream) = &mut reports
-                    && let Ok(mut line) = line
-                {
-                    line.push(b'\n');
-                    if stream.send(line.into()).await.is_err() {
-                        reports = None;
+                // Who no longer wants reports is told no more.
+                if let Some(stream) = &mut reports {
+                    last.samples = samples.unwrap_or_default();
+                    let line = serde_json::to_vec(&last);
+                    last.samples.clear();
+                    if let Ok(mut line) = line {
+                        line.push(b'\n');
+                        if stream.send(line.into()).await.is_err() {
+                            reports = None;
+                        }
                     }
                 }
                 if tick > 0 && tick.is_multiple_of(REPORTS_A_SECOND) {

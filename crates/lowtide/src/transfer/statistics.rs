@@ -1,7 +1,7 @@
 //! What a sender has done so far.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use lowtide_cc::controller::PacketSent;
@@ -16,10 +16,9 @@ const SAMPLE: Duration = Duration::from_millis(20);
 /// Samples that nobody has fetched: five minutes.
 const MOST_SAMPLES: usize = 15_000;
 
-/// Samples of a sender, where somebody wants them.
+/// Samples of a sender.
 #[derive(Debug, Default)]
 struct Samples {
-    wanted: bool,
     now: Sample,
     since: Time,
     done: Vec<Sample>,
@@ -49,6 +48,8 @@ pub(super) struct Statistics {
     rtt_samples: AtomicU64,
     cwnd: AtomicU64,
     inflight: AtomicU64,
+    /// Somebody wants samples.
+    is_recorded: AtomicBool,
     samples: Mutex<Samples>,
 }
 
@@ -74,9 +75,14 @@ impl Statistics {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The samples if somebody wants them: who does not pays for no lock.
+    fn wanted_samples(&self) -> Option<MutexGuard<'_, Samples>> {
+        self.is_recorded.load(Relaxed).then(|| self.samples())
+    }
+
     /// From now on, samples are wanted.
     pub(super) fn record(&self) {
-        self.samples().wanted = true;
+        self.is_recorded.store(true, Relaxed);
     }
 
     /// The samples since the last call.
@@ -112,12 +118,10 @@ impl Statistics {
 // One thread writes, the endpoint's: loads and stores need not be one step.
 impl Observer for Statistics {
     fn on_sent(&self, packet: &PacketSent) {
-        let mut samples = self.samples();
-        if samples.wanted {
+        if let Some(mut samples) = self.wanted_samples() {
             samples.now.sent_packets += 1;
             samples.now.sent_bytes += packet.bytes.get();
         }
-        drop(samples);
         let sent = self.sent_packets.load(Relaxed) + 1;
         self.sent_packets.store(sent, Relaxed);
     }
@@ -138,10 +142,9 @@ impl Observer for Statistics {
         self.cwnd.store(ack.controller.cwnd().get(), Relaxed);
         self.inflight.store(ack.inflight.get(), Relaxed);
 
-        let mut samples = self.samples();
-        if !samples.wanted {
+        let Some(mut samples) = self.wanted_samples() else {
             return;
-        }
+        };
         let sample = &mut samples.now;
         let acked: Bytes = ack.packets.iter().map(|p| p.bytes).sum();
         sample.acked_bytes += acked.get();
@@ -174,8 +177,7 @@ impl Observer for Statistics {
     fn on_loss(&self, loss: &LossSeen<'_>) {
         let lost = self.lost_packets.load(Relaxed) + loss.packets.len() as u64;
         self.lost_packets.store(lost, Relaxed);
-        let mut samples = self.samples();
-        if samples.wanted {
+        if let Some(mut samples) = self.wanted_samples() {
             samples.now.lost_packets += loss.packets.len() as u32;
             samples.now.lost_bytes += loss.bytes.get();
         }
