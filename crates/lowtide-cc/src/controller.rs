@@ -115,7 +115,8 @@ pub struct AckEvent<'a> {
     /// Their total size.
     pub bytes_acked: Bytes,
     /// Bytes declared lost since the previous acknowledgment (already reported by
-    /// [`Controller::on_loss`]).
+    /// [`Controller::on_loss`]) and still taken for lost:
+    /// [`Controller::on_spurious_timeout`] takes back all that was declared until then.
     pub bytes_lost: Bytes,
     /// The newest RTT sample, not corrected for the peer's acknowledgment delay. `None` when the
     /// acknowledgment gives none (RFC 9002 §5.1: the largest acknowledged packet is not new;
@@ -239,6 +240,10 @@ pub trait Controller: fmt::Debug + Send {
     /// The last [`on_timeout`](Self::on_timeout) of kind [`TimeoutKind::Rto`] was spurious: packets
     /// taken for lost arrived, and are in flight again (RFC 3522, RFC 5682). A controller may
     /// restore its state from before the timeout.
+    ///
+    /// The acknowledgment that shows it is the first after the timeout and follows this call. Its
+    /// [`AckEvent::bytes_lost`] does not count what was declared lost before: a controller that
+    /// has restored its window would otherwise subtract the timeout's losses from it.
     fn on_spurious_timeout(&mut self, _now: Time) {}
 
     /// The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when

@@ -367,6 +367,7 @@ pub unsafe extern "C" fn lowtide_on_spurious_timeout(
         }
         c.clock.set(now);
         c.timed_out = false;
+        c.lost = Bytes::ZERO;
         c.inner.on_spurious_timeout(now);
         Ok(())
     };

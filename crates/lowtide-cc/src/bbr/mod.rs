@@ -360,7 +360,7 @@ impl<P: Parts> Controller for Bbr<P> {
         if !self.recovery.is_active() {
             self.window.save(self.model.phase == Phase::ProbeRtt);
         }
-        self.recovery.restart();
+        self.recovery.on_timeout();
         self.window.on_timeout(self.model.max_datagram);
         // The path may have changed; Startup must find the pipe full again (Linux
         // `bbr_set_state`).

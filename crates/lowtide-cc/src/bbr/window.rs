@@ -50,9 +50,10 @@ impl Window {
         self.first_round.is_some()
     }
 
-    /// Remembers the window. While it is already reduced, the larger memory stays.
+    /// Remembers the window. While it is already reduced, the larger memory stays; so it does where
+    /// a recovery ended with the acknowledgment at hand and its window has not come back yet.
     pub(super) fn save(&mut self, already_reduced: bool) {
-        self.prior = if already_reduced {
+        self.prior = if already_reduced || self.restoring {
             self.prior.max(self.cwnd)
         } else {
             self.cwnd

@@ -257,7 +257,7 @@ impl Controller for Bbr3 {
         // Its losses have just been reported, and have opened a recovery if none was under way;
         // what was saved then is from before the timeout too.
         self.save_before_recovery(self.recovery.is_active());
-        self.recovery.restart();
+        self.recovery.on_timeout();
         Window::on_timeout(timeout, &mut self.model);
     }
 

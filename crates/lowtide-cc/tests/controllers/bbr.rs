@@ -151,8 +151,69 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
 
     let mut host = in_probe_bw(1);
     host.time_out();
-    host.cc.on_spurious_timeout(host.now);
+    host.undo_timeout();
     assert!(host.cc.cwnd() >= before, "a spurious one is undone at once");
+    host.step();
+    assert!(host.cc.cwnd() >= before, "and stays so");
+}
+
+#[test]
+fn after_a_timeout_the_window_slow_starts_until_what_was_lost_is_repaired() {
+    for spec in ["bbr", "bbr3", "bbr-acd"] {
+        let mut host = host(spec, 1);
+        host.run_for(Duration::from_secs(4));
+        let before = host.cc.cwnd();
+        let lost = host.inflight().get() / MSS.get();
+        let first = host.next_number();
+        host.time_out();
+        let mut acked = 0;
+        while acked < lost - 1 {
+            host.step();
+            acked = host.next_number() - first - host.inflight().get() / MSS.get();
+            // Linux: one packet, four with the first acknowledgment, then what is acknowledged.
+            let expected = if acked == 0 { 1 } else { acked + 3 };
+            assert_eq!(host.cc.cwnd(), MSS * expected, "{spec}: {acked} of {lost}");
+        }
+        host.run_until(|h| !h.cc.snapshot().in_recovery);
+        assert!(host.cc.cwnd() >= before - MSS * 2, "{spec}: {before}");
+    }
+}
+
+#[test]
+fn a_link_that_is_slow_after_a_timeout_is_not_flooded_with_the_window_from_before() {
+    for spec in ["bbr", "bbr3", "bbr-acd"] {
+        let mut host = host(spec, 1);
+        host.run_for(Duration::from_secs(8));
+        host.time_out();
+        host.rate = RATE.mul_f64(0.1);
+        host.buffer = Some(MSS * 20);
+        let (sent, dropped) = (host.next_number(), host.lose.len() as u64);
+        host.run_for(Duration::from_millis(500));
+        let sent = host.next_number() - sent;
+        let dropped = host.lose.len() as u64 - dropped;
+        // Path and buffer hold 30 packets: the round that fills them sends twice as many. The link
+        // carries 100 in that time.
+        assert!(dropped <= 30, "{spec}: {dropped}");
+        assert!(sent <= 100 + 30 + dropped, "{spec}: {sent}");
+    }
+}
+
+#[test]
+fn probe_rtt_that_begins_as_a_recovery_ends_gives_back_the_window_from_before_both() {
+    let mut host = in_probe_bw(1);
+    let usual = host.cc.cwnd();
+    host.run_until(|h| h.phase() == "ProbeRTT");
+    // The recovery of a packet ends two round trips after its sending.
+    let flight = host.inflight().get() / MSS.get();
+    let two_rounds_ago = host.next_number() - 2 * flight;
+    for lost in two_rounds_ago - 50..two_rounds_ago + 50 {
+        let mut host = in_probe_bw(1);
+        host.lose = vec![lost];
+        host.run_until(|h| h.phase() == "ProbeRTT");
+        host.run_until(|h| h.phase() != "ProbeRTT");
+        let cwnd = host.cc.cwnd();
+        assert!(cwnd >= usual.mul_f64(0.9), "{lost}: {cwnd}, not {usual}");
+    }
 }
 
 #[test]

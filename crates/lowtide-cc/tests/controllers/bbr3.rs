@@ -374,7 +374,7 @@ fn a_timeout_leaves_one_packet_and_its_recovery_restores_what_the_model_allows()
     let before = host.cc.cwnd();
     host.time_out();
     assert_eq!(host.cc.cwnd(), MSS);
-    host.run_for(ms(300));
+    host.run_until(|h| !h.cc.snapshot().in_recovery);
     assert!(host.cc.cwnd() >= before.mul_f64(0.69), "{}", host.cc.cwnd());
 
     // A.19.

@@ -46,6 +46,7 @@ pub(crate) struct Host {
     pub(crate) data: Option<u64>,
     flight: VecDeque<InFlight>,
     given_up: Vec<InFlight>,
+    lost_since_ack: Bytes,
     sampler: DeliveryRateSampler,
     next_number: u64,
     link_free_at: Time,
@@ -66,6 +67,7 @@ impl Host {
             data: None,
             flight: VecDeque::new(),
             given_up: Vec::new(),
+            lost_since_ack: Bytes::ZERO,
             sampler: DeliveryRateSampler::new(),
             next_number: 0,
             link_free_at: Time::ZERO,
@@ -172,6 +174,8 @@ impl Host {
             }
         }
         self.losses += lost.len() as u64;
+        let bytes_lost = MSS * lost.len() as u64;
+        self.lost_since_ack += bytes_lost;
         let Some(p) = self.flight.pop_front() else {
             return;
         };
@@ -180,7 +184,7 @@ impl Host {
             self.cc.on_loss(&LossEvent {
                 now: self.now,
                 packets: &lost,
-                bytes_lost: MSS * lost.len() as u64,
+                bytes_lost,
                 inflight: self.inflight(),
             });
         }
@@ -196,7 +200,7 @@ impl Host {
             now: self.now,
             packets: &packets,
             bytes_acked: MSS,
-            bytes_lost: MSS * lost.len() as u64,
+            bytes_lost: std::mem::take(&mut self.lost_since_ack),
             rtt: Some(self.last_rtt),
             prior_inflight,
             inflight: self.inflight(),
@@ -241,13 +245,14 @@ impl Host {
 
     /// The retransmission timer fires: all is lost.
     pub(crate) fn time_out(&mut self) {
-        let packets: Vec<LostPacket> = self
-            .flight
-            .drain(..)
-            .map(|p| give_up(&mut self.sampler, &p))
-            .collect();
+        let mut packets = Vec::new();
+        for p in self.flight.drain(..) {
+            packets.push(give_up(&mut self.sampler, &p));
+            self.given_up.push(p);
+        }
         let inflight = Bytes::ZERO;
         let bytes_lost = MSS * packets.len() as u64;
+        self.lost_since_ack += bytes_lost;
         self.cc.on_loss(&LossEvent {
             now: self.now,
             packets: &packets,
@@ -259,6 +264,18 @@ impl Host {
             kind: TimeoutKind::Rto,
             inflight,
         });
+    }
+
+    /// The timeout was spurious: what it gave up is in flight again and arrives now.
+    pub(crate) fn undo_timeout(&mut self) {
+        let mut flight: VecDeque<InFlight> = core::mem::take(&mut self.given_up).into();
+        for p in &mut flight {
+            p.arrives_at = p.arrives_at.max(self.now);
+        }
+        flight.append(&mut self.flight);
+        self.flight = flight;
+        self.lost_since_ack = Bytes::ZERO;
+        self.cc.on_spurious_timeout(self.now);
     }
 
     pub(crate) fn run_for(&mut self, span: Duration) {

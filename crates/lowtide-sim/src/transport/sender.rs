@@ -86,7 +86,8 @@ pub(crate) struct Sender {
     paced_until: Option<Time>,
     waits_for_data: bool,
     complete: bool,
-    bytes_lost_since_ack: Bytes,
+    /// Reported by `on_loss` and, since the last acknowledgment, not taken back.
+    pub(super) bytes_lost_since_ack: Bytes,
     // Reused from event to event, so that none allocates.
     pub(super) newly_acked: Vec<AckedPacket>,
     pub(super) lost: Vec<u64>,

@@ -6,7 +6,7 @@
 //! so that new data may follow them.
 
 use lowtide_cc::controller::TimeoutKind;
-use lowtide_cc::units::{Duration, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::flight::Fate;
 use super::loss_detection::GRANULARITY;
@@ -159,6 +159,7 @@ impl Sender {
             }
         }
         self.detection.search_again();
+        self.bytes_lost_since_ack = Bytes::ZERO;
         if let Driver::Controller(cc) = &mut self.driver {
             cc.on_spurious_timeout(now);
         }
