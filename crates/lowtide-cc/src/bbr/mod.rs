@@ -345,6 +345,7 @@ impl<P: Parts> Controller for Bbr<P> {
             &mut self.parts.loss,
             &mut self.parts.window,
         );
+        self.model.window_held = self.window.limits_sender();
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
@@ -362,6 +363,7 @@ impl<P: Parts> Controller for Bbr<P> {
         }
         self.recovery.restart();
         self.window.on_timeout(self.model.max_datagram);
+        self.model.window_held = self.window.limits_sender();
         // The path may have changed; Startup must find the pipe full again (Linux
         // `bbr_set_state`).
         self.full_pipe.reset();
@@ -370,6 +372,7 @@ impl<P: Parts> Controller for Bbr<P> {
     fn on_spurious_timeout(&mut self, _now: Time) {
         self.recovery.end();
         self.window.restore();
+        self.model.window_held = self.window.limits_sender();
         self.policer.reset();
         self.full_pipe.reset();
     }

@@ -40,6 +40,9 @@ pub struct Model {
     pub send_quantum: Bytes,
     /// ProbeBW is in its probing phase (gain 1.25).
     pub probing: bool,
+    /// A loss holds the window below what the path could take: the first round of a recovery
+    /// (packet conservation), and from a timeout until its recovery ends.
+    pub window_held: bool,
 }
 
 impl Model {
@@ -62,6 +65,7 @@ impl Model {
             initial_window: config.initial_window.max(max_datagram),
             send_quantum: max_datagram,
             probing: false,
+            window_held: false,
         }
     }
 

@@ -72,9 +72,10 @@ impl BandwidthEstimator for FeedbackEstimator {
         }
     }
 
-    /// Algorithm 2, and any other time in which the sender is the limit (§III-C).
+    /// Algorithm 2, and any other time in which the sender is the limit (§III-C): the application
+    /// has nothing to send, or a loss holds the window.
     fn peer_signal(&self, model: &Model) -> Option<PeerSignal> {
-        let limited = model.app_limited || model.phase != Phase::ProbeBw;
+        let limited = model.phase != Phase::ProbeBw || model.app_limited || model.window_held;
         Some(if limited {
             PeerSignal::Suspend
         } else {

@@ -203,3 +203,32 @@ fn probe_rtt_and_an_idle_application_suspend_the_receiver() {
     host.run_until(|h| h.data == Some(0));
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
 }
+
+#[test]
+fn while_a_loss_holds_the_window_the_receiver_is_suspended() {
+    let mut host = in_probe_bw();
+    host.lose.push(host.next_number());
+    host.run_until(|h| h.losses == 1);
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    // Packet conservation lasts a round: 40 ms, and what the probe of Startup left in the queue.
+    let since = host.now;
+    host.run_until(|h| h.cc.peer_signal() == Some(PeerSignal::Regular));
+    let lasted = host.now.since(since);
+    assert!(lasted >= ms(40) && lasted < ms(80), "{lasted}");
+
+    // From a timeout on, a window of one packet grows again.
+    host.time_out();
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    host.run_until(|h| h.cc.peer_signal() == Some(PeerSignal::Regular));
+    let bdp = LINK.volume_in(ms(40));
+    assert!(host.cc.cwnd() >= bdp, "{} of {bdp}", host.cc.cwnd());
+}
+
+#[test]
+fn a_spurious_timeout_resumes_the_receiver_at_once() {
+    let mut host = in_probe_bw();
+    host.time_out();
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    host.cc.on_spurious_timeout(host.now);
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Regular));
+}
