@@ -73,14 +73,18 @@ pub struct Options {
     pub burst_packets: Option<u64>,
 }
 
-impl Default for Options {
+impl Options {
     /// As in Linux.
+    pub const DEFAULT: Self = Self {
+        aggregation: true,
+        policer: true,
+        burst_packets: None,
+    };
+}
+
+impl Default for Options {
     fn default() -> Self {
-        Self {
-            aggregation: true,
-            policer: true,
-            burst_packets: None,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -289,6 +293,8 @@ impl<P: Parts> Controller for Bbr<P> {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         self.model.app_limited = sent.app_limited;
+        // A probe of the host ends a silence that a full window made.
+        self.model.window_held = self.window.limits_sender() || sent.inflight > self.window.get();
         self.parts.estimator.on_packet_sent(sent, &self.model);
         let was_idle = sent.inflight <= sent.bytes;
         if was_idle && sent.app_limited {

@@ -40,8 +40,9 @@ pub struct Model {
     pub send_quantum: Bytes,
     /// ProbeBW is in its probing phase (gain 1.25).
     pub probing: bool,
-    /// A loss holds the window below what the path could take: the first round of a recovery
-    /// (packet conservation), and from a timeout until its recovery ends.
+    /// The window, not the path, limits the sender: in the first round of a recovery (packet
+    /// conservation), from a timeout until its recovery ends, and where the last packet was a probe
+    /// beyond the window (PTO, tail loss).
     pub window_held: bool,
 }
 
