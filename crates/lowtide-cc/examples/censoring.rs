@@ -14,7 +14,7 @@ use plotters::prelude::*;
 mod censored_link;
 
 use censored_link::{
-    CAPACITY, Kind, UNBOUNDED, at_constant_rate, pacing_itself, summary, tracking,
+    CAPACITY, Kind, SLOW, UNBOUNDED, at_constant_rate, pacing_itself, summary, tracking,
 };
 
 /// Runs behind each number.
@@ -28,7 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("plain, known noise", Kind::PlainKnown),
         ("plain, learning", Kind::PlainLearning),
         ("Tobit, known noise", Kind::TobitKnown),
-        ("Tobit, learning", learning((0.01, 0.02))),
+        ("Tobit, learning", Kind::TobitLearning(SLOW)),
+        (
+            "Tobit, learning, √Q to 100 %",
+            learning(NoiseBounds::DEFAULT.process),
+        ),
         ("Tobit, learning, no bounds", Kind::TobitLearning(UNBOUNDED)),
     ];
     println!("capacity 10, deviation 1, ceiling constant: mean ± deviation (furthest)\n");
@@ -69,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn learning(process: (f64, f64)) -> Kind {
     Kind::TobitLearning(NoiseBounds {
         process,
-        ..NoiseBounds::default()
+        ..NoiseBounds::DEFAULT
     })
 }
 
@@ -81,7 +85,7 @@ fn draw(path: &str) -> Result<(), Box<dyn Error>> {
     area.fill(&WHITE)?;
     let (above, below) = area.split_vertically(320);
 
-    let tobit = learning(NoiseBounds::default().process);
+    let tobit = Kind::TobitLearning(SLOW);
     let seed = 1;
     let lines = [
         ("capacity", GREY, vec![CAPACITY; SHOWN]),

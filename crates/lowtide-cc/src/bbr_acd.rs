@@ -23,6 +23,11 @@ pub enum Halving {
     EveryAckForOneRound,
 }
 
+impl Halving {
+    /// The published code's, which made the paper's figures.
+    pub const DEFAULT: Self = Self::EveryAckForOneRound;
+}
+
 /// Congestion detection and what follows from it.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionDetection {
@@ -35,7 +40,10 @@ pub struct CongestionDetection {
 }
 
 impl CongestionDetection {
-    /// A detector whose equal RTTs differ by at most `tolerance` (the paper's α: 1 ms).
+    /// The paper's α.
+    pub const DEFAULT_TOLERANCE: Duration = Duration::from_millis(1);
+
+    /// A detector whose equal RTTs differ by at most `tolerance`.
     #[must_use]
     pub fn new(tolerance: Duration, halving: Halving) -> Self {
         Self {

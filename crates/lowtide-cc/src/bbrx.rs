@@ -26,8 +26,13 @@ pub struct CorrectedMax {
 }
 
 impl CorrectedMax {
-    /// Gain `beta`, 0 to 1 (0.2), and RTT parameter `k`, 1 to 10 (1.25); clamped to these ranges,
-    /// NaN to the values in brackets.
+    /// β as BBR-S's paper prints it.
+    pub const DEFAULT_BETA: f64 = 0.2;
+    /// K as BBR-S's paper prints it.
+    pub const DEFAULT_K: f64 = 1.25;
+
+    /// Gain `beta`, 0 to 1, and RTT parameter `k`, 1 to 10; clamped to these ranges, NaN to the
+    /// defaults.
     #[must_use]
     pub fn new(beta: f64, k: f64) -> Self {
         let within = |x: f64, low: f64, high: f64, default: f64| {
@@ -39,8 +44,8 @@ impl CorrectedMax {
         };
         Self {
             max: MaxBandwidth::default(),
-            beta: within(beta, 0.0, 1.0, 0.2),
-            k: within(k, 1.0, 10.0, 1.25),
+            beta: within(beta, 0.0, 1.0, Self::DEFAULT_BETA),
+            k: within(k, 1.0, 10.0, Self::DEFAULT_K),
             factor: 1.0,
         }
     }

@@ -20,6 +20,11 @@ pub enum LastWindow {
     BeforeQueue,
 }
 
+impl LastWindow {
+    /// The equation's.
+    pub const DEFAULT: Self = Self::Mirrored;
+}
+
 /// The window by loss and queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LossAndQueue {
@@ -30,7 +35,10 @@ pub struct LossAndQueue {
 }
 
 impl LossAndQueue {
-    /// A rule that calls a queue of `queue_packets` (the paper's γ: 30) long.
+    /// The paper's γ.
+    pub const DEFAULT_QUEUE_PACKETS: u64 = 30;
+
+    /// A rule that calls a queue of `queue_packets` (γ) long.
     #[must_use]
     pub fn new(queue_packets: u64, last_window: LastWindow) -> Self {
         Self {

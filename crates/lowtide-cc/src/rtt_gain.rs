@@ -18,14 +18,17 @@ pub struct RttGain {
 }
 
 impl RttGain {
+    /// The largest of the thesis.
+    pub const DEFAULT_ALPHA: f64 = 1.0;
+
     /// A gain of `alpha` · min_rtt / rtt; `alpha` above 0 and at most 1 (thesis: 1, 0.75, 0.5).
-    /// Other values are taken as 1.
+    /// Other values are taken as the default.
     #[must_use]
     pub fn new(alpha: f64) -> Self {
         let alpha = if alpha > 0.0 && alpha <= 1.0 {
             alpha
         } else {
-            1.0
+            Self::DEFAULT_ALPHA
         };
         Self { alpha }
     }

@@ -26,14 +26,18 @@ pub struct Thresholds {
     pub gamma: u64,
 }
 
-impl Default for Thresholds {
+impl Thresholds {
     /// 2, 4 and 1 packets (Linux `tcp_vegas`).
+    pub const DEFAULT: Self = Self {
+        alpha: 2,
+        beta: 4,
+        gamma: 1,
+    };
+}
+
+impl Default for Thresholds {
     fn default() -> Self {
-        Self {
-            alpha: 2,
-            beta: 4,
-            gamma: 1,
-        }
+        Self::DEFAULT
     }
 }
 

@@ -5,8 +5,8 @@
 mod censored_link;
 
 use censored_link::{
-    CAPACITY, Kind, NOISE, UNBOUNDED, at_constant_rate, mean_and_deviation, pacing_itself, summary,
-    tracking,
+    CAPACITY, Kind, NOISE, SLOW, UNBOUNDED, at_constant_rate, mean_and_deviation, pacing_itself,
+    summary, tracking,
 };
 use lowtide_cc::filter::{Adaptation, NoiseBounds, TobitKalman};
 
@@ -55,7 +55,7 @@ impl Plain {
 #[test]
 fn with_a_ceiling_far_above_it_is_the_plain_adaptive_filter() {
     let adaptation = Adaptation::default();
-    for bounds in [NoiseBounds::default(), UNBOUNDED] {
+    for bounds in [NoiseBounds::default(), SLOW, UNBOUNDED] {
         for ceiling in [f64::INFINITY, 1e6, CAPACITY + 20.0] {
             let mut tobit = TobitKalman::with_bounds(CAPACITY, NOISE, adaptation, bounds);
             let mut plain = Plain {
@@ -108,7 +108,7 @@ fn learnt_noise_costs_part_of_the_correction_but_the_estimate_stays() {
     for (sending_rate, least, greatest) in
         [(12.5, 9.97, 10.03), (10.0, 9.75, 10.0), (9.0, 9.08, 10.0)]
     {
-        let kind = Kind::TobitLearning(NoiseBounds::default());
+        let kind = Kind::TobitLearning(SLOW);
         let (mean, deviation, furthest) = summary(kind, sending_rate, RUNS);
         assert!(
             (least..greatest).contains(&mean),
@@ -134,7 +134,7 @@ fn without_bounds_learnt_noise_fails_under_censoring() {
 
 #[test]
 fn paced_by_its_own_estimate_the_tobit_filter_keeps_the_rate_and_the_plain_one_sinks() {
-    let tobit = Kind::TobitLearning(NoiseBounds::default());
+    let tobit = Kind::TobitLearning(SLOW);
     // Movement of the capacity in a step, largest root mean square error.
     for (walk, largest) in [(0.0, 0.04), (0.01, 0.06), (0.03, 0.12)] {
         let (mean, rms, _) = tracking(tobit, walk, 1.0, RUNS);
@@ -223,7 +223,7 @@ fn a_reset_moves_the_state_with_the_certainty_of_one_measurement() {
 
 #[test]
 fn runs_repeat_exactly() {
-    let kind = Kind::TobitLearning(NoiseBounds::default());
+    let kind = Kind::TobitLearning(SLOW);
     let (once, again) = (
         at_constant_rate(kind, 9.0, 5),
         at_constant_rate(kind, 9.0, 5),

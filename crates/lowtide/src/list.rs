@@ -27,7 +27,7 @@ struct Listed {
 struct ListedParameter {
     name: &'static str,
     summary: &'static str,
-    default: &'static str,
+    default: String,
     values: String,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 .map(|p| ListedParameter {
                     name: p.name,
                     summary: p.summary,
-                    default: p.default,
+                    default: p.default.to_string(),
                     values: p.domain.to_string(),
                 })
                 .collect(),

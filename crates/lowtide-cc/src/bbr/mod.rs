@@ -73,14 +73,18 @@ pub struct Options {
     pub burst_packets: Option<u64>,
 }
 
-impl Default for Options {
+impl Options {
     /// As in Linux.
+    pub const DEFAULT: Self = Self {
+        aggregation: true,
+        policer: true,
+        burst_packets: None,
+    };
+}
+
+impl Default for Options {
     fn default() -> Self {
-        Self {
-            aggregation: true,
-            policer: true,
-            burst_packets: None,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -289,6 +293,8 @@ impl<P: Parts> Controller for Bbr<P> {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         self.model.app_limited = sent.app_limited;
+        // A probe of the host ends a silence that a full window made.
+        self.model.window_held = self.window.limits_sender() || sent.inflight > self.window.get();
         self.parts.estimator.on_packet_sent(sent, &self.model);
         let was_idle = sent.inflight <= sent.bytes;
         if was_idle && sent.app_limited {
@@ -345,6 +351,7 @@ impl<P: Parts> Controller for Bbr<P> {
             &mut self.parts.loss,
             &mut self.parts.window,
         );
+        self.model.window_held = self.window.limits_sender();
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
@@ -362,6 +369,7 @@ impl<P: Parts> Controller for Bbr<P> {
         }
         self.recovery.on_timeout();
         self.window.on_timeout(self.model.max_datagram);
+        self.model.window_held = self.window.limits_sender();
         // The path may have changed; Startup must find the pipe full again (Linux
         // `bbr_set_state`).
         self.full_pipe.reset();
@@ -370,6 +378,7 @@ impl<P: Parts> Controller for Bbr<P> {
     fn on_spurious_timeout(&mut self, _now: Time) {
         self.recovery.end();
         self.window.restore();
+        self.model.window_held = self.window.limits_sender();
         self.policer.reset();
         self.full_pipe.reset();
     }

@@ -40,6 +40,10 @@ pub struct Model {
     pub send_quantum: Bytes,
     /// ProbeBW is in its probing phase (gain 1.25).
     pub probing: bool,
+    /// The window, not the path, limits the sender: in the first round of a recovery (packet
+    /// conservation), from a timeout until its recovery ends, and where the last packet was a probe
+    /// beyond the window (PTO, tail loss).
+    pub window_held: bool,
 }
 
 impl Model {
@@ -62,6 +66,7 @@ impl Model {
             initial_window: config.initial_window.max(max_datagram),
             send_quantum: max_datagram,
             probing: false,
+            window_held: false,
         }
     }
 

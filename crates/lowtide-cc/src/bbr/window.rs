@@ -24,6 +24,8 @@ pub(super) struct Window {
     prior: Bytes,
     /// What the first round of a recovery does; `None` outside of it.
     first_round: Option<FirstRound>,
+    /// A timeout reduced the window to one packet and its recovery goes on.
+    after_timeout: bool,
     /// A recovery opened since the last acknowledgment.
     opening: bool,
     /// A recovery ended with the acknowledgment at hand.
@@ -36,6 +38,7 @@ impl Window {
             cwnd: model.initial_window,
             prior: Bytes::ZERO,
             first_round: None,
+            after_timeout: false,
             opening: false,
             restoring: false,
         }
@@ -50,6 +53,11 @@ impl Window {
         self.first_round.is_some()
     }
 
+    /// Whether a loss keeps the window below what the path could take.
+    pub(super) fn limits_sender(&self) -> bool {
+        self.is_held() || self.after_timeout
+    }
+
     /// Remembers the window. While it is already reduced, the larger memory stays; so it does where
     /// a recovery ended with the acknowledgment at hand and its window has not come back yet.
     pub(super) fn save(&mut self, already_reduced: bool) {
@@ -61,6 +69,7 @@ impl Window {
     }
 
     pub(super) fn restore(&mut self) {
+        self.after_timeout = false;
         self.cwnd = self.cwnd.max(self.prior);
     }
 
@@ -82,6 +91,7 @@ impl Window {
     /// Everything in flight is lost: start with one packet.
     pub(super) fn on_timeout(&mut self, max_datagram: Bytes) {
         self.cwnd = max_datagram;
+        self.after_timeout = true;
         self.first_round = None;
         self.opening = false;
         self.restoring = false;

@@ -1,24 +1,26 @@
 //! `max_bw`: the highest delivery rate of this and the previous ProbeBW cycle (§5.5.2–5.5.6).
 
 use crate::delivery_rate::RateSample;
-use crate::filter::{Maximum, Windowed};
 use crate::units::Rate;
 
 /// A sample counts in its cycle and in the next one (`MaxBwFilterLen` = 2 cycles): each of the two
-/// then holds one probe for more bandwidth.
-const LATER_CYCLES: u64 = 1;
-
+/// then holds one probe for more bandwidth. Two maxima are exact; the three-sample filter of other
+/// windows thins its samples out by quarters, which a window of two ticks has not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MaxBandwidth {
-    filter: Windowed<Rate, Maximum>,
     cycle: u64,
+    /// The newest cycle that has a sample, and its maximum.
+    newest: (u64, Rate),
+    /// The maximum of the cycle before that one.
+    previous: Rate,
 }
 
 impl MaxBandwidth {
     pub(super) fn new() -> Self {
         Self {
-            filter: Windowed::new(LATER_CYCLES),
             cycle: 0,
+            newest: (0, Rate::ZERO),
+            previous: Rate::ZERO,
         }
     }
 
@@ -29,13 +31,25 @@ impl MaxBandwidth {
         if !sample.delivery_rate.is_zero()
             && (!sample.app_limited || sample.delivery_rate >= self.get())
         {
-            self.filter.update(self.cycle, sample.delivery_rate);
+            self.update(sample.delivery_rate);
         }
         self.get()
     }
 
+    /// What is too old goes when a sample of a later cycle counts, not before.
+    fn update(&mut self, rate: Rate) {
+        let (cycle, max) = self.newest;
+        if cycle == self.cycle {
+            self.newest.1 = max.max(rate);
+            return;
+        }
+        let follows = cycle + 1 == self.cycle;
+        self.previous = if follows { max } else { Rate::ZERO };
+        self.newest = (self.cycle, rate);
+    }
+
     fn get(&self) -> Rate {
-        self.filter.get().unwrap_or(Rate::ZERO)
+        self.previous.max(self.newest.1)
     }
 
     /// `AdvanceMaxBwFilter`: a cycle is over.
@@ -83,5 +97,22 @@ mod tests {
         );
         assert_eq!(take(50, false, false), 60, "of the previous cycle");
         assert_eq!(take(70, true, false), 70);
+    }
+
+    #[test]
+    fn the_first_sample_of_a_cycle_counts_like_any_other() {
+        let mut filter = MaxBandwidth::new();
+        let mut cycle = |rates: [u64; 3]| {
+            let maxima =
+                rates.map(|rate| filter.on_sample(&sample(rate, false)).as_bytes_per_sec());
+            filter.advance();
+            maxima
+        };
+        assert_eq!(cycle([100, 90, 80]), [100, 100, 100]);
+        assert_eq!(cycle([70, 60, 50]), [100, 100, 100]);
+        // 100 is two cycles old.
+        assert_eq!(cycle([65, 40, 30]), [70, 70, 70]);
+        assert_eq!(cycle([20, 15, 10]), [65, 65, 65]);
+        assert_eq!(cycle([5, 5, 5]), [20, 20, 20]);
     }
 }

@@ -82,13 +82,17 @@ pub struct Options {
     pub probe_rtt_ends_cycle: bool,
 }
 
-impl Default for Options {
+impl Options {
     /// As for TCP, by the draft.
+    pub const DEFAULT: Self = Self {
+        offload_quanta: 3,
+        probe_rtt_ends_cycle: false,
+    };
+}
+
+impl Default for Options {
     fn default() -> Self {
-        Self {
-            offload_quanta: 3,
-            probe_rtt_ends_cycle: false,
-        }
+        Self::DEFAULT
     }
 }
 

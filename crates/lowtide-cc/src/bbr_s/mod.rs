@@ -36,6 +36,23 @@ pub struct SkipConfig {
     pub bounds: NoiseBounds,
 }
 
+impl SkipConfig {
+    /// The paper's step. It prints no fewest acknowledgments: `docs/algorithms/bbr-s.md` measures
+    /// them.
+    pub const DEFAULT: Self = Self {
+        step: Duration::from_millis(10),
+        min_acks: 8,
+        adaptation: Adaptation::DEFAULT,
+        bounds: NoiseBounds::DEFAULT,
+    };
+}
+
+impl Default for SkipConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
 /// SKIP in the place of the maximum filter, which Startup still paces by.
 #[derive(Clone, Debug)]
 pub struct SkipEstimator {

@@ -26,11 +26,16 @@ pub struct Gamma {
 impl Default for Gamma {
     /// 30 packets, fixed (INFOCOM 2006).
     fn default() -> Self {
-        Self::new(HIGHEST as u64, false)
+        Self::new(Self::DEFAULT_PACKETS, Self::DEFAULT_TUNED)
     }
 }
 
 impl Gamma {
+    /// γ where nothing else is chosen (INFOCOM 2006).
+    pub const DEFAULT_PACKETS: u64 = HIGHEST as u64;
+    /// Whether it is tuned where nothing else is chosen.
+    pub const DEFAULT_TUNED: bool = false;
+
     /// So many packets. Where `tuned`, that is where it begins, and it stays between 5 and 30.
     #[must_use]
     pub fn new(packets: u64, tuned: bool) -> Self {

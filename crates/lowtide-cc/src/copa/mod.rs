@@ -43,13 +43,17 @@ pub struct Options {
     pub mode_switching: bool,
 }
 
-impl Default for Options {
+impl Options {
     /// δ = 0.5 with mode switching: the paper's Copa.
+    pub const DEFAULT: Self = Self {
+        delta: 0.5,
+        mode_switching: true,
+    };
+}
+
+impl Default for Options {
     fn default() -> Self {
-        Self {
-            delta: 0.5,
-            mode_switching: true,
-        }
+        Self::DEFAULT
     }
 }
 

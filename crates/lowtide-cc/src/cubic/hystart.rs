@@ -1,5 +1,9 @@
 //! HyStart++ (RFC 9406): leaves slow start when the RTT rises, by way of a conservative slow start
 //! that can still find the rise to have been a false alarm.
+//!
+//! An acknowledgment may grow the window by all that it covers (L = ∞, §4.3), as is right for hosts
+//! that pace. A host that does not and whose receivers acknowledge more than eight packets at once
+//! would need L = 8.
 
 use crate::controller::{AckEvent, PacketSent};
 use crate::rounds::RoundsByNumber;

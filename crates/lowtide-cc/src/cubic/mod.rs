@@ -47,6 +47,9 @@ struct Saved {
     ssthresh: f64,
     w_max: f64,
     cwnd_prior: f64,
+    /// K, the epoch's beginning, and `W_est`. The time of the timeout itself does not count in `t`:
+    /// like any in which no acknowledgment used the window, it moves the beginning.
+    epoch: Option<Epoch>,
 }
 
 /// CUBIC.
@@ -100,6 +103,7 @@ impl Cubic {
             ssthresh: self.ssthresh,
             w_max: self.w_max,
             cwnd_prior: self.cwnd_prior,
+            epoch: self.epoch,
         }
     }
 
@@ -136,7 +140,7 @@ impl Cubic {
         });
         // Time in which the application did not fill the window is not growth (RFC 9438 §5.8).
         if let Some(last) = self.last_limited_at
-            && last > epoch.began_at
+            && last >= epoch.began_at
         {
             let gap = ack.now.since(last);
             if gap > self.srtt {
@@ -229,7 +233,7 @@ impl Controller for Cubic {
             self.ssthresh = before.ssthresh;
             self.w_max = before.w_max;
             self.cwnd_prior = before.cwnd_prior;
-            self.epoch = None;
+            self.epoch = before.epoch;
         }
     }
 

@@ -107,6 +107,29 @@ fn now_of(cubic: &Cubic) -> Time {
 }
 
 #[test]
+fn idle_time_is_not_growth_even_right_after_an_epoch_began() {
+    let after_idleness_of = |idle: Duration| {
+        let rtt = Duration::from_millis(100);
+        let mut cubic = Cubic::new(&config(), false);
+        let mut number = 0;
+        for n in 1..=4 {
+            round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+        }
+        lose(&mut cubic, number - 1, Time::ZERO + rtt * 4);
+        // The recovery ends, and the first acknowledgments of the epoch come, all at once.
+        round(&mut cubic, &mut number, Time::ZERO + rtt * 5, rtt);
+        assert_eq!(now_of(&cubic), Time::ZERO + rtt * 5);
+        for n in 6..10 {
+            let now = Time::ZERO + rtt * n + idle;
+            round(&mut cubic, &mut number, now, rtt);
+        }
+        cubic.cwnd()
+    };
+    let without = after_idleness_of(Duration::ZERO);
+    assert_eq!(after_idleness_of(Duration::from_secs(20)), without);
+}
+
+#[test]
 fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
     let mut cubic = Cubic::new(&config(), false);
     let rtt = Duration::from_millis(10);
@@ -233,4 +256,31 @@ fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
     }
     cubic.on_spurious_timeout(Time::ZERO + rtt * 9);
     assert_eq!((cubic.cwnd(), cubic.ssthresh, cubic.w_max), before);
+}
+
+#[test]
+fn a_spurious_timeout_gives_back_the_place_on_the_cubic_function() {
+    let rtt = Duration::from_millis(100);
+    let stalled_for = |stall: Duration| {
+        let mut cubic = Cubic::new(&config(), false);
+        let mut number = 0;
+        for n in 1..=4 {
+            round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+        }
+        lose(&mut cubic, number - 1, Time::ZERO + rtt * 4);
+        for n in 5..25 {
+            round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+        }
+        if !stall.is_zero() {
+            time_out(&mut cubic, number - 1, Time::ZERO + rtt * 25);
+            cubic.on_spurious_timeout(Time::ZERO + rtt * 25 + stall);
+        }
+        for n in 25..45 {
+            round(&mut cubic, &mut number, Time::ZERO + rtt * n + stall, rtt);
+        }
+        cubic.cwnd()
+    };
+    // RFC 9438 §4.9.1: K, t_epoch and W_est are restored. The stall itself is no growth.
+    let undisturbed = stalled_for(Duration::ZERO);
+    assert_eq!(stalled_for(Duration::from_secs(1)), undisturbed);
 }

@@ -18,15 +18,17 @@ pub struct Adaptation {
 impl Adaptation {
     /// The longest window of innovations.
     pub const MAX_WINDOW: usize = 64;
+
+    /// γ 0.95, N 10. The paper prints neither.
+    pub const DEFAULT: Self = Self {
+        forgetting: 0.95,
+        window: 10,
+    };
 }
 
-/// γ 0.95, N 10. The paper prints neither.
 impl Default for Adaptation {
     fn default() -> Self {
-        Self {
-            forgetting: 0.95,
-            window: 10,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -35,8 +37,8 @@ impl Default for Adaptation {
 ///
 /// The equations alone are not stable when most measurements are censored. Such measurements
 /// hardly vary, so R shrinks; all that does vary is then taken for movement of the state, so Q and
-/// the gain grow until the estimate runs away. `docs/estimators.md` has the measurements from
-/// which the defaults come and says what they cost.
+/// the gain grow until the estimate runs away. `docs/estimators.md` and `docs/algorithms/bbr-s.md`
+/// have the measurements from which the defaults come and say what they cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseBounds {
     /// Least and largest √Q / |x|.
@@ -45,13 +47,18 @@ pub struct NoiseBounds {
     pub measurement: (f64, f64),
 }
 
-/// 1 % to 2 % of the state a step for its own movement, 3 % to 100 % for a measurement's noise.
+impl NoiseBounds {
+    /// 1 % to 100 % of the state a step for its own movement, as cellular links need it; 3 % to
+    /// 100 % for a measurement's noise.
+    pub const DEFAULT: Self = Self {
+        process: (0.01, 1.0),
+        measurement: (0.03, 1.0),
+    };
+}
+
 impl Default for NoiseBounds {
     fn default() -> Self {
-        Self {
-            process: (0.01, 0.02),
-            measurement: (0.03, 1.0),
-        }
+        Self::DEFAULT
     }
 }
 

@@ -15,13 +15,21 @@ pub use self::sender::FeedbackEstimator;
 use crate::bbr::{Bbr, Options, PartSet};
 use crate::controller::Config;
 
-/// RBBR's sender. ACK-aggregation compensation, which belongs to the sender's own estimate, is off
-/// whatever `options` say (§V-A).
+/// RBBR's sender, whose receiver reports by `schedule`. ACK-aggregation compensation, which belongs
+/// to the sender's own estimate, is off whatever `options` say (§V-A).
 #[must_use]
-pub fn rbbr(config: &Config, options: Options) -> Bbr<PartSet<FeedbackEstimator>> {
+pub fn rbbr(
+    config: &Config,
+    options: Options,
+    schedule: Schedule,
+) -> Bbr<PartSet<FeedbackEstimator>> {
     let options = Options {
         aggregation: false,
         ..options
     };
-    Bbr::with_parts(config, options, PartSet::new(FeedbackEstimator::default()))
+    Bbr::with_parts(
+        config,
+        options,
+        PartSet::new(FeedbackEstimator::new(schedule)),
+    )
 }

@@ -23,6 +23,11 @@ pub enum Filter {
     },
 }
 
+impl Filter {
+    /// The paper's α (Fig. 11).
+    pub const DEFAULT_ALPHA: f64 = 0.6;
+}
+
 /// Initial standard deviations of the Kalman filter, as shares of the first sample. The paper does
 /// not print them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +38,22 @@ pub struct Noise {
     pub process: f64,
     /// Of a measurement (√R).
     pub measurement: f64,
+}
+
+impl Noise {
+    /// Forgotten within ten samples; a factor of ten either way makes no difference
+    /// (`docs/algorithms/rbbr.md`).
+    pub const DEFAULT: Self = Self {
+        state: 0.5,
+        process: 0.1,
+        measurement: 0.5,
+    };
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// When an acknowledgment carries the estimate.
@@ -68,6 +89,26 @@ pub struct ReceiverConfig {
     pub filter: Filter,
     /// When to report.
     pub schedule: Schedule,
+}
+
+impl ReceiverConfig {
+    /// The paper's Kalman filter, which reports with each acknowledgment. Δt is that of the paper's
+    /// own traces; it prints none for the filter.
+    pub const DEFAULT: Self = Self {
+        interval: Duration::from_millis(10),
+        gaps: Gaps::Stretch,
+        filter: Filter::Kalman {
+            alpha: Filter::DEFAULT_ALPHA,
+            initial: Noise::DEFAULT,
+        },
+        schedule: Schedule::EveryAcks(1),
+    };
+}
+
+impl Default for ReceiverConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// The filter at work; empty before the first sample, which initialises it.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use self::entries::ENTRIES;
 pub use self::nearest::nearest;
 use self::parameter::Values;
-pub use self::parameter::{Domain, Parameter};
+pub use self::parameter::{Domain, Parameter, Value};
 use crate::controller::{Config, Controller};
 use crate::rbbr::ReceiverConfig;
 
@@ -204,6 +204,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_spec_builds_without_parameters_is_the_types_default() {
+        let config = Config::default();
+        let same = |spec, cc: &dyn Controller| {
+            let built = build(spec, &config).unwrap();
+            assert_eq!(alloc::format!("{built:?}"), alloc::format!("{cc:?}"));
+        };
+        let bbr = crate::bbr::Options::default();
+        let without_aggregation = crate::bbr::Options {
+            aggregation: false,
+            ..bbr
+        };
+        same("bbr", &crate::bbr::Bbr::v1(&config, bbr));
+        let skip = crate::bbr_s::SkipConfig::default();
+        same(
+            "bbr-s",
+            &crate::bbr_s::bbr_s(&config, without_aggregation, &skip),
+        );
+        same("bbr3", &crate::bbr3::Bbr3::new(&config, Default::default()));
+        same("copa", &crate::copa::Copa::new(&config, Default::default()));
+        same(
+            "vegas",
+            &crate::vegas::Vegas::new(&config, Default::default()),
+        );
+        let gamma = crate::compound::Gamma::default();
+        same("compound", &crate::compound::Compound::new(&config, gamma));
+        let receiver = parse("rbbr").unwrap().receiver();
+        assert_eq!(receiver, Some(ReceiverConfig::default()));
+    }
+
+    #[test]
     fn specs_build_controllers_and_errors_name_the_part_and_the_remedy() {
         let config = Config::default();
         let window = build("window:packets=7", &config).unwrap();
@@ -234,6 +264,7 @@ mod tests {
             ("rtt-gain:alpha=nan", &["'nan'", "a number"]),
             ("rbbr:interval=10", &["'10'", "its unit", "from 1us to 10s"]),
             ("rbbr:interval=11s", &["'11s'", "from 1us to 10s"]),
+            ("rbbr:acks=100000", &["'100000'", "from 1 to 1000"]),
             ("rbbr:filter=foo", &["'foo'", "one of kalman, ewma, none"]),
         ] {
             let error = parse(spec).unwrap_err().to_string();

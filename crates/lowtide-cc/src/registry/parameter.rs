@@ -109,19 +109,37 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it does, with its unit.
     pub summary: &'static str,
-    /// Its value when not given.
-    pub default: &'static str,
+    /// Its value when not given: that of the type which it sets.
+    pub default: Value,
     /// What fits.
     pub domain: Domain,
 }
 
+/// A value of a parameter. It prints as it would be typed in a spec.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
+pub enum Value {
+    /// `true` or `false`.
     Flag(bool),
+    /// A whole number.
     Whole(u64),
+    /// A number.
     Real(f64),
+    /// A span of time.
     Span(Duration),
+    /// A word of a [`Domain::Choice`].
     Word(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Whole(n) => write!(f, "{n}"),
+            Self::Real(x) => write!(f, "{x}"),
+            Self::Span(span) => write!(f, "{}", Spelt(*span)),
+            Self::Word(word) => write!(f, "{word}"),
+        }
+    }
 }
 
 /// The value of each of an entry's parameters.
@@ -154,10 +172,7 @@ impl Values {
 
     fn get(&self, name: &str) -> Option<Value> {
         let at = self.parameters.iter().position(|p| p.name == name)?;
-        self.given[at].or_else(|| {
-            let parameter = &self.parameters[at];
-            parameter.domain.parse(parameter.default)
-        })
+        Some(self.given[at].unwrap_or(self.parameters[at].default))
     }
 
     pub(super) fn flag(&self, name: &str) -> bool {

@@ -80,7 +80,8 @@ fn specs() -> Vec<String> {
                 Domain::Choice(words) => words,
                 _ => &[],
             };
-            let others = choices.iter().filter(|c| **c != parameter.default);
+            let default = parameter.default.to_string();
+            let others = choices.iter().filter(|c| **c != default);
             specs.extend(others.map(|c| format!("{}:{}={c}", entry.name, parameter.name)));
         }
     }

@@ -69,6 +69,12 @@ impl Kind {
     }
 }
 
+/// For a capacity that moves by a few percent a step; the defaults also follow a cellular link.
+pub(crate) const SLOW: NoiseBounds = NoiseBounds {
+    process: (0.01, 0.02),
+    ..NoiseBounds::DEFAULT
+};
+
 /// The equations without bounds worth the name.
 pub(crate) const UNBOUNDED: NoiseBounds = NoiseBounds {
     process: (1e-6, 1e6),

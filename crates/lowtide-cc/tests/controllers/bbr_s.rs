@@ -215,12 +215,7 @@ fn gaps_between_packets_of_a_slow_link_are_no_outages() {
 fn the_estimate_does_not_exceed_what_was_delivered() {
     let mut model = Model::new(&Config::for_datagram(MSS));
     (model.min_rtt, model.rtt) = (ms(40), ms(40));
-    let mut estimator = SkipEstimator::new(&SkipConfig {
-        step: ms(10),
-        min_acks: 8,
-        adaptation: Adaptation::default(),
-        bounds: NoiseBounds::default(),
-    });
+    let mut estimator = SkipEstimator::new(&SkipConfig::default());
     estimator.on_phase(Phase::ProbeBw);
     // Bursts of 1 MB/s, as they were sent; in a round trip a fifth of it arrives.
     let delivered = Rate::from_bytes_per_sec(200_000);

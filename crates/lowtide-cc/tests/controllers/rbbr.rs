@@ -2,7 +2,7 @@
 
 use super::events::{at, ms};
 use super::host::{Host, MSS};
-use lowtide_cc::controller::{Feedback, PeerSignal};
+use lowtide_cc::controller::{Feedback, PacketSent, PeerSignal};
 use lowtide_cc::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
@@ -104,7 +104,11 @@ const LINK: Rate = Rate::from_mbps(20);
 
 /// A flow in ProbeBW that has had no feedback.
 fn in_probe_bw() -> Host {
-    let cc = registry::build("rbbr", &Config::for_datagram(MSS)).unwrap();
+    in_probe_bw_by("rbbr")
+}
+
+fn in_probe_bw_by(spec: &str) -> Host {
+    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
     let mut host = Host::new(cc, LINK, ms(40));
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
     host.run_until(|h| h.phase() == "ProbeBW");
@@ -168,6 +172,23 @@ fn without_feedback_for_ten_rounds_the_sender_trusts_itself_again() {
 }
 
 #[test]
+fn feedback_lasts_as_long_as_its_schedule_says_and_two_lost_reports_longer() {
+    // Ten rounds are at most 0.6 s. Three thousand packets of 1000 bytes take 1.6 s at 1.25 × 12 Mbit/s,
+    // less 0.1 s for those that were in flight before, and 2 s at 12 Mbit/s.
+    for (spec, holds_for, gone_after) in [
+        ("rbbr:period=1s", ms(2_900), ms(3_500)),
+        ("rbbr:acks=1000", ms(1_400), ms(2_500)),
+    ] {
+        let mut host = in_probe_bw_by(spec);
+        feed_back(&mut host, 1, Rate::from_mbps(12));
+        host.run_for(holds_for);
+        assert_eq!(estimate(&host), Rate::from_mbps(12), "{spec}");
+        host.run_for(gone_after - holds_for);
+        assert_ne!(estimate(&host), Rate::from_mbps(12), "{spec}");
+    }
+}
+
+#[test]
 fn forged_feedback_neither_stalls_nor_explodes_the_flow() {
     for forged in [0, 1, 1_000, 10_000_000_000, u64::MAX] {
         let mut host = in_probe_bw();
@@ -202,4 +223,52 @@ fn probe_rtt_and_an_idle_application_suspend_the_receiver() {
     host.data = Some(3);
     host.run_until(|h| h.data == Some(0));
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+}
+
+#[test]
+fn while_a_loss_holds_the_window_the_receiver_is_suspended() {
+    let mut host = in_probe_bw();
+    host.lose.push(host.next_number());
+    host.run_until(|h| h.losses == 1);
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    // Packet conservation lasts a round: 40 ms, and what the probe of Startup left in the queue.
+    let since = host.now;
+    host.run_until(|h| h.cc.peer_signal() == Some(PeerSignal::Regular));
+    let lasted = host.now.since(since);
+    assert!(lasted >= ms(40) && lasted < ms(80), "{lasted}");
+
+    // From a timeout on, a window of one packet grows again.
+    host.time_out();
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    host.run_until(|h| h.cc.peer_signal() == Some(PeerSignal::Regular));
+    let bdp = LINK.volume_in(ms(40));
+    assert!(host.cc.cwnd() >= bdp, "{} of {bdp}", host.cc.cwnd());
+}
+
+#[test]
+fn a_spurious_timeout_resumes_the_receiver_at_once() {
+    let mut host = in_probe_bw();
+    host.time_out();
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
+    host.cc.on_spurious_timeout(host.now);
+    assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Regular));
+}
+
+#[test]
+fn a_probe_beyond_the_window_suspends_the_receiver() {
+    // PTO and tail loss probes end a silence that a full window made, not the path.
+    let mut host = in_probe_bw();
+    let (now, cwnd, number) = (host.now, host.cc.cwnd(), host.next_number());
+    let mut send = |number, inflight| {
+        host.cc.on_packet_sent(&PacketSent {
+            now,
+            number,
+            bytes: MSS,
+            inflight,
+            app_limited: false,
+        });
+        host.cc.peer_signal()
+    };
+    assert_eq!(send(number, cwnd + MSS), Some(PeerSignal::Suspend));
+    assert_eq!(send(number + 1, cwnd), Some(PeerSignal::Regular));
 }

@@ -90,6 +90,27 @@ fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
 }
 
 #[test]
+fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
+    // Each loss opens a recovery, whose first round sends what was delivered and no more.
+    let mut scenario = constant(20);
+    scenario.buffer = QueueLimit::Bdp(4.0);
+    scenario.loss = LossModel::Random(0.03);
+    let lossy = compare(&scenario, &["bbr-noagg", "rbbr"]);
+    scenario.loss = LossModel::Random(0.005);
+    scenario.aggregation = Some(lowtide_sim::impairment::Aggregation {
+        period: Duration::from_millis(25),
+    });
+    let unsteady = compare(&scenario, &["bbr-noagg", "rbbr"]);
+    for result in [lossy, unsteady] {
+        let (bbr, rbbr) = (of(&result, "bbr-noagg"), of(&result, "rbbr"));
+        assert!(
+            rbbr.throughput_mbps > 0.8 * bbr.throughput_mbps,
+            "{rbbr:?} {bbr:?}"
+        );
+    }
+}
+
+#[test]
 fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
     // Mahmud et al., testbed scenario 3: ten TCP flows on 10 Mbit/s, 100 packets of buffer.
     let mut scenario = constant(10);

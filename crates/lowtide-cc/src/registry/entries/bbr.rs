@@ -3,33 +3,36 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter, Values};
+use super::super::parameter::{Domain, Parameter, Value, Values};
 use crate::bbr::{Bbr, Options};
 
 pub(super) const AGGREGATION: Parameter = Parameter {
     name: "aggregation",
     summary: "compensate aggregated acknowledgments by a larger window",
-    default: "true",
+    default: Value::Flag(Options::DEFAULT.aggregation),
     domain: Domain::Flag,
 };
 
 /// Off in the simulator that the papers of these derivatives used.
 pub(super) const AGGREGATION_OFF: Parameter = Parameter {
-    default: "false",
+    default: Value::Flag(false),
     ..AGGREGATION
 };
 
 pub(super) const POLICER: Parameter = Parameter {
     name: "policer",
     summary: "recognise token-bucket policers by long-term sampling",
-    default: "true",
+    default: Value::Flag(Options::DEFAULT.policer),
     domain: Domain::Flag,
 };
 
 pub(super) const BURST: Parameter = Parameter {
     name: "burst",
     summary: "packets of a burst; 0: about a millisecond's worth",
-    default: "0",
+    default: Value::Whole(match Options::DEFAULT.burst_packets {
+        Some(packets) => packets,
+        None => 0,
+    }),
     domain: Domain::Whole { min: 0, max: 1000 },
 };
 

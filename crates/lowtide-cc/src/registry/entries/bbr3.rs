@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use crate::bbr3::{self, Bbr3};
 
 pub(super) static BBR3: Entry = Entry {
@@ -24,13 +24,13 @@ pub(super) static BBR3: Entry = Entry {
 const OFFLOAD: Parameter = Parameter {
     name: "offload",
     summary: "send quanta that may always be in flight: 3 for TCP with offload, 1 for QUIC",
-    default: "3",
+    default: Value::Whole(bbr3::Options::DEFAULT.offload_quanta),
     domain: Domain::Whole { min: 1, max: 16 },
 };
 
 const PROBE_RTT_ENDS_CYCLE: Parameter = Parameter {
     name: "probe-rtt-ends-cycle",
     summary: "ProbeRTT too ages the bandwidth filter; not in the draft",
-    default: "false",
+    default: Value::Flag(bbr3::Options::DEFAULT.probe_rtt_ends_cycle),
     domain: Domain::Flag,
 };

@@ -3,10 +3,20 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION, BURST, POLICER, options};
 use crate::bbr_acd::{CongestionDetection, Halving, bbr_acd};
 use crate::units::Duration;
+
+const ONCE: &str = "once";
+const EVERY_ACK: &str = "every-ack";
+
+const fn word(halving: Halving) -> &'static str {
+    match halving {
+        Halving::OncePerRecovery => ONCE,
+        Halving::EveryAckForOneRound => EVERY_ACK,
+    }
+}
 
 pub(super) static BBR_ACD: Entry = Entry {
     name: "bbr-acd",
@@ -16,7 +26,7 @@ pub(super) static BBR_ACD: Entry = Entry {
         Parameter {
             name: "alpha",
             summary: "RTTs that differ by no more are equal",
-            default: "1ms",
+            default: Value::Span(CongestionDetection::DEFAULT_TOLERANCE),
             domain: Domain::Span {
                 min: Duration::ZERO,
                 max: Duration::from_secs(10),
@@ -26,8 +36,8 @@ pub(super) static BBR_ACD: Entry = Entry {
             name: "halve",
             summary: "how often a loss of congestion halves the window: at once (the paper's \
                       text) or at each acknowledgment of a round (its code)",
-            default: "every-ack",
-            domain: Domain::Choice(&["once", "every-ack"]),
+            default: Value::Word(word(Halving::DEFAULT)),
+            domain: Domain::Choice(&[ONCE, EVERY_ACK]),
         },
         AGGREGATION,
         POLICER,
@@ -36,7 +46,7 @@ pub(super) static BBR_ACD: Entry = Entry {
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));
         let halving = match values.word("halve") {
-            "once" => Halving::OncePerRecovery,
+            ONCE => Halving::OncePerRecovery,
             _ => Halving::EveryAckForOneRound,
         };
         let detection = CongestionDetection::new(values.span("alpha"), halving);

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
 use crate::bbr_s::{SkipConfig, bbr_s};
 use crate::filter::{Adaptation, NoiseBounds};
@@ -46,7 +46,7 @@ static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "step",
         summary: "time from capacity sample to capacity sample",
-        default: "10ms",
+        default: Value::Span(SkipConfig::DEFAULT.step),
         domain: Domain::Span {
             min: Duration::from_millis(1),
             max: Duration::from_secs(10),
@@ -55,13 +55,13 @@ static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "acks",
         summary: "fewest acknowledgments of a sample; a step lasts until it has them",
-        default: "8",
+        default: Value::Whole(SkipConfig::DEFAULT.min_acks as u64),
         domain: Domain::Whole { min: 2, max: 1000 },
     },
     Parameter {
         name: "gamma",
         summary: "memory of the noise estimates",
-        default: "0.95",
+        default: Value::Real(SkipConfig::DEFAULT.adaptation.forgetting),
         domain: Domain::Real {
             min: 0.0,
             max: 0.9999,
@@ -70,31 +70,31 @@ static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "window",
         summary: "innovations that the noise estimates average",
-        default: "10",
+        default: Value::Whole(SkipConfig::DEFAULT.adaptation.window as u64),
         domain: Domain::Whole { min: 1, max: 64 },
     },
     Parameter {
         name: "process-min",
         summary: "least process noise, standard deviation, share of the estimate",
-        default: "0.01",
+        default: Value::Real(SkipConfig::DEFAULT.bounds.process.0),
         domain: NOISE_SHARE,
     },
     Parameter {
         name: "process-max",
         summary: "most process noise, standard deviation, share of the estimate",
-        default: "1",
+        default: Value::Real(SkipConfig::DEFAULT.bounds.process.1),
         domain: NOISE_SHARE,
     },
     Parameter {
         name: "measurement-min",
         summary: "least measurement noise, standard deviation, share of the estimate",
-        default: "0.03",
+        default: Value::Real(SkipConfig::DEFAULT.bounds.measurement.0),
         domain: NOISE_SHARE,
     },
     Parameter {
         name: "measurement-max",
         summary: "most measurement noise, standard deviation, share of the estimate",
-        default: "1",
+        default: Value::Real(SkipConfig::DEFAULT.bounds.measurement.1),
         domain: NOISE_SHARE,
     },
     AGGREGATION_OFF,

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION, BURST, POLICER, options};
 use crate::bbrx::{CorrectedMax, bbrx};
 
@@ -15,13 +15,13 @@ pub(super) static BBRX: Entry = Entry {
         Parameter {
             name: "beta",
             summary: "gain of the correction",
-            default: "0.2",
+            default: Value::Real(CorrectedMax::DEFAULT_BETA),
             domain: Domain::Real { min: 0.0, max: 1.0 },
         },
         Parameter {
             name: "k",
             summary: "rtt/min_rtt at which nothing is corrected",
-            default: "1.25",
+            default: Value::Real(CorrectedMax::DEFAULT_K),
             domain: Domain::Real {
                 min: 1.0,
                 max: 10.0,

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::vegas::QUEUED_PACKETS;
 use crate::compound::{Compound, Gamma};
 
@@ -15,13 +15,13 @@ pub(super) static COMPOUND: Entry = Entry {
         Parameter {
             name: "gamma",
             summary: "with so many packets queued the delay window shrinks",
-            default: "30",
+            default: Value::Whole(Gamma::DEFAULT_PACKETS),
             domain: QUEUED_PACKETS,
         },
         Parameter {
             name: "tuning",
             summary: "tune gamma at each loss, between 5 and 30 packets",
-            default: "false",
+            default: Value::Flag(Gamma::DEFAULT_TUNED),
             domain: Domain::Flag,
         },
     ],

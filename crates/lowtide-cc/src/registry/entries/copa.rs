@@ -3,8 +3,10 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use crate::copa::{self, Copa};
+
+const SWITCHING: &str = "switching";
 
 pub(super) static COPA: Entry = Entry {
     name: "copa",
@@ -14,7 +16,7 @@ pub(super) static COPA: Entry = Entry {
         Parameter {
             name: "delta",
             summary: "price of delay, 1/packets; 1.25/delta packets are queued on average",
-            default: "0.5",
+            default: Value::Real(copa::Options::DEFAULT.delta),
             domain: Domain::Real {
                 min: 0.004,
                 max: 10.0,
@@ -23,14 +25,18 @@ pub(super) static COPA: Entry = Entry {
         Parameter {
             name: "mode",
             summary: "switching: competes with flows that fill the buffer; default: never",
-            default: "switching",
-            domain: Domain::Choice(&["default", "switching"]),
+            default: Value::Word(if copa::Options::DEFAULT.mode_switching {
+                SWITCHING
+            } else {
+                "default"
+            }),
+            domain: Domain::Choice(&["default", SWITCHING]),
         },
     ],
     make: |values, config| {
         let options = copa::Options {
             delta: values.real("delta"),
-            mode_switching: values.word("mode") == "switching",
+            mode_switching: values.word("mode") == SWITCHING,
         };
         Box::new(Copa::new(config, options))
     },

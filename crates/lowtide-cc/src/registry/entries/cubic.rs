@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use crate::cubic::Cubic;
 
 pub(super) static CUBIC: Entry = Entry {
@@ -13,7 +13,7 @@ pub(super) static CUBIC: Entry = Entry {
     parameters: &[Parameter {
         name: "hystart",
         summary: "leave slow start when the RTT rises (HyStart++)",
-        default: "false",
+        default: Value::Flag(false),
         domain: Domain::Flag,
     }],
     make: |values, config| Box::new(Cubic::new(config, values.flag("hystart"))),

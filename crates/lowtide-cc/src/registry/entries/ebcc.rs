@@ -3,9 +3,19 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
 use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
+
+const MIRRORED: &str = "mirrored";
+const BEFORE_QUEUE: &str = "before-queue";
+
+const fn word(last: LastWindow) -> &'static str {
+    match last {
+        LastWindow::Mirrored => MIRRORED,
+        LastWindow::BeforeQueue => BEFORE_QUEUE,
+    }
+}
 
 pub(super) static EBCC: Entry = Entry {
     name: "ebcc",
@@ -15,7 +25,7 @@ pub(super) static EBCC: Entry = Entry {
         Parameter {
             name: "gamma",
             summary: "packets in the queue from which on it counts as long",
-            default: "30",
+            default: Value::Whole(LossAndQueue::DEFAULT_QUEUE_PACKETS),
             domain: Domain::Whole {
                 min: 1,
                 max: 1_000_000,
@@ -25,8 +35,8 @@ pub(super) static EBCC: Entry = Entry {
             name: "last",
             summary: "the paper's last window: mirrored at the target (Eq. 6) or the one \
                       before the queue grew (its text)",
-            default: "mirrored",
-            domain: Domain::Choice(&["mirrored", "before-queue"]),
+            default: Value::Word(word(LastWindow::DEFAULT)),
+            domain: Domain::Choice(&[MIRRORED, BEFORE_QUEUE]),
         },
         AGGREGATION_OFF,
         POLICER,
@@ -35,7 +45,7 @@ pub(super) static EBCC: Entry = Entry {
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));
         let last = match values.word("last") {
-            "before-queue" => LastWindow::BeforeQueue,
+            BEFORE_QUEUE => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
         };
         Box::new(ebcc(

@@ -3,9 +3,9 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
-use crate::rtt_gain::rtt_gain;
+use crate::rtt_gain::{RttGain, rtt_gain};
 
 pub(super) static RTT_GAIN: Entry = Entry {
     name: "rtt-gain",
@@ -15,7 +15,7 @@ pub(super) static RTT_GAIN: Entry = Entry {
         Parameter {
             name: "alpha",
             summary: "factor of the steady gain",
-            default: "1",
+            default: Value::Real(RttGain::DEFAULT_ALPHA),
             domain: Domain::Real {
                 min: 0.01,
                 max: 1.0,

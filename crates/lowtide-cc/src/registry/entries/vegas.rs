@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use crate::vegas::{Thresholds, Vegas};
 
 pub(super) static VEGAS: Entry = Entry {
@@ -14,19 +14,19 @@ pub(super) static VEGAS: Entry = Entry {
         Parameter {
             name: "alpha",
             summary: "with fewer packets queued the window grows",
-            default: "2",
+            default: Value::Whole(Thresholds::DEFAULT.alpha),
             domain: QUEUED_PACKETS,
         },
         Parameter {
             name: "beta",
             summary: "with more packets queued the window shrinks; at least alpha",
-            default: "4",
+            default: Value::Whole(Thresholds::DEFAULT.beta),
             domain: QUEUED_PACKETS,
         },
         Parameter {
             name: "gamma",
             summary: "with more packets queued slow start ends",
-            default: "1",
+            default: Value::Whole(Thresholds::DEFAULT.gamma),
             domain: QUEUED_PACKETS,
         },
     ],

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::super::Entry;
-use super::super::parameter::{Domain, Parameter};
+use super::super::parameter::{Domain, Parameter, Value};
 use crate::window::ConstantWindow;
 
 pub(super) static WINDOW: Entry = Entry {
@@ -13,7 +13,7 @@ pub(super) static WINDOW: Entry = Entry {
     parameters: &[Parameter {
         name: "packets",
         summary: "the window, packets",
-        default: "20",
+        default: Value::Whole(20),
         domain: Domain::Whole {
             min: 1,
             max: 100_000_000,
