@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lowtide_cc::rbbr::frame::LENGTH;
+use lowtide_cc::controllers::rbbr::frame::LENGTH;
 use lowtide_noq::{Controllers, Extension};
 use noq_proto::ConnectionStats;
 use noq_proto::congestion::ControllerFactory;

@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use lowtide_cc::filter::normal::TobitTerms;
-use lowtide_cc::filter::{
+use lowtide_cc::estimators::normal::TobitTerms;
+use lowtide_cc::estimators::{
     Adaptation, AdaptiveKalman, Ewma, Maximum, Noise, SlopeFit, TobitKalman, Windowed,
 };
 use lowtide_cc::units::{Bytes, Duration, Time};

@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use lowtide_cc::filter::NoiseBounds;
+use lowtide_cc::estimators::NoiseBounds;
 use plotters::prelude::*;
 
 #[path = "../tests/censored_link/mod.rs"]

@@ -26,31 +26,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod bbr;
-pub mod bbr3;
-pub mod bbr_acd;
-pub mod bbr_s;
-pub mod bbrx;
-pub mod compound;
 pub mod controller;
-pub mod copa;
-pub mod cubic;
+pub mod controllers;
 pub mod delivery_rate;
-pub mod ebcc;
-pub mod filter;
-pub mod newreno;
-pub mod rbbr;
-pub mod recovery;
+pub mod estimators;
+pub mod mechanisms;
 pub mod registry;
-pub mod rtt_gain;
 pub mod units;
-pub mod vegas;
-pub mod window;
 
-mod reno;
 mod rng;
-mod rounds;
-mod self_limited;
-mod undo;
 
 pub use controller::{Config, Controller};

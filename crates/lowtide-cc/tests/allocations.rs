@@ -4,8 +4,8 @@
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Controller, Feedback, LossEvent, LostPacket, PacketSent,
 };
+use lowtide_cc::controllers::rbbr::Receiver;
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
-use lowtide_cc::rbbr::Receiver;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 

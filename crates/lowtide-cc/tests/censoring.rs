@@ -8,7 +8,7 @@ use censored_link::{
     CAPACITY, Kind, NOISE, SLOW, UNBOUNDED, at_constant_rate, mean_and_deviation, pacing_itself,
     summary, tracking,
 };
-use lowtide_cc::filter::{Adaptation, NoiseBounds, TobitKalman};
+use lowtide_cc::estimators::{Adaptation, NoiseBounds, TobitKalman};
 
 const RUNS: u64 = 20;
 /// Half runs of 2000 estimates that are independent every ten or so: the mean of 20 has a standard
@@ -88,7 +88,7 @@ fn with_a_ceiling_far_above_it_is_the_plain_adaptive_filter() {
 #[test]
 fn known_noise_the_tobit_filter_is_unbiased_where_the_plain_one_settles_too_low() {
     // E[min(S, 10 + v)] = 10 − L(S − 10), L the unit loss: what a plain average must find.
-    let cut = lowtide_cc::filter::normal::loss;
+    let cut = lowtide_cc::estimators::normal::loss;
     for sending_rate in [12.5, 10.0, 9.0] {
         let (plain, ..) = summary(Kind::PlainKnown, sending_rate, RUNS);
         let (tobit, deviation, _) = summary(Kind::TobitKnown, sending_rate, RUNS);

@@ -1,7 +1,7 @@
 //! What every estimator keeps whatever it is fed, and the edges of each.
 
-use lowtide_cc::filter::normal::{self, TobitTerms};
-use lowtide_cc::filter::{
+use lowtide_cc::estimators::normal::{self, TobitTerms};
+use lowtide_cc::estimators::{
     Adaptation, AdaptiveKalman, Ewma, Noise, NoiseBounds, SlopeFit, TobitKalman, capacity,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};

@@ -1,8 +1,10 @@
 //! The estimators against values computed independently, in 60 digits or exact fractions, by
 //! `reference/estimators.py`.
 
-use lowtide_cc::filter::normal::{self, TobitTerms};
-use lowtide_cc::filter::{Adaptation, AdaptiveKalman, Noise, NoiseBounds, SlopeFit, TobitKalman};
+use lowtide_cc::estimators::normal::{self, TobitTerms};
+use lowtide_cc::estimators::{
+    Adaptation, AdaptiveKalman, Noise, NoiseBounds, SlopeFit, TobitKalman,
+};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 const TOLERANCE: f64 = 1e-9;

@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 
 use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::rbbr::Receiver;
+use lowtide_cc::controllers::rbbr::Receiver;
 use lowtide_cc::units::{Bytes, Rate, Time};
 
 use crate::boundary::{Outcome, borrow_mut, free, guard, parse_spec, put, read_text, write_text};

@@ -1,6 +1,6 @@
 //! What RBBR's extension needs in every host.
 
-use lowtide_cc::rbbr::ReceiverConfig;
+use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::registry;
 use lowtide_cc::units::Duration;
 

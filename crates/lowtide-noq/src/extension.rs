@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use bytes::Bytes as Payload;
 use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::rbbr::frame::{Frame, LENGTH};
-use lowtide_cc::rbbr::{Receiver, ReceiverConfig};
+use lowtide_cc::controllers::rbbr::frame::{Frame, LENGTH};
+use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::default_receiver;
 use noq_proto::ConnectionStats;

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::rbbr::frame::Frame;
-use lowtide_cc::rbbr::{Receiver, ReceiverConfig};
+use lowtide_cc::controllers::rbbr::frame::Frame;
+use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Rate};
 use s2n_quic::provider::congestion_controller::Timestamp;
 

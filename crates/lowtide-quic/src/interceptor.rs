@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::rbbr::frame::{self, Frame};
+use lowtide_cc::controllers::rbbr::frame::{self, Frame};
 use lowtide_cc::units::Bytes;
 use s2n_codec::{DecoderBufferMut, Encoder, EncoderBuffer, encoder::scatter};
 use s2n_quic::provider::event::events::Subject;

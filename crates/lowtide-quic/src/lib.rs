@@ -34,7 +34,7 @@ pub use events::{ConnectionCounter, Context, Events};
 pub use interceptor::Interceptor;
 #[cfg(fuzzing)]
 pub use interceptor::fuzz_payload;
-pub use lowtide_cc::rbbr::frame;
+pub use lowtide_cc::controllers::rbbr::frame;
 pub use lowtide_host::{AckSeen, LossSeen, Make, Observer};
 pub use provider::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,

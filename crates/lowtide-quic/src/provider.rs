@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use lowtide_cc::rbbr::ReceiverConfig;
+use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::registry::{self, Spec};
 use lowtide_host::{Factory, Make, Observer, default_receiver};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};

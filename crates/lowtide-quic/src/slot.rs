@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::rbbr::frame;
+use lowtide_cc::controllers::rbbr::frame;
 use s2n_quic::connection;
 use s2n_quic::provider::datagram::{
     ConnectionInfo, Endpoint, Packet, PreConnectionInfo, ReceiveContext, Receiver, Sender,

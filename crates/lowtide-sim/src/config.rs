@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::rbbr::ReceiverConfig;
+use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller};
 

@@ -2,7 +2,7 @@
 
 use lowtide_cc::Controller;
 use lowtide_cc::controller::{AckedPacket, LostPacket};
-use lowtide_cc::rbbr;
+use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 /// Why a packet vanished.

@@ -1,24 +1,46 @@
-//! Controllers by name: the one list from which hosts, tools and documentation take them.
+//! Controllers by name: from here hosts, tools and documentation take them.
 //!
 //! A controller is named by a *spec*: `bbr`, or with parameters `bbr:aggregation=false`,
-//! `window:packets=40`, several separated by commas. The list is in `entries`.
+//! `window:packets=40`, several separated by commas. The functions of this module know the
+//! controllers of this crate; a [`Registry`] also takes those of others.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use self::entries::ENTRIES;
 pub use self::nearest::nearest;
-use self::parameter::Values;
-pub use self::parameter::{Domain, Parameter, Value};
+pub use self::parameter::{Domain, Parameter, Value, Values};
 use crate::controller::{Config, Controller};
-use crate::rbbr::ReceiverConfig;
+use crate::controllers::ENTRIES;
+use crate::controllers::rbbr::ReceiverConfig;
 
-mod entries;
 mod nearest;
 mod parameter;
 
 /// A controller that can be built by name.
+///
+/// ```
+/// use lowtide_cc::controllers::window::ConstantWindow;
+/// use lowtide_cc::registry::{Domain, Entry, Parameter, Registry, Value};
+///
+/// static STEADY: Entry = Entry {
+///     name: "steady",
+///     summary: "keeps its packets in flight",
+///     source: "this example",
+///     parameters: &[Parameter {
+///         name: "packets",
+///         summary: "packets in flight",
+///         default: Value::Whole(20),
+///         domain: Domain::Whole { min: 1, max: 1000 },
+///     }],
+///     make: |values, config| Box::new(ConstantWindow::new(config, values.whole("packets"))),
+///     receiver: None,
+/// };
+///
+/// let registry = Registry::default().with(&STEADY)?;
+/// assert!(registry.parse("steady:packets=7").is_ok());
+/// # Ok::<(), lowtide_cc::registry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name in a spec.
@@ -29,15 +51,59 @@ pub struct Entry {
     pub source: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
-    make: fn(&Values, &Config) -> Box<dyn Controller>,
-    /// The estimator at the receiver, where the controller needs one.
-    receiver: Option<fn(&Values) -> ReceiverConfig>,
+    /// Makes one.
+    pub make: fn(&Values, &Config) -> Box<dyn Controller>,
+    /// The estimator at the receiver, where the controller works by feedback (RBBR).
+    pub receiver: Option<fn(&Values) -> ReceiverConfig>,
 }
 
-/// All controllers, in the order in which they should be shown.
+/// All controllers of this crate, in the order in which they should be shown.
 #[must_use]
 pub fn all() -> &'static [&'static Entry] {
     ENTRIES
+}
+
+/// The controllers that a tool knows: by default those of this crate.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    entries: Vec<&'static Entry>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self {
+            entries: ENTRIES.to_vec(),
+        }
+    }
+}
+
+impl Registry {
+    /// With one more.
+    ///
+    /// # Errors
+    /// When another controller has its name.
+    pub fn with(mut self, entry: &'static Entry) -> Result<Self, Error> {
+        if self.entries.iter().any(|e| e.name == entry.name) {
+            return Err(Error::NameTaken { name: entry.name });
+        }
+        self.entries.push(entry);
+        Ok(self)
+    }
+
+    /// All of them, in the order in which they should be shown.
+    #[must_use]
+    pub fn entries(&self) -> &[&'static Entry] {
+        &self.entries
+    }
+
+    /// Checks a spec.
+    ///
+    /// # Errors
+    /// When there is no such controller or parameter, or a value does not fit; the error names the
+    /// part in question and what fits.
+    pub fn parse(&self, spec: &str) -> Result<Spec, Error> {
+        parse_among(&self.entries, spec)
+    }
 }
 
 /// A checked spec: builds as many controllers as one likes.
@@ -70,6 +136,12 @@ impl Spec {
 /// Why a spec names no controller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
+    /// A controller was to be added whose name another one has.
+    #[error("there is a controller '{name}' already: give yours another name")]
+    NameTaken {
+        /// The name.
+        name: &'static str,
+    },
     /// No controller has that name.
     #[error("there is no controller '{name}'{}; known are: {known}", suggest(.nearest))]
     UnknownController {
@@ -128,24 +200,28 @@ fn suggest(nearest: &Option<&'static str>) -> String {
     })
 }
 
-/// Checks a spec.
+/// Checks a spec that names a controller of this crate.
 ///
 /// # Errors
-/// When there is no such controller or parameter, or a value does not fit; the error names the
-/// part in question and what fits.
+/// As [`Registry::parse`].
 pub fn parse(spec: &str) -> Result<Spec, Error> {
+    parse_among(ENTRIES, spec)
+}
+
+fn parse_among(entries: &[&'static Entry], spec: &str) -> Result<Spec, Error> {
     let (name, parameters) = match spec.split_once(':') {
         Some((name, parameters)) => (name, Some(parameters)),
         None => (spec, None),
     };
+    let names = || entries.iter().map(|e| e.name);
     let entry =
-        ENTRIES
+        *entries
             .iter()
             .find(|e| e.name == name)
             .ok_or_else(|| Error::UnknownController {
                 name: name.to_string(),
-                nearest: nearest(name, ENTRIES.iter().map(|e| e.name)),
-                known: join(ENTRIES.iter().map(|e| e.name)),
+                nearest: nearest(name, names()),
+                known: join(names()),
             })?;
     let mut values = Values::of(entry.parameters);
     for part in parameters.into_iter().flat_map(|p| p.split(',')) {
@@ -187,7 +263,7 @@ pub fn parse(spec: &str) -> Result<Spec, Error> {
     Ok(Spec { entry, values })
 }
 
-/// Checks a spec and builds its controller.
+/// Checks a spec that names a controller of this crate, and builds it.
 ///
 /// # Errors
 /// As [`parse`].
@@ -210,25 +286,34 @@ mod tests {
             let built = build(spec, &config).unwrap();
             assert_eq!(alloc::format!("{built:?}"), alloc::format!("{cc:?}"));
         };
-        let bbr = crate::bbr::Options::default();
-        let without_aggregation = crate::bbr::Options {
+        let bbr = crate::controllers::bbr::Options::default();
+        let without_aggregation = crate::controllers::bbr::Options {
             aggregation: false,
             ..bbr
         };
-        same("bbr", &crate::bbr::Bbr::v1(&config, bbr));
-        let skip = crate::bbr_s::SkipConfig::default();
+        same("bbr", &crate::controllers::bbr::Bbr::v1(&config, bbr));
+        let skip = crate::controllers::bbr_s::SkipConfig::default();
         same(
             "bbr-s",
-            &crate::bbr_s::bbr_s(&config, without_aggregation, &skip),
+            &crate::controllers::bbr_s::bbr_s(&config, without_aggregation, &skip),
         );
-        same("bbr3", &crate::bbr3::Bbr3::new(&config, Default::default()));
-        same("copa", &crate::copa::Copa::new(&config, Default::default()));
+        same(
+            "bbr3",
+            &crate::controllers::bbr3::Bbr3::new(&config, Default::default()),
+        );
+        same(
+            "copa",
+            &crate::controllers::copa::Copa::new(&config, Default::default()),
+        );
         same(
             "vegas",
-            &crate::vegas::Vegas::new(&config, Default::default()),
+            &crate::controllers::vegas::Vegas::new(&config, Default::default()),
         );
-        let gamma = crate::compound::Gamma::default();
-        same("compound", &crate::compound::Compound::new(&config, gamma));
+        let gamma = crate::controllers::compound::Gamma::default();
+        same(
+            "compound",
+            &crate::controllers::compound::Compound::new(&config, gamma),
+        );
         let receiver = parse("rbbr").unwrap().receiver();
         assert_eq!(receiver, Some(ReceiverConfig::default()));
     }

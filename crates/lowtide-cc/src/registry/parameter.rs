@@ -143,14 +143,15 @@ impl fmt::Display for Value {
 }
 
 /// The value of each of an entry's parameters.
+///
+/// One reader for each type. They panic when the entry has no such parameter, or one of another
+/// type: build each entry once in a test.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Values {
+pub struct Values {
     parameters: &'static [Parameter],
     given: Vec<Option<Value>>,
 }
 
-/// One reader for each type. They panic when the entry has no such parameter, or one of another
-/// type; the registry's test builds every entry.
 impl Values {
     /// All at their defaults.
     pub(super) fn of(parameters: &'static [Parameter]) -> Self {
@@ -175,35 +176,60 @@ impl Values {
         Some(self.given[at].unwrap_or(self.parameters[at].default))
     }
 
-    pub(super) fn flag(&self, name: &str) -> bool {
+    /// Whether a [`Domain::Flag`] is set.
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Some(Value::Flag(flag)) => flag,
             other => panic!("parameter {name} is no flag: {other:?}"),
         }
     }
 
-    pub(super) fn whole(&self, name: &str) -> u64 {
+    /// A [`Domain::Whole`].
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn whole(&self, name: &str) -> u64 {
         match self.get(name) {
             Some(Value::Whole(n)) => n,
             other => panic!("parameter {name} is no whole number: {other:?}"),
         }
     }
 
-    pub(super) fn real(&self, name: &str) -> f64 {
+    /// A [`Domain::Real`].
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn real(&self, name: &str) -> f64 {
         match self.get(name) {
             Some(Value::Real(x)) => x,
             other => panic!("parameter {name} is no number: {other:?}"),
         }
     }
 
-    pub(super) fn span(&self, name: &str) -> Duration {
+    /// A [`Domain::Span`].
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn span(&self, name: &str) -> Duration {
         match self.get(name) {
             Some(Value::Span(span)) => span,
             other => panic!("parameter {name} is no span of time: {other:?}"),
         }
     }
 
-    pub(super) fn word(&self, name: &str) -> &'static str {
+    /// A [`Domain::Choice`].
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &'static str {
         match self.get(name) {
             Some(Value::Word(word)) => word,
             other => panic!("parameter {name} is no choice: {other:?}"),

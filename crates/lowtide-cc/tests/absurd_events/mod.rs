@@ -5,8 +5,8 @@ use lowtide_cc::controller::{
     AckEvent, AckedPacket, Controller, Feedback, FilterSnapshot, LossEvent, LostPacket, PacketSent,
     PeerSignal, TimeoutEvent, TimeoutKind,
 };
+use lowtide_cc::controllers::rbbr::Receiver;
 use lowtide_cc::delivery_rate::RateSample;
-use lowtide_cc::rbbr::Receiver;
 use lowtide_cc::registry::Domain;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};

@@ -1,7 +1,7 @@
 //! A link whose capacity is measured with noise and never above the sending rate. Shared by the
 //! tests and the example that draws `docs/estimators.svg`.
 
-use lowtide_cc::filter::{Adaptation, Noise, NoiseBounds, TobitKalman};
+use lowtide_cc::estimators::{Adaptation, Noise, NoiseBounds, TobitKalman};
 use rand_core::{Rng as _, SeedableRng};
 use rand_pcg::Pcg32;
 

@@ -2,8 +2,8 @@
 
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
-use lowtide_cc::bbr::{LossResponse, Model, RecoveryStart};
-use lowtide_cc::bbr_acd::{CongestionDetection, Halving};
+use lowtide_cc::controllers::bbr::{LossResponse, Model, RecoveryStart};
+use lowtide_cc::controllers::bbr_acd::{CongestionDetection, Halving};
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_cc::{Config, registry};
 

@@ -1,10 +1,10 @@
 //! BBR-S: capacity samples, SKIP's modes, and what differs in Startup and ProbeRTT.
 
-use lowtide_cc::bbr::{BandwidthEstimator, Model, Phase, StartupExit};
-use lowtide_cc::bbr_s::{
+use lowtide_cc::controllers::bbr::{BandwidthEstimator, Model, Phase, StartupExit};
+use lowtide_cc::controllers::bbr_s::{
     CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip, SkipConfig, SkipEstimator,
 };
-use lowtide_cc::filter::{Adaptation, NoiseBounds};
+use lowtide_cc::estimators::{Adaptation, NoiseBounds};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
 

@@ -1,8 +1,8 @@
 //! BBRx: the correction of the estimate by the RTT.
 
 use lowtide_cc::Config;
-use lowtide_cc::bbr::{BandwidthEstimator, Model};
-use lowtide_cc::bbrx::CorrectedMax;
+use lowtide_cc::controllers::bbr::{BandwidthEstimator, Model};
+use lowtide_cc::controllers::bbrx::CorrectedMax;
 use lowtide_cc::units::Rate;
 
 use super::events::{ack, at, ms, packet, rate_sample};

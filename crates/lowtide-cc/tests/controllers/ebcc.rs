@@ -2,8 +2,8 @@
 
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
-use lowtide_cc::bbr::{Model, Phase, WindowRule};
-use lowtide_cc::ebcc::{LastWindow, LossAndQueue};
+use lowtide_cc::controllers::bbr::{Model, Phase, WindowRule};
+use lowtide_cc::controllers::ebcc::{LastWindow, LossAndQueue};
 use lowtide_cc::units::{Bytes, Rate};
 use lowtide_cc::{Config, registry};
 

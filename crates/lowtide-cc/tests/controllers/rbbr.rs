@@ -3,7 +3,7 @@
 use super::events::{at, ms};
 use super::host::{Host, MSS};
 use lowtide_cc::controller::{Feedback, PacketSent, PeerSignal};
-use lowtide_cc::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
+use lowtide_cc::controllers::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
 

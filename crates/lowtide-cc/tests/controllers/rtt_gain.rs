@@ -2,8 +2,8 @@
 
 use super::events::ms;
 use super::host::{Host, MSS};
-use lowtide_cc::bbr::{GainPolicy, Model};
-use lowtide_cc::rtt_gain::RttGain;
+use lowtide_cc::controllers::bbr::{GainPolicy, Model};
+use lowtide_cc::controllers::rtt_gain::RttGain;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
 

@@ -1,7 +1,7 @@
 //! RBBR's feedback in datagrams, also from a peer that lies.
 
 use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::rbbr::frame::Frame;
+use lowtide_cc::controllers::rbbr::frame::Frame;
 use lowtide_cc::units::{Duration, Rate, Time};
 
 use crate::network::{Forge, Scenario, Source, run};

@@ -19,7 +19,7 @@ pub mod pipe;
 mod schedule;
 
 use lowtide_cc::Config;
-use lowtide_cc::rbbr;
+use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use self::access::AccessLink;

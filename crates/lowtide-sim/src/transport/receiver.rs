@@ -1,7 +1,7 @@
 //! The receiving end: what it has got, and when it says so.
 
 use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::rbbr;
+use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use super::TransportConfig;

@@ -1,0 +1,67 @@
+//! BBR v1, and the parameters that its derivatives share.
+
+use alloc::boxed::Box;
+
+use super::{Bbr, Options};
+use crate::registry::{Domain, Entry, Parameter, Value, Values};
+
+pub(crate) const AGGREGATION: Parameter = Parameter {
+    name: "aggregation",
+    summary: "compensate aggregated acknowledgments by a larger window",
+    default: Value::Flag(Options::DEFAULT.aggregation),
+    domain: Domain::Flag,
+};
+
+/// Off in the simulator that the papers of these derivatives used.
+pub(crate) const AGGREGATION_OFF: Parameter = Parameter {
+    default: Value::Flag(false),
+    ..AGGREGATION
+};
+
+pub(crate) const POLICER: Parameter = Parameter {
+    name: "policer",
+    summary: "recognise token-bucket policers by long-term sampling",
+    default: Value::Flag(Options::DEFAULT.policer),
+    domain: Domain::Flag,
+};
+
+pub(crate) const BURST: Parameter = Parameter {
+    name: "burst",
+    summary: "packets of a burst; 0: about a millisecond's worth",
+    default: Value::Whole(match Options::DEFAULT.burst_packets {
+        Some(packets) => packets,
+        None => 0,
+    }),
+    domain: Domain::Whole { min: 0, max: 1000 },
+};
+
+/// What every BBR of the first version takes beside its own parameters.
+pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
+    let burst = values.whole("burst");
+    Options {
+        aggregation,
+        policer: values.flag("policer"),
+        burst_packets: (burst > 0).then_some(burst),
+    }
+}
+
+pub(crate) static BBR: Entry = Entry {
+    name: "bbr",
+    summary: "BBR v1: paces at the highest delivery rate of 10 rounds",
+    source: "Cardwell et al. 2016; Linux tcp_bbr",
+    parameters: &[AGGREGATION, POLICER, BURST],
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        Box::new(Bbr::v1(config, options))
+    },
+    receiver: None,
+};
+
+pub(crate) static BBR_NOAGG: Entry = Entry {
+    name: "bbr-noagg",
+    summary: "BBR v1 without compensation of ACK aggregation",
+    source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
+    parameters: &[POLICER, BURST],
+    make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+    receiver: None,
+};

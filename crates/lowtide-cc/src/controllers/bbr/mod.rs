@@ -1,0 +1,435 @@
+//! BBR v1 (Cardwell et al. 2016; Linux `tcp_bbr`; draft-cardwell-iccrg-bbr-congestion-control-00)
+//! as a state machine with replaceable parts.
+//!
+//! ```text
+//!             ┌─────────┐  pipe full   ┌───────┐  inflight ≤ BDP   ┌─────────┐
+//!  start ───► │ Startup │ ───────────► │ Drain │ ────────────────► │ ProbeBW │ ◄─┐
+//!             └─────────┘              └───────┘                   └─────────┘   │
+//!                  ▲                                                    │        │
+//!                  │ pipe never full   ┌──────────┐  10 s without a     │        │
+//!                  └────────────────── │ ProbeRTT │ ◄── new min_rtt ────┘        │
+//!                                      └──────────┘ ── 200 ms and a round ───────┘
+//! ```
+//!
+//! BBR models the path by two numbers, the bottleneck's bandwidth (maximum delivery rate of 10
+//! rounds) and the minimum RTT (of 10 s). It paces at `pacing_gain × bandwidth` and keeps at most
+//! `cwnd_gain × bandwidth × min_rtt` in flight:
+//!
+//! | phase | pacing gain | cwnd gain | ends |
+//! |---|---|---|---|
+//! | Startup | 2.885 | 2.885 | three rounds with less than 25 % growth |
+//! | Drain | 1/2.885 | 2.885 | inflight ≤ BDP |
+//! | ProbeBW | 1.25, 0.75, 6 × 1 | 2 | 10 s without a new min_rtt |
+//! | ProbeRTT | 1 | 1, at most 4 packets | 200 ms and a round |
+//!
+//! Each phase and each mechanism has its file; `parts.rs` holds what a derivative can replace.
+
+pub(crate) mod entry;
+
+mod aggregation;
+mod bandwidth;
+mod drain;
+mod model;
+mod pacing;
+mod parts;
+mod phase;
+mod policer;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+mod window;
+
+use self::aggregation::Aggregation;
+pub use self::bandwidth::MaxBandwidth;
+pub use self::model::Model;
+use self::pacing::Pacing;
+pub use self::parts::{
+    BandwidthEstimator, GainPolicy, LossResponse, PartSet, Parts, ProbeRttDepth, RecoveryStart,
+    Standard, StartupExit, WindowRule,
+};
+pub use self::phase::Phase;
+use self::policer::Policer;
+use self::probe_bw::Cycle;
+use self::probe_rtt::{MinRtt, ProbeRtt};
+use self::startup::FullPipe;
+use self::window::Window;
+use crate::controller::{
+    AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
+    TimeoutEvent,
+};
+use crate::delivery_rate::RateSample;
+use crate::mechanisms::RecoveryEpoch;
+pub use crate::mechanisms::Rounds;
+use crate::rng::SeededRng;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// Which of BBR's mechanisms are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Compensate ACK aggregation (RBBR's paper compares BBR with and without).
+    pub aggregation: bool,
+    /// Recognise policers by long-term sampling.
+    pub policer: bool,
+    /// Packets of a burst; `None`: about a millisecond's worth, as in Linux. The window's allowance
+    /// for bursts follows it.
+    pub burst_packets: Option<u64>,
+}
+
+impl Options {
+    /// As in Linux.
+    pub const DEFAULT: Self = Self {
+        aggregation: true,
+        policer: true,
+        burst_packets: None,
+    };
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+type PartsOf<P> = PartSet<
+    <P as Parts>::Estimator,
+    <P as Parts>::Gain,
+    <P as Parts>::Loss,
+    <P as Parts>::Window,
+    <P as Parts>::Startup,
+    <P as Parts>::Depth,
+>;
+
+/// The parts of BBR v1.
+pub type V1 = PartSet<MaxBandwidth>;
+
+/// BBR with the parts `P`; [`V1`] is the original.
+#[derive(Debug)]
+pub struct Bbr<P: Parts = V1> {
+    model: Model,
+    parts: PartsOf<P>,
+    options: Options,
+    full_pipe: FullPipe,
+    cycle: Cycle,
+    min_rtt: MinRtt,
+    probe_rtt: ProbeRtt,
+    aggregation: Aggregation,
+    policer: Policer,
+    recovery: RecoveryEpoch,
+    pacing: Pacing,
+    window: Window,
+    /// The flow sends again after idleness and has had no acknowledgment yet.
+    idle_restart: bool,
+    rng: SeededRng,
+}
+
+impl Bbr<V1> {
+    /// BBR v1.
+    #[must_use]
+    pub fn v1(config: &Config, options: Options) -> Self {
+        Self::with_parts(config, options, PartSet::new(MaxBandwidth::default()))
+    }
+}
+
+impl<P: Parts> Bbr<P> {
+    /// BBR with the given parts.
+    #[must_use]
+    pub fn with_parts(config: &Config, options: Options, parts: PartsOf<P>) -> Self {
+        let mut model = Model::new(config);
+        let pacing = Pacing::new(&mut model, options.burst_packets);
+        Self {
+            parts,
+            options,
+            full_pipe: FullPipe::default(),
+            cycle: Cycle::new(config.now),
+            min_rtt: MinRtt::new(config.now),
+            probe_rtt: ProbeRtt::default(),
+            aggregation: Aggregation::new(config.now),
+            policer: Policer::default(),
+            recovery: RecoveryEpoch::default(),
+            pacing,
+            window: Window::new(&model),
+            idle_restart: false,
+            rng: SeededRng::new(config.seed),
+            model,
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.model.phase = phase;
+        self.model.probing = phase == Phase::ProbeBw && self.cycle.is_probing();
+        self.parts.estimator.on_phase(phase);
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.cycle.restart(now, &mut self.rng);
+        self.enter(Phase::ProbeBw);
+    }
+
+    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
+        self.window.save(self.recovery.is_active());
+        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
+        self.enter(Phase::ProbeRtt);
+    }
+
+    fn leave_probe_rtt(&mut self, now: Time) {
+        if self.probe_rtt.renews_min_rtt() {
+            self.min_rtt.confirm(now);
+        }
+        self.window.restore();
+        if self.model.full_pipe {
+            self.enter_probe_bw(now);
+        } else {
+            self.enter(Phase::Startup);
+        }
+    }
+
+    /// Linux `bbr_update_bw`.
+    fn update_bandwidth(&mut self, ack: &AckEvent<'_>) {
+        self.model.rounds.on_ack(ack);
+        if self.model.rounds.starts_now() {
+            self.window.on_round_start();
+        }
+        if self.options.policer
+            && let Some(sample) = &ack.rate_sample
+        {
+            let round_starts = self.model.rounds.starts_now();
+            if self
+                .policer
+                .on_ack(ack, sample, round_starts, self.model.phase)
+            {
+                self.enter_probe_bw(ack.now);
+            }
+        }
+        self.parts.estimator.on_ack(ack, &self.model);
+        self.use_estimate();
+    }
+
+    fn use_estimate(&mut self) {
+        self.model.bandwidth = self
+            .policer
+            .rate()
+            .unwrap_or_else(|| self.parts.estimator.bandwidth());
+    }
+
+    /// The estimate changed without an acknowledgment.
+    fn follow_estimate(&mut self) {
+        self.use_estimate();
+        self.pacing.follow(self.model.pacing_gain, &mut self.model);
+    }
+
+    /// Startup → Drain → ProbeBW, and the gain cycle. They go by what the path has shown, even while
+    /// a policer's rate is sent at (Linux `bbr_max_bw` here, `bbr_bw` for rate and window).
+    fn update_phase(&mut self, ack: &AckEvent<'_>) {
+        let bandwidth = self.parts.estimator.bandwidth();
+        if self.model.phase == Phase::ProbeBw {
+            let policed = self.policer.rate().is_some();
+            self.cycle
+                .on_ack(ack, bandwidth, policed, &self.model, &self.parts.gain);
+            self.model.probing = self.cycle.is_probing();
+        }
+        self.model.full_pipe |= self.full_pipe.on_ack(ack, bandwidth, &self.model);
+        if self.model.phase == Phase::Startup {
+            self.model.full_pipe |= self.parts.startup.ends_startup(ack, &self.model);
+            if self.model.full_pipe {
+                self.enter(Phase::Drain);
+            }
+        }
+        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, bandwidth, &self.model)
+        {
+            self.enter_probe_bw(ack.now);
+        }
+    }
+
+    /// Linux `bbr_update_min_rtt`.
+    fn update_min_rtt(&mut self, ack: &AckEvent<'_>) {
+        let expired = self.min_rtt.on_ack(ack);
+        self.model.min_rtt = self.min_rtt.get();
+        let phase = self.model.phase;
+        let lossy = !ack.bytes_lost.is_zero();
+        let wanted = (expired && !self.idle_restart)
+            || (lossy
+                && phase == Phase::ProbeBw
+                && self
+                    .parts
+                    .window
+                    .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
+        if wanted && phase != Phase::ProbeRtt {
+            self.enter_probe_rtt(expired);
+        }
+        if self.model.phase == Phase::ProbeRtt {
+            let floor = self.probe_rtt_window();
+            if self.probe_rtt.on_ack(ack, &mut self.model, floor) {
+                self.leave_probe_rtt(ack.now);
+            }
+        }
+        self.idle_restart = false;
+    }
+
+    fn probe_rtt_window(&self) -> Bytes {
+        self.parts
+            .depth
+            .window(&self.model)
+            .max(self.model.min_cwnd())
+    }
+
+    fn update_gains(&mut self) {
+        let (pacing, cwnd) = match self.model.phase {
+            Phase::Startup => (startup::GAIN, startup::GAIN),
+            Phase::Drain => (drain::GAIN, startup::GAIN),
+            Phase::ProbeBw => {
+                // A policer's rate is known; probing above it only loses packets.
+                let gain = match self.policer.rate() {
+                    Some(_) => 1.0,
+                    None => self.cycle.pacing_gain(&self.model, &self.parts.gain),
+                };
+                (gain, probe_bw::CWND_GAIN)
+            }
+            Phase::ProbeRtt => (1.0, 1.0),
+        };
+        self.model.pacing_gain = pacing;
+        self.model.cwnd_gain = cwnd;
+    }
+}
+
+impl<P: Parts> Controller for Bbr<P> {
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.recovery.on_packet_sent(sent);
+        self.model.app_limited = sent.app_limited;
+        // A probe of the host ends a silence that a full window made.
+        self.model.window_held = self.window.limits_sender() || sent.inflight > self.window.get();
+        self.parts.estimator.on_packet_sent(sent, &self.model);
+        let was_idle = sent.inflight <= sent.bytes;
+        if was_idle && sent.app_limited {
+            // The pipe is empty: no queue to probe for or to drain (Linux `bbr_cwnd_event`).
+            self.idle_restart = true;
+            self.aggregation.on_idle_restart(sent.now);
+            if self.model.phase == Phase::ProbeBw {
+                self.pacing.follow(1.0, &mut self.model);
+            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.has_stayed(sent.now) {
+                self.leave_probe_rtt(sent.now);
+            }
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        let marked;
+        let ack = match ack.rate_sample {
+            Some(sample) if self.probe_rtt.limited(&sample) => {
+                let sample = RateSample {
+                    app_limited: true,
+                    ..sample
+                };
+                marked = AckEvent {
+                    rate_sample: Some(sample),
+                    ..*ack
+                };
+                &marked
+            }
+            _ => ack,
+        };
+        if self.recovery.on_ack(ack) {
+            self.window.on_recovery_end();
+        }
+        if let Some(rtt) = ack.rtt {
+            // A zero would make gains and windows endless.
+            self.model.rtt = rtt.max(Duration::from_nanos(1));
+        }
+        self.update_bandwidth(ack);
+        self.parts.loss.on_ack(ack, &self.model);
+        if self.options.aggregation {
+            self.aggregation.on_ack(ack, &self.model, self.window.get());
+        }
+        self.update_phase(ack);
+        self.update_min_rtt(ack);
+        self.update_gains();
+        self.pacing.update(ack, self.window.get(), &mut self.model);
+        let allowance = self.aggregation.allowance(&self.model);
+        let floor = self.probe_rtt_window();
+        self.window.update(
+            ack,
+            &mut self.model,
+            allowance,
+            floor,
+            &mut self.parts.loss,
+            &mut self.parts.window,
+        );
+        self.model.window_held = self.window.limits_sender();
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        let was_active = self.recovery.is_active();
+        if self.recovery.on_loss(loss) {
+            self.window
+                .save(was_active || self.model.phase == Phase::ProbeRtt);
+            self.window.on_recovery_start();
+        }
+    }
+
+    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {
+        if !self.recovery.is_active() {
+            self.window.save(self.model.phase == Phase::ProbeRtt);
+        }
+        self.recovery.on_timeout();
+        self.window.on_timeout(self.model.max_datagram);
+        self.model.window_held = self.window.limits_sender();
+        // The path may have changed; Startup must find the pipe full again (Linux
+        // `bbr_set_state`).
+        self.full_pipe.reset();
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        self.recovery.end();
+        self.window.restore();
+        self.model.window_held = self.window.limits_sender();
+        self.policer.reset();
+        self.full_pipe.reset();
+    }
+
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.model.max_datagram = max_datagram.max(Bytes::new(1));
+        self.pacing.on_mtu_change(&mut self.model);
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback) {
+        self.parts.estimator.on_feedback(feedback, &self.model);
+        self.follow_estimate();
+    }
+
+    fn on_wakeup(&mut self, now: Time) {
+        self.parts.estimator.on_wakeup(now, &self.model);
+        self.follow_estimate();
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.parts.estimator.next_wakeup()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.get().max(self.model.max_datagram)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.model.pacing_rate)
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.model.send_quantum
+    }
+
+    fn peer_signal(&self) -> Option<PeerSignal> {
+        self.parts.estimator.peer_signal(&self.model)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: self.model.phase.name(),
+            bandwidth: (!self.model.bandwidth.is_zero()).then_some(self.model.bandwidth),
+            min_rtt: Some(self.model.min_rtt).filter(|rtt| *rtt != Duration::MAX),
+            pacing_gain: Some(self.model.pacing_gain),
+            cwnd_gain: Some(self.model.cwnd_gain),
+            ssthresh: None,
+            in_recovery: self.recovery.is_active() || self.window.is_held(),
+            filter: self.parts.estimator.filter(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The minimum RTT, and ProbeRTT, which empties the pipe when none has been seen for long.
+//!
+//! Its samples count as application-limited: 200 ms are more than the ten rounds of the bandwidth
+//! filter where the RTT is below 20 ms, and the estimate would be lost.
+
+use super::model::Model;
+use super::phase::Phase;
+use crate::controller::AckEvent;
+use crate::delivery_rate::RateSample;
+use crate::mechanisms::SelfLimited;
+use crate::units::{Bytes, Duration, Time};
+
+/// How long a minimum counts (Linux `bbr_min_rtt_win_sec`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// How long the pipe stays nearly empty: long enough for flows to meet there, short enough to cost
+/// 2 % of throughput (Linux `bbr_probe_rtt_mode_ms`).
+const STAY: Duration = Duration::from_millis(200);
+
+/// The windowed minimum RTT.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    value: Duration,
+    seen_at: Time,
+}
+
+impl MinRtt {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            value: Duration::MAX,
+            seen_at: now,
+        }
+    }
+
+    pub(super) fn get(&self) -> Duration {
+        self.value
+    }
+
+    /// Takes the acknowledgment's sample; true when the minimum had expired.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
+        let expired = ack.now > self.seen_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = ack.rtt.filter(|rtt| *rtt <= self.value || expired) {
+            // A zero would make the BDP zero for good.
+            self.value = rtt.max(Duration::from_nanos(1));
+            self.seen_at = ack.now;
+        }
+        expired
+    }
+
+    /// A ProbeRTT that came because the minimum had expired is over: it holds what was found there.
+    pub(super) fn confirm(&mut self, now: Time) {
+        self.seen_at = now;
+    }
+}
+
+/// A ProbeRTT under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProbeRtt {
+    renews_min_rtt: bool,
+    /// Set once the flight is small enough.
+    stay_until: Option<Time>,
+    round_over: bool,
+    /// Kept after the probe's end, until the samples of its packets have come.
+    limited: SelfLimited,
+}
+
+impl ProbeRtt {
+    /// One that begins now. `renews_min_rtt`: it comes because the minimum has expired, and not
+    /// because of a loss (eBCC), which replaces no minimum that the path may have outgrown.
+    pub(super) fn new(renews_min_rtt: bool) -> Self {
+        Self {
+            renews_min_rtt,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the minimum counts anew from its end.
+    pub(super) fn renews_min_rtt(&self) -> bool {
+        self.renews_min_rtt
+    }
+
+    /// Follows the acknowledgments; true when the probe is done. `floor`: the probe's window.
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &mut Model, floor: Bytes) -> bool {
+        debug_assert_eq!(model.phase, Phase::ProbeRtt);
+        self.limited.extend(model.rounds.delivered(), ack.inflight);
+        match self.stay_until {
+            None if ack.inflight <= floor => {
+                self.stay_until = Some(ack.now + STAY);
+                self.round_over = false;
+                model.rounds.restart();
+                false
+            }
+            None => false,
+            Some(_) => {
+                self.round_over |= model.rounds.starts_now();
+                self.round_over && self.has_stayed(ack.now)
+            }
+        }
+    }
+
+    /// Whether the time has passed. After idleness that is enough: the pipe was empty for longer
+    /// than a round.
+    pub(super) fn has_stayed(&self, now: Time) -> bool {
+        self.stay_until.is_some_and(|until| now > until)
+    }
+
+    /// Whether the sampled packet was sent into the small window.
+    #[inline]
+    pub(super) fn limited(&self, sample: &RateSample) -> bool {
+        self.limited.contains(sample)
+    }
+}

@@ -1,0 +1,128 @@
+//! The minimum RTT, and ProbeRTT, which halves the flight when none has been seen for long (§5.3.4).
+//!
+//! Two windows: ProbeRTT comes when 5 s have shown no lower RTT, the minimum lasts 10 s. So it is
+//! still known while ProbeRTT cuts the flight to half the BDP, and rests on two ProbeRTTs.
+
+use super::Bbr3;
+use super::model::Model;
+use super::phase::Phase;
+use crate::controller::AckEvent;
+use crate::mechanisms::SelfLimited;
+use crate::units::{Bytes, Duration, Time};
+
+/// `MinRTTFilterLen`.
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// `ProbeRTTInterval`: the same for all flows, so that they meet in an empty queue.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// `ProbeRTTDuration`: long enough for flows of different RTT to overlap; half the rate for 200 ms
+/// of 5 s costs 2 %.
+const STAY: Duration = Duration::from_millis(200);
+
+/// The two windowed minima.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    value: Duration,
+    seen_at: Time,
+    /// Over 5 s (`probe_rtt_min_delay`).
+    recent: Duration,
+    recent_seen_at: Time,
+    /// 5 s have passed without a lower one (`probe_rtt_expired`).
+    is_due: bool,
+}
+
+impl MinRtt {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            value: Duration::MAX,
+            seen_at: now,
+            recent: Duration::MAX,
+            recent_seen_at: now,
+            is_due: false,
+        }
+    }
+
+    /// `UpdateMinRTT`; the minimum of 10 s.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> Duration {
+        self.is_due = ack.now > self.recent_seen_at + INTERVAL;
+        if let Some(rtt) = ack.rtt.filter(|rtt| *rtt < self.recent || self.is_due) {
+            // A zero would make the BDP zero for good.
+            self.recent = rtt.max(Duration::from_nanos(1));
+            self.recent_seen_at = ack.now;
+        }
+        if self.recent < self.value || ack.now > self.seen_at + MIN_RTT_WINDOW {
+            self.value = self.recent;
+            self.seen_at = self.recent_seen_at;
+        }
+        self.value
+    }
+}
+
+/// A ProbeRTT under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProbeRtt {
+    /// Set once the flight is small enough (`probe_rtt_done_stamp`).
+    stay_until: Option<Time>,
+    round_over: bool,
+    /// Kept after the probe's end, until the samples of its packets have come.
+    pub(super) limited: SelfLimited,
+}
+
+/// `ProbeRTTCwnd`.
+pub(super) fn window(model: &Model) -> Bytes {
+    model
+        .bdp(model.bandwidth, Phase::ProbeRtt.cwnd_gain())
+        .max(model.min_pipe())
+}
+
+impl Bbr3 {
+    /// `CheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
+        if self.model.phase != Phase::ProbeRtt && self.min_rtt.is_due && !self.idle_restart {
+            self.window.save(self.recovery.is_active(), &self.model);
+            self.model.phase = Phase::ProbeRtt;
+            self.probe_rtt = ProbeRtt::default();
+            self.cycle.on_probe_rtt();
+            self.model.rounds.restart();
+        }
+        if self.model.phase == Phase::ProbeRtt {
+            self.stay_in_probe_rtt(ack);
+        }
+        self.idle_restart = false;
+    }
+
+    /// `HandleProbeRTT`.
+    fn stay_in_probe_rtt(&mut self, ack: &AckEvent<'_>) {
+        let delivered = self.model.rounds.delivered();
+        self.probe_rtt.limited.extend(delivered, ack.inflight);
+        if self.probe_rtt.stay_until.is_some() {
+            self.probe_rtt.round_over |= self.model.rounds.starts_now();
+            if self.probe_rtt.round_over {
+                self.check_probe_rtt_done(ack.now);
+            }
+        } else if ack.inflight <= window(&self.model) {
+            self.probe_rtt.stay_until = Some(ack.now + STAY);
+            self.model.rounds.restart();
+        }
+    }
+
+    /// `CheckProbeRTTDone`, `ExitProbeRTT`.
+    pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
+        if self.probe_rtt.stay_until.is_none_or(|until| now <= until) {
+            return;
+        }
+        self.min_rtt.recent_seen_at = now;
+        if self.options.probe_rtt_ends_cycle {
+            self.max_bandwidth.advance();
+        }
+        self.window.restore(&mut self.model);
+        self.short_term.reset_bounds();
+        if self.model.full_pipe {
+            // The cycle begins anew with DOWN, whose work is done.
+            self.start_down(now);
+            self.start_cruise();
+        } else {
+            self.enter_startup();
+        }
+    }
+}

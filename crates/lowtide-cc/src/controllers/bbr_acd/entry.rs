@@ -1,0 +1,55 @@
+//! BBR-ACD.
+
+use alloc::boxed::Box;
+
+use super::{CongestionDetection, Halving, bbr_acd};
+use crate::controllers::bbr::entry::{AGGREGATION, BURST, POLICER, options};
+use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::units::Duration;
+
+const ONCE: &str = "once";
+const EVERY_ACK: &str = "every-ack";
+
+const fn word(halving: Halving) -> &'static str {
+    match halving {
+        Halving::OncePerRecovery => ONCE,
+        Halving::EveryAckForOneRound => EVERY_ACK,
+    }
+}
+
+pub(crate) static BBR_ACD: Entry = Entry {
+    name: "bbr-acd",
+    summary: "BBR that halves its window at losses of congestion and ignores those of the link",
+    source: "Mahmud et al. 2020 (BBR-ACD)",
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            summary: "RTTs that differ by no more are equal",
+            default: Value::Span(CongestionDetection::DEFAULT_TOLERANCE),
+            domain: Domain::Span {
+                min: Duration::ZERO,
+                max: Duration::from_secs(10),
+            },
+        },
+        Parameter {
+            name: "halve",
+            summary: "how often a loss of congestion halves the window: at once (the paper's \
+                      text) or at each acknowledgment of a round (its code)",
+            default: Value::Word(word(Halving::DEFAULT)),
+            domain: Domain::Choice(&[ONCE, EVERY_ACK]),
+        },
+        AGGREGATION,
+        POLICER,
+        BURST,
+    ],
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        let halving = match values.word("halve") {
+            ONCE => Halving::OncePerRecovery,
+            _ => Halving::EveryAckForOneRound,
+        };
+        let detection = CongestionDetection::new(values.span("alpha"), halving);
+        Box::new(bbr_acd(config, options, detection))
+    },
+    receiver: None,
+};

@@ -1,0 +1,183 @@
+//! BBR-S (Chiariotti et al. 2021): the sender filters capacity samples without bias.
+//!
+//! BBR v1 takes the highest delivery rate of ten rounds for the bandwidth. Here the sender samples
+//! the capacity every 10 ms from the slope of the RTT ([`CapacitySampler`]), knows that a sample
+//! cannot exceed what it sent, and filters accordingly ([`Skip`]). Startup also ends when the queue
+//! is five times the path, and ProbeRTT keeps half a BDP in flight.
+
+pub(crate) mod entry;
+
+mod capacity;
+mod silence;
+mod skip;
+
+pub use self::capacity::{CapacitySample, CapacitySampler};
+use self::silence::Silence;
+pub use self::skip::{MIN_CAPACITY, Mode, Skip};
+use crate::controller::{AckEvent, Config, FilterSnapshot, PacketSent};
+use crate::controllers::bbr::{
+    BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, PartSet, Phase, ProbeRttDepth, Standard,
+    StartupExit,
+};
+use crate::estimators::{Adaptation, NoiseBounds};
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// rtt/min_rtt at which Startup ends (§III).
+const STARTUP_ENDS_AT: u64 = 6;
+
+/// Settings of the estimator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkipConfig {
+    /// Length of a step (T_k, 10 ms).
+    pub step: Duration,
+    /// Fewest acknowledgments of a step; it lasts until it has them.
+    pub min_acks: u32,
+    /// How the filter learns its noise.
+    pub adaptation: Adaptation,
+    /// Between what it keeps its noise.
+    pub bounds: NoiseBounds,
+}
+
+impl SkipConfig {
+    /// The paper's step. It prints no fewest acknowledgments: `docs/algorithms/bbr-s.md` measures
+    /// them.
+    pub const DEFAULT: Self = Self {
+        step: Duration::from_millis(10),
+        min_acks: 8,
+        adaptation: Adaptation::DEFAULT,
+        bounds: NoiseBounds::DEFAULT,
+    };
+}
+
+impl Default for SkipConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// SKIP in the place of the maximum filter, which Startup still paces by.
+#[derive(Clone, Debug)]
+pub struct SkipEstimator {
+    max: MaxBandwidth,
+    sampler: CapacitySampler,
+    skip: Skip,
+    silence: Silence,
+    in_startup: bool,
+    floor: Rate,
+}
+
+impl SkipEstimator {
+    /// An estimator that has seen nothing.
+    #[must_use]
+    pub fn new(config: &SkipConfig) -> Self {
+        let step = config.step.max(Duration::from_micros(1));
+        Self {
+            max: MaxBandwidth::default(),
+            sampler: CapacitySampler::new(step, config.min_acks),
+            skip: Skip::new(config.adaptation, config.bounds),
+            silence: Silence::new(step),
+            in_startup: true,
+            floor: Rate::ZERO,
+        }
+    }
+}
+
+impl BandwidthEstimator for SkipEstimator {
+    fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
+        self.silence.on_packet_sent(sent);
+        if sent.inflight <= sent.bytes {
+            self.sampler.restart();
+            self.silence
+                .expect(sent.now, sent.now, self.bandwidth(), model.max_datagram);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
+        self.max.on_ack(ack, model);
+        self.floor = model.min_rate();
+        if let Some(sample) = self.sampler.on_ack(ack) {
+            self.skip.on_sample(&sample);
+        }
+        self.silence.on_ack(ack, model.rounds.count());
+        match ack.packets.last() {
+            // ProbeRTT's window lets the path fall silent.
+            Some(newest) if !ack.inflight.is_zero() && model.phase != Phase::ProbeRtt => {
+                let estimate = self.bandwidth();
+                self.silence
+                    .expect(ack.now, newest.sent_at, estimate, model.max_datagram);
+            }
+            _ => self.silence.expect_nothing(),
+        }
+    }
+
+    fn on_phase(&mut self, phase: Phase) {
+        self.in_startup = phase == Phase::Startup;
+    }
+
+    fn on_wakeup(&mut self, now: Time, _model: &Model) {
+        if self.silence.due().is_none_or(|due| due > now) {
+            return;
+        }
+        self.sampler.restart();
+        if self.skip.on_silence() {
+            // After an outage there is nothing more to learn before something arrives.
+            self.silence.expect_nothing();
+        } else {
+            self.silence.next_step(now);
+        }
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.silence.due()
+    }
+
+    fn bandwidth(&self) -> Rate {
+        if self.in_startup {
+            self.max.bandwidth()
+        } else {
+            self.skip
+                .capacity()
+                .max(self.floor)
+                .min(self.max.bandwidth())
+        }
+    }
+
+    fn filter(&self) -> Option<FilterSnapshot> {
+        Some(self.skip.snapshot())
+    }
+}
+
+/// Ends Startup on a long queue.
+#[derive(Clone, Copy, Debug)]
+pub struct LongQueue;
+
+impl StartupExit for LongQueue {
+    fn ends_startup(&self, _ack: &AckEvent<'_>, model: &Model) -> bool {
+        // Without an estimate there is nothing to go on with.
+        !model.bandwidth.is_zero()
+            && model.min_rtt != Duration::MAX
+            && model.rtt >= model.min_rtt * STARTUP_ENDS_AT
+    }
+}
+
+/// Keeps half a BDP in flight in ProbeRTT.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfBdp;
+
+impl ProbeRttDepth for HalfBdp {
+    fn window(&self, model: &Model) -> Bytes {
+        model.bdp(model.bandwidth, 0.5)
+    }
+}
+
+/// BBR-S.
+pub type BbrS = Bbr<PartSet<SkipEstimator, Standard, Standard, Standard, LongQueue, HalfBdp>>;
+
+/// BBR-S.
+#[must_use]
+pub fn bbr_s(config: &Config, options: Options, skip: &SkipConfig) -> BbrS {
+    let parts = PartSet::new(SkipEstimator::new(skip))
+        .with_startup(LongQueue)
+        .with_depth(HalfBdp);
+    Bbr::with_parts(config, options, parts)
+}

@@ -1,0 +1,20 @@
+//! CUBIC.
+
+use alloc::boxed::Box;
+
+use super::Cubic;
+use crate::registry::{Domain, Entry, Parameter, Value};
+
+pub(crate) static CUBIC: Entry = Entry {
+    name: "cubic",
+    summary: "CUBIC: the window follows a cubic function of time since the last loss",
+    source: "RFC 9438; HyStart++ RFC 9406",
+    parameters: &[Parameter {
+        name: "hystart",
+        summary: "leave slow start when the RTT rises (HyStart++)",
+        default: Value::Flag(false),
+        domain: Domain::Flag,
+    }],
+    make: |values, config| Box::new(Cubic::new(config, values.flag("hystart"))),
+    receiver: None,
+};

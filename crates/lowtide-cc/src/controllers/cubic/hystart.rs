@@ -1,0 +1,128 @@
+//! HyStart++ (RFC 9406): leaves slow start when the RTT rises, by way of a conservative slow start
+//! that can still find the rise to have been a false alarm.
+//!
+//! An acknowledgment may grow the window by all that it covers (L = ∞, §4.3), as is right for hosts
+//! that pace. A host that does not and whose receivers acknowledge more than eight packets at once
+//! would need L = 8.
+
+use crate::controller::{AckEvent, PacketSent};
+use crate::mechanisms::RoundsByNumber;
+use crate::units::Duration;
+
+/// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
+const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
+const MAX_RTT_THRESHOLD: Duration = Duration::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+/// RTT samples that a round needs to be judged.
+const RTT_SAMPLES: u32 = 8;
+/// How much slower conservative slow start grows.
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// Rounds of it before congestion avoidance.
+const CSS_ROUNDS: u32 = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    SlowStart,
+    /// Conservative slow start: the RTT before it, and the rounds spent.
+    Conservative {
+        baseline: Duration,
+        rounds: u32,
+    },
+    Over,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HyStart {
+    stage: Stage,
+    round: RoundsByNumber,
+    last_round_min: Duration,
+    round_min: Duration,
+    samples: u32,
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        Self {
+            stage: Stage::SlowStart,
+            round: RoundsByNumber::default(),
+            last_round_min: Duration::MAX,
+            round_min: Duration::MAX,
+            samples: 0,
+        }
+    }
+}
+
+impl HyStart {
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.round.on_packet_sent(sent);
+    }
+
+    /// By how many packets the window grows for `acked` packets.
+    pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> f64 {
+        if self.round.on_ack(ack) {
+            self.begin_round();
+        }
+        if let Some(rtt) = ack.rtt {
+            self.round_min = self.round_min.min(rtt);
+            self.samples += 1;
+        }
+        self.judge();
+        match self.stage {
+            Stage::Conservative { .. } => acked / CSS_GROWTH_DIVISOR,
+            Stage::SlowStart | Stage::Over => acked,
+        }
+    }
+
+    fn begin_round(&mut self) {
+        self.last_round_min = self.round_min;
+        self.round_min = Duration::MAX;
+        self.samples = 0;
+        if let Stage::Conservative { rounds, .. } = &mut self.stage {
+            *rounds += 1;
+            if *rounds >= CSS_ROUNDS {
+                self.stage = Stage::Over;
+            }
+        }
+    }
+
+    fn judge(&mut self) {
+        if self.samples < RTT_SAMPLES {
+            return;
+        }
+        match self.stage {
+            Stage::SlowStart if self.last_round_min != Duration::MAX => {
+                let threshold = self
+                    .last_round_min
+                    .div(MIN_RTT_DIVISOR)
+                    .clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
+                if self.round_min >= self.last_round_min + threshold {
+                    self.stage = Stage::Conservative {
+                        baseline: self.round_min,
+                        rounds: 0,
+                    };
+                }
+            }
+            // The RTT fell again: a false alarm.
+            Stage::Conservative { baseline, .. } if self.round_min < baseline => {
+                self.stage = Stage::SlowStart;
+            }
+            _ => {}
+        }
+    }
+
+    /// A loss ends it for good (RFC 9406 §4.2: only the initial slow start).
+    pub(super) fn finish(&mut self) {
+        self.stage = Stage::Over;
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    pub(super) fn phase(&self) -> &'static str {
+        match self.stage {
+            Stage::Conservative { .. } => "ConservativeSlowStart",
+            Stage::SlowStart | Stage::Over => "SlowStart",
+        }
+    }
+}

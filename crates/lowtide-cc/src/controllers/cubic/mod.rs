@@ -1,0 +1,291 @@
+//! CUBIC (RFC 9438), with HyStart++ (RFC 9406) as an option.
+//!
+//! After a congestion event the window follows `W(t) = C·(t − K)³ + W_max`: fast towards the window
+//! at which the event came, slow around it, then faster again in search of a new limit. Where
+//! Reno would be faster, it follows Reno.
+
+pub(crate) mod entry;
+
+mod hystart;
+
+use self::hystart::HyStart;
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
+};
+use crate::mechanisms::RecoveryEpoch;
+use crate::mechanisms::Undo;
+use crate::mechanisms::is_cwnd_limited;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// Steepness of the cubic function, packets/s³ (RFC 9438 §5).
+const C: f64 = 0.4;
+/// Window after a congestion event, as a share of that before (RFC 9438 §4.6).
+const BETA: f64 = 0.7;
+/// Growth of the Reno estimate in packets a round before it reaches the last window:
+/// 3·(1 − β)/(1 + β), which shares fairly with Reno (RFC 9438 §4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// The window grows by at most half in a round (RFC 9438 §4.2: target ≤ 1.5 cwnd).
+const MAX_ROUND_GROWTH: f64 = 1.5;
+/// The smallest window after a congestion event (RFC 9438 §4.6).
+const MIN_WINDOW_PACKETS: u64 = 2;
+/// The largest burst of an unpaced sender (RFC 9002 §7.7).
+const BURST_PACKETS: u64 = 10;
+
+/// One congestion avoidance, from a congestion event to the next. Windows in packets.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When it began; moved on by the time in which the flow did not use its window.
+    began_at: Time,
+    /// Seconds until the function reaches `w_max`.
+    k: f64,
+    /// The window that Reno would have.
+    w_est: f64,
+}
+
+/// What a timeout that proves spurious gives back (RFC 9438 §4.9.1).
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    cwnd: f64,
+    ssthresh: f64,
+    w_max: f64,
+    cwnd_prior: f64,
+    /// K, the epoch's beginning, and `W_est`. The time of the timeout itself does not count in `t`:
+    /// like any in which no acknowledgment used the window, it moves the beginning.
+    epoch: Option<Epoch>,
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    /// Window in packets; fractions add up to packets.
+    cwnd: f64,
+    ssthresh: f64,
+    /// The window before the last congestion event.
+    w_max: f64,
+    /// The window at the last congestion event (`cwnd_prior`).
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+    /// When the flow last used its whole window.
+    last_limited_at: Option<Time>,
+    srtt: Duration,
+    max_datagram: Bytes,
+    recovery: RecoveryEpoch,
+    hystart: Option<HyStart>,
+    undo: Undo<Saved>,
+}
+
+impl Cubic {
+    /// A flow in slow start.
+    #[must_use]
+    pub fn new(config: &Config, hystart: bool) -> Self {
+        let max_datagram = config.max_datagram.max(Bytes::new(1));
+        let initial = config.initial_window.as_f64() / max_datagram.as_f64();
+        Self {
+            cwnd: initial.max(MIN_WINDOW_PACKETS as f64),
+            ssthresh: f64::INFINITY,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+            last_limited_at: None,
+            srtt: Duration::ZERO,
+            max_datagram,
+            recovery: RecoveryEpoch::default(),
+            hystart: hystart.then(HyStart::default),
+            undo: Undo::new(),
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    fn save(&self) -> Saved {
+        Saved {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            w_max: self.w_max,
+            cwnd_prior: self.cwnd_prior,
+            epoch: self.epoch,
+        }
+    }
+
+    fn reduce(&mut self, now: Time) {
+        self.undo.before_reduction(now, self.save());
+        self.epoch = None;
+        // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
+        self.w_max = if self.cwnd < self.w_max {
+            self.cwnd * (1.0 + BETA) / 2.0
+        } else {
+            self.cwnd
+        };
+        self.cwnd_prior = self.cwnd;
+        self.ssthresh = (self.cwnd * BETA).max(MIN_WINDOW_PACKETS as f64);
+        self.cwnd = self.ssthresh;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.finish();
+        }
+    }
+
+    fn congestion_avoidance(&mut self, ack: &AckEvent<'_>, acked: f64) {
+        let cwnd = self.cwnd;
+        let epoch = self.epoch.get_or_insert_with(|| {
+            // From slow start without a loss, or after a timeout (which forgets `w_max`), the
+            // plateau is here and K is 0 (RFC 9438 §4.8).
+            if self.w_max < cwnd {
+                self.w_max = cwnd;
+            }
+            Epoch {
+                began_at: ack.now,
+                k: libm::cbrt((self.w_max - cwnd) / C), // RFC 9438 Eq. 2
+                w_est: cwnd,
+            }
+        });
+        // Time in which the application did not fill the window is not growth (RFC 9438 §5.8).
+        if let Some(last) = self.last_limited_at
+            && last >= epoch.began_at
+        {
+            let gap = ack.now.since(last);
+            if gap > self.srtt {
+                epoch.began_at += gap - self.srtt;
+            }
+        }
+        self.last_limited_at = Some(ack.now);
+        let t = ack.now.since(epoch.began_at).as_secs_f64();
+        let cubic = |t: f64| {
+            let x = t - epoch.k;
+            C * x * x * x + self.w_max // RFC 9438 Eq. 1
+        };
+        // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            ALPHA
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        let w_est = epoch.w_est;
+        if cubic(t) < w_est {
+            self.cwnd = self.cwnd.max(w_est);
+            return;
+        }
+        let target = cubic(t + self.srtt.as_secs_f64()).clamp(cwnd, cwnd * MAX_ROUND_GROWTH);
+        self.cwnd += (target - cwnd) / cwnd * acked;
+    }
+}
+
+impl Controller for Cubic {
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.recovery.on_packet_sent(sent);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_packet_sent(sent);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        self.recovery.on_ack(ack);
+        self.undo.on_ack();
+        if let Some(rtt) = ack.rtt {
+            self.srtt = if self.srtt.is_zero() {
+                rtt
+            } else {
+                (self.srtt * 7 + rtt).div(8)
+            };
+        }
+        let slow_start = self.in_slow_start();
+        if self.recovery.is_active()
+            || !is_cwnd_limited(ack, self.cwnd(), self.max_datagram, slow_start)
+        {
+            return;
+        }
+        let acked = ack.bytes_acked.as_f64() / self.max_datagram.as_f64();
+        if !slow_start {
+            self.congestion_avoidance(ack, acked);
+            return;
+        }
+        match &mut self.hystart {
+            Some(hystart) if !hystart.is_over() => {
+                self.cwnd += hystart.growth(ack, acked);
+                if hystart.is_over() {
+                    self.ssthresh = self.cwnd;
+                }
+            }
+            _ => self.cwnd += acked,
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        if self.recovery.on_loss(loss) && !self.undo.is_pending() {
+            self.reduce(loss.now);
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.undo.before_timeout(timeout.now, self.save());
+        self.epoch = None;
+        self.w_max = 0.0;
+        self.cwnd = match timeout.kind {
+            TimeoutKind::Rto => 1.0,
+            TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
+        };
+        self.recovery.end();
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        if let Some(before) = self.undo.take() {
+            self.cwnd = before.cwnd;
+            self.ssthresh = before.ssthresh;
+            self.w_max = before.w_max;
+            self.cwnd_prior = before.cwnd_prior;
+            self.epoch = before.epoch;
+        }
+    }
+
+    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
+        if !self.recovery.is_active() {
+            self.recovery.restart();
+            self.reduce(now);
+        }
+    }
+
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        let new = max_datagram.max(Bytes::new(1));
+        // The same bytes in other packets.
+        let scale = self.max_datagram.as_f64() / new.as_f64();
+        self.cwnd = (self.cwnd * scale).max(1.0);
+        self.ssthresh = (self.ssthresh * scale).max(MIN_WINDOW_PACKETS as f64);
+        self.w_max *= scale;
+        self.cwnd_prior *= scale;
+        self.epoch = None;
+        self.max_datagram = new;
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.max_datagram.mul_f64(self.cwnd).max(self.max_datagram)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.max_datagram * BURST_PACKETS
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: match (self.recovery.is_active(), self.in_slow_start()) {
+                (true, _) => "Recovery",
+                (false, true) => self.hystart.as_ref().map_or("SlowStart", HyStart::phase),
+                (false, false) => "CongestionAvoidance",
+            },
+            ssthresh: self
+                .ssthresh
+                .is_finite()
+                .then(|| self.max_datagram.mul_f64(self.ssthresh)),
+            in_recovery: self.recovery.is_active(),
+            ..Snapshot::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

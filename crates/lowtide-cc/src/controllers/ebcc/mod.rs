@@ -1,0 +1,110 @@
+//! eBCC (Han et al. 2022): loss and queue together steer BBR's window.
+//!
+//! BBR v1 opens its window by what was acknowledged and keeps it at twice the BDP. Here the window
+//! goes half the way to its target while few packets queue, stays back while many do, and a loss
+//! with a long queue empties the pipe by a ProbeRTT.
+
+pub(crate) mod entry;
+
+use crate::controller::{AckEvent, Config};
+use crate::controllers::bbr::{
+    Bbr, MaxBandwidth, Model, Options, PartSet, Phase, Standard, WindowRule,
+};
+use crate::units::Bytes;
+
+/// Share that a loss in ProbeRTT takes from the window (Eq. 8; NewReno's).
+const BETA: f64 = 0.5;
+
+/// What the paper calls the last congestion window (pfCwnd), which it describes in two ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastWindow {
+    /// 2·cwnd − target (Eq. 6): the window that would have led to the present one by Eq. 2.
+    Mirrored,
+    /// The window when the queue last was short (the text under Eq. 7).
+    BeforeQueue,
+}
+
+impl LastWindow {
+    /// The equation's.
+    pub const DEFAULT: Self = Self::Mirrored;
+}
+
+/// The window by loss and queue.
+#[derive(Clone, Copy, Debug)]
+pub struct LossAndQueue {
+    /// Packets in the queue from which on it counts as long (γ).
+    queue_packets: u64,
+    last_window: LastWindow,
+    before_queue: Option<Bytes>,
+}
+
+impl LossAndQueue {
+    /// The paper's γ.
+    pub const DEFAULT_QUEUE_PACKETS: u64 = 30;
+
+    /// A rule that calls a queue of `queue_packets` (γ) long.
+    #[must_use]
+    pub fn new(queue_packets: u64, last_window: LastWindow) -> Self {
+        Self {
+            queue_packets,
+            last_window,
+            before_queue: None,
+        }
+    }
+
+    /// diff = (cwnd/base_rtt − cwnd/rtt) · base_rtt ≥ γ (Eqs. 3 to 5).
+    fn queue_is_long(&self, cwnd: Bytes, model: &Model) -> bool {
+        let base = model.min_rtt.min(model.rtt).as_nanos() as f64;
+        let rtt = model.rtt.as_nanos().max(1) as f64;
+        let queued = cwnd.mul_f64(1.0 - base / rtt);
+        queued >= model.max_datagram * self.queue_packets
+    }
+}
+
+/// The mean, without overflow.
+fn mean(a: Bytes, b: Bytes) -> Bytes {
+    Bytes::new(a.get().midpoint(b.get()))
+}
+
+impl WindowRule for LossAndQueue {
+    fn next_window(
+        &mut self,
+        cwnd: Bytes,
+        target: Bytes,
+        ack: &AckEvent<'_>,
+        model: &Model,
+    ) -> Bytes {
+        let lost = !ack.bytes_lost.is_zero();
+        match (model.phase, self.queue_is_long(cwnd, model)) {
+            (Phase::ProbeBw, false) if !lost => {
+                self.before_queue = Some(cwnd);
+                mean(cwnd, target)
+            }
+            (Phase::ProbeBw, true) if !lost => {
+                let last = match self.last_window {
+                    LastWindow::Mirrored => cwnd * 2 - target,
+                    LastWindow::BeforeQueue => self.before_queue.unwrap_or(cwnd),
+                };
+                // Eqs. 6 and 7 push a window above its target further up: the target bounds it.
+                mean(last, cwnd).min(target)
+            }
+            (Phase::ProbeRtt, true) if lost => cwnd.mul_f64(1.0 - BETA),
+            _ => Standard.next_window(cwnd, target, ack, model),
+        }
+    }
+
+    fn loss_calls_for_probe_rtt(&self, cwnd: Bytes, _ack: &AckEvent<'_>, model: &Model) -> bool {
+        self.queue_is_long(cwnd, model)
+    }
+}
+
+/// eBCC.
+#[must_use]
+pub fn ebcc(
+    config: &Config,
+    options: Options,
+    rule: LossAndQueue,
+) -> Bbr<PartSet<MaxBandwidth, Standard, Standard, LossAndQueue>> {
+    let parts = PartSet::new(MaxBandwidth::default()).with_window(rule);
+    Bbr::with_parts(config, options, parts)
+}

@@ -1,0 +1,73 @@
+//! NewReno (RFC 9002 §7; timeouts as RFC 5681): Reno's window and nothing else.
+
+pub(crate) mod entry;
+
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
+};
+use crate::mechanisms::RenoWindow;
+use crate::units::{Bytes, Rate, Time};
+
+/// NewReno.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    window: RenoWindow,
+}
+
+impl NewReno {
+    /// A flow in slow start.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            window: RenoWindow::new(config),
+        }
+    }
+}
+
+impl Controller for NewReno {
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.window.on_packet_sent(sent);
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        if self.window.on_ack(ack) {
+            self.window.grow(ack.bytes_acked);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        self.window.on_loss(loss);
+    }
+
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.window.on_timeout(timeout);
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        self.window.on_spurious_timeout();
+    }
+
+    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
+        self.window.on_ecn_ce(now);
+    }
+
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.window.on_mtu_change(max_datagram);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.window.send_quantum()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.window.snapshot()
+    }
+}

@@ -1,0 +1,32 @@
+//! RTT-gain BBR.
+
+use alloc::boxed::Box;
+
+use super::{RttGain, rtt_gain};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::registry::{Domain, Entry, Parameter, Value};
+
+pub(crate) static RTT_GAIN: Entry = Entry {
+    name: "rtt-gain",
+    summary: "BBR whose steady pacing gain follows min_rtt/rtt",
+    source: "Xiong 2020 (RTT-gain BBR) §3.2",
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            summary: "factor of the steady gain",
+            default: Value::Real(RttGain::DEFAULT_ALPHA),
+            domain: Domain::Real {
+                min: 0.01,
+                max: 1.0,
+            },
+        },
+        AGGREGATION_OFF,
+        POLICER,
+        BURST,
+    ],
+    make: |values, config| {
+        let options = options(values, values.flag("aggregation"));
+        Box::new(rtt_gain(config, options, values.real("alpha")))
+    },
+    receiver: None,
+};

@@ -1,0 +1,55 @@
+//! A constant window: the floor that any controller must beat.
+
+pub(crate) mod entry;
+
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
+};
+use crate::units::{Bytes, Rate};
+
+/// Keeps the same number of packets in flight, whatever happens. Does not pace.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantWindow {
+    packets: u64,
+    max_datagram: Bytes,
+}
+
+impl ConstantWindow {
+    /// A window of so many packets, at least one.
+    #[must_use]
+    pub fn new(config: &Config, packets: u64) -> Self {
+        Self {
+            packets: packets.max(1),
+            max_datagram: config.max_datagram.max(Bytes::new(1)),
+        }
+    }
+}
+
+impl Controller for ConstantWindow {
+    fn on_packet_sent(&mut self, _sent: &PacketSent) {}
+    fn on_ack(&mut self, _ack: &AckEvent<'_>) {}
+    fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
+    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.max_datagram = max_datagram.max(Bytes::new(1));
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.max_datagram * self.packets
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.cwnd()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: "Constant",
+            ..Snapshot::default()
+        }
+    }
+}

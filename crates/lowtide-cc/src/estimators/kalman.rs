@@ -1,0 +1,143 @@
+//! Scalar Kalman filter that estimates its own noise.
+
+use super::noise::{Noise, bounded_state, bounded_variance};
+
+/// No variance goes below the square of this share of the state. It keeps the gain defined (not
+/// 0/0) and the filter awake while measurements do not change at all; real noise is far above.
+const SMALLEST_DEVIATION: f64 = 1e-9;
+
+/// The adaptive Kalman filter of RBBR (Haile et al. 2022, Table 1 and Eqs. 8, 9; after Akhlaghi,
+/// Zhou and Huang 2017): a random walk observed with noise, both variances of which are learnt
+/// from innovations and residuals.
+///
+/// ```text
+/// p⁻ = p + Q        d = y − x        K = p⁻/(p⁻ + R)
+/// x ← x + K·d       p = (1 − K)·p⁻   ε = y − x
+/// R ← α·R + (1 − α)(ε² + p⁻)         Q ← α·Q + (1 − α)(K·d)²
+/// ```
+///
+/// (Eq. 7 of the paper prints p⁻ + K·C·p⁻ for the new p.) The unit of the state is the caller's;
+/// variances are in its square. Everything stays finite, variances stay positive and the gain
+/// within `0..=1`, whatever is fed: measurements that are not finite are ignored, those beyond
+/// ±1e100 count as ±1e100, and no variance falls below (1e-9·x)² or 1e-200.
+///
+/// ```
+/// use lowtide_cc::estimators::{AdaptiveKalman, Noise};
+///
+/// let noise = Noise { state_variance: 1.0, process: 0.1, measurement: 1.0 };
+/// let mut rate = AdaptiveKalman::new(10.0, noise, 0.6);
+/// for _ in 0..50 {
+///     rate.update(12.0);
+/// }
+/// assert!((rate.state() - 12.0).abs() < 0.01);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct AdaptiveKalman {
+    state: f64,
+    variance: f64,
+    process: f64,
+    measurement: f64,
+    forgetting: f64,
+    gain: f64,
+    innovation: f64,
+}
+
+impl AdaptiveKalman {
+    /// A filter that starts at `state`, customarily the first measurement.
+    ///
+    /// `forgetting` is α, `0..=1`: how much of the old noise estimates a step keeps. 0.6 in the
+    /// paper; at 1 the noise stays as given and this is a plain Kalman filter. Values outside are
+    /// cut to the range, NaN counts as 1.
+    #[must_use]
+    pub fn new(state: f64, noise: Noise, forgetting: f64) -> Self {
+        let mut filter = Self {
+            state: bounded_state(state),
+            variance: noise.state_variance,
+            process: noise.process,
+            measurement: noise.measurement,
+            forgetting: if forgetting.is_nan() {
+                1.0
+            } else {
+                forgetting.clamp(0.0, 1.0)
+            },
+            gain: 0.0,
+            innovation: 0.0,
+        };
+        filter.bound_variances();
+        filter
+    }
+
+    /// Takes a measurement and returns the new state.
+    pub fn update(&mut self, measurement: f64) -> f64 {
+        if !measurement.is_finite() {
+            return self.state;
+        }
+        let predicted_variance = self.variance + self.process;
+        let innovation_variance = predicted_variance + self.measurement;
+        let innovation = bounded_state(measurement) - self.state;
+        let gain = predicted_variance / innovation_variance;
+        let step = gain * innovation;
+        // (1 − K) = R/(p⁻ + R), without the loss of digits where K is close to 1.
+        let rest = self.measurement / innovation_variance;
+        let residual = rest * innovation;
+
+        self.state = bounded_state(self.state + step);
+        self.variance = rest * predicted_variance;
+        self.measurement = self.mix(
+            self.measurement,
+            residual * residual + predicted_variance, // Eq. 8
+        );
+        self.process = self.mix(self.process, step * step); // Eq. 9
+        self.gain = gain;
+        self.innovation = innovation;
+        self.bound_variances();
+        self.state
+    }
+
+    fn mix(&self, old: f64, new: f64) -> f64 {
+        self.forgetting * old + (1.0 - self.forgetting) * new
+    }
+
+    fn bound_variances(&mut self) {
+        let deviation = SMALLEST_DEVIATION * self.state;
+        for variance in [&mut self.variance, &mut self.process, &mut self.measurement] {
+            *variance = bounded_variance(variance.max(deviation * deviation));
+        }
+    }
+
+    /// The estimate x.
+    #[must_use]
+    pub const fn state(&self) -> f64 {
+        self.state
+    }
+
+    /// The gain K of the last update, `0..=1`; 0 before the first.
+    #[must_use]
+    pub const fn gain(&self) -> f64 {
+        self.gain
+    }
+
+    /// The innovation d of the last update: measurement minus prediction; 0 before the first.
+    #[must_use]
+    pub const fn innovation(&self) -> f64 {
+        self.innovation
+    }
+
+    /// Variance p of the estimate, after the last update.
+    #[must_use]
+    pub const fn variance(&self) -> f64 {
+        self.variance
+    }
+
+    /// The present estimate Q of the process noise.
+    #[must_use]
+    pub const fn process_noise(&self) -> f64 {
+        self.process
+    }
+
+    /// The present estimate R of the measurement noise.
+    #[must_use]
+    pub const fn measurement_noise(&self) -> f64 {
+        self.measurement
+    }
+}

@@ -1,0 +1,162 @@
+//! Least-squares slope of delays over time.
+
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// Straight-line fit of round-trip times τ over send times t, in constant memory, each pair
+/// weighted by its packet's length.
+///
+/// For packets of equal length the slope is Σ(t − t̄)(τ − τ̄)/Σ(t − t̄)² (BBR-S Eq. 8, which prints
+/// (t − t̄)² in the numerator). With lengths, every sum is over bytes instead of packets; this
+/// weighting is ours. Sums are kept around the mean, and times and delays relative to the first
+/// pair, so that clocks far from zero lose no digits.
+///
+/// ```
+/// use lowtide_cc::estimators::{SlopeFit, capacity};
+/// use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+///
+/// // A packet each millisecond at twice the link's rate: each waits a millisecond longer.
+/// let mut fit = SlopeFit::new();
+/// for n in 0..10 {
+///     let sent_at = Time::ZERO + Duration::from_millis(n);
+///     fit.push(sent_at, Duration::from_millis(40 + n), Bytes::new(1200));
+/// }
+/// let (sending, slope) = (fit.sending_rate().unwrap(), fit.slope().unwrap());
+/// assert_eq!(sending, Rate::from_bytes_per_sec(1_200_000));
+/// assert!((slope - 1.0).abs() < 1e-12);
+/// assert_eq!(capacity(sending, slope), Some(Rate::from_bytes_per_sec(600_000)));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SlopeFit {
+    first: Option<(Time, Duration)>,
+    packets: u64,
+    bytes: Bytes,
+    weight: f64,
+    /// Mean time and delay, in nanoseconds after the first pair's.
+    mean_t: f64,
+    mean_tau: f64,
+    /// Weighted sums of (t − t̄)² and (t − t̄)(τ − τ̄).
+    sum_tt: f64,
+    sum_ttau: f64,
+    earliest: Time,
+    latest: Time,
+    /// Sent at the latest time.
+    at_latest: Bytes,
+}
+
+impl SlopeFit {
+    /// An empty fit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a packet of length `weight`, sent at `t`, that took `tau` to be acknowledged. Packets
+    /// may come in any order; those without length are ignored.
+    pub fn push(&mut self, t: Time, tau: Duration, weight: Bytes) {
+        if weight.is_zero() {
+            return;
+        }
+        let Some((first_t, first_tau)) = self.first else {
+            *self = Self {
+                first: Some((t, tau)),
+                packets: 1,
+                bytes: weight,
+                weight: weight.as_f64(),
+                earliest: t,
+                latest: t,
+                at_latest: weight,
+                ..Self::default()
+            };
+            return;
+        };
+        self.packets = self.packets.saturating_add(1);
+        self.bytes += weight;
+        self.earliest = self.earliest.min(t);
+        if t > self.latest {
+            self.latest = t;
+            self.at_latest = weight;
+        } else if t == self.latest {
+            self.at_latest += weight;
+        }
+
+        // West's update of weighted mean and covariance (1979).
+        let w = weight.as_f64();
+        self.weight += w;
+        let dt = signed(t.as_nanos(), first_t.as_nanos()) - self.mean_t;
+        let dtau = signed(tau.as_nanos(), first_tau.as_nanos()) - self.mean_tau;
+        let share = w / self.weight;
+        self.mean_t += share * dt;
+        self.mean_tau += share * dtau;
+        let remaining = w * (1.0 - share);
+        self.sum_tt += remaining * dt * dt;
+        self.sum_ttau += remaining * dt * dtau;
+    }
+
+    /// Slope dτ/dt, without unit; `None` unless two packets were sent at different times.
+    #[must_use]
+    pub fn slope(&self) -> Option<f64> {
+        (self.sum_tt > 0.0).then(|| self.sum_ttau / self.sum_tt)
+    }
+
+    /// Mean send time, weighted by length, to the nanosecond.
+    #[must_use]
+    pub fn mean_time(&self) -> Option<Time> {
+        let (first, _) = self.first?;
+        Some(Time::from_nanos(offset(first.as_nanos(), self.mean_t)))
+    }
+
+    /// Mean delay, weighted by length, to the nanosecond.
+    #[must_use]
+    pub fn mean_delay(&self) -> Option<Duration> {
+        let (_, first) = self.first?;
+        Some(Duration::from_nanos(offset(
+            first.as_nanos(),
+            self.mean_tau,
+        )))
+    }
+
+    /// Average sending rate S of these packets: what was sent from the earliest on and before the
+    /// latest send time, over that span. (The paper counts the last packet too, which overrates n
+    /// evenly spaced packets by a factor n/(n − 1).) `None` unless two packets were sent at
+    /// different times; packets that are missing between these (lost, or acknowledged in another
+    /// step) are missing from the rate.
+    #[must_use]
+    pub fn sending_rate(&self) -> Option<Rate> {
+        (self.latest > self.earliest).then(|| {
+            Rate::from_volume(
+                self.bytes - self.at_latest,
+                self.latest.since(self.earliest),
+            )
+        })
+    }
+
+    /// Packets taken.
+    #[must_use]
+    pub const fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// `value − origin`.
+fn signed(value: u64, origin: u64) -> f64 {
+    if value >= origin {
+        (value - origin) as f64
+    } else {
+        -((origin - value) as f64)
+    }
+}
+
+/// `origin + by`, rounded and saturating.
+fn offset(origin: u64, by: f64) -> u64 {
+    // `as` saturates.
+    if by >= 0.0 {
+        origin.saturating_add((by + 0.5) as u64)
+    } else {
+        origin.saturating_sub((0.5 - by) as u64)
+    }
+}

@@ -1,0 +1,15 @@
+//! What several controllers share: epochs of recovery, packet-timed rounds, Reno's window, samples
+//! that a small window of one's own limits, and what a spurious timeout gives back.
+
+mod recovery;
+mod reno;
+mod rounds;
+mod self_limited;
+mod undo;
+
+pub use self::recovery::RecoveryEpoch;
+pub(crate) use self::reno::{RenoWindow, is_cwnd_limited};
+pub use self::rounds::Rounds;
+pub(crate) use self::rounds::RoundsByNumber;
+pub(crate) use self::self_limited::SelfLimited;
+pub(crate) use self::undo::Undo;

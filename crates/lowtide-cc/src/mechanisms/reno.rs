@@ -1,0 +1,200 @@
+//! Reno's window: slow start, congestion avoidance, half at a congestion event, one packet after a
+//! timeout (RFC 9002 §7, RFC 5681). NewReno is this window alone; Vegas and Compound steer it.
+
+use crate::controller::{
+    AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
+};
+use crate::mechanisms::RecoveryEpoch;
+use crate::mechanisms::Undo;
+use crate::units::{Bytes, Time};
+
+/// Window reduction at a congestion event (RFC 9002 §7.3.2, `kLossReductionFactor`).
+const LOSS_REDUCTION: f64 = 0.5;
+/// The smallest window (RFC 9002 §7.2).
+const MIN_WINDOW_PACKETS: u64 = 2;
+/// The largest burst of an unpaced sender (RFC 9002 §7.7).
+const BURST_PACKETS: u64 = 10;
+
+/// Whether the window, not the application, limits the flow; only then may it grow (RFC 9002
+/// §7.8). In slow start half a window in use suffices, because it may double in a round (Linux
+/// `tcp_is_cwnd_limited`).
+pub(crate) fn is_cwnd_limited(
+    ack: &AckEvent<'_>,
+    cwnd: Bytes,
+    max_datagram: Bytes,
+    slow_start: bool,
+) -> bool {
+    let room = if slow_start {
+        Bytes::new(cwnd.get() / 2)
+    } else {
+        max_datagram * 3
+    };
+    ack.prior_inflight + room >= cwnd
+}
+
+/// Reno's window and what becomes of it at losses and timeouts.
+#[derive(Clone, Debug)]
+pub(crate) struct RenoWindow {
+    cwnd: Bytes,
+    ssthresh: Bytes,
+    max_datagram: Bytes,
+    /// Acknowledged since the window last grew by a packet in congestion avoidance.
+    acked: Bytes,
+    recovery: RecoveryEpoch,
+    /// Window and threshold.
+    undo: Undo<(Bytes, Bytes)>,
+}
+
+impl RenoWindow {
+    /// In slow start.
+    pub(crate) fn new(config: &Config) -> Self {
+        let max_datagram = config.max_datagram.max(Bytes::new(1));
+        Self {
+            cwnd: config.initial_window.max(max_datagram * MIN_WINDOW_PACKETS),
+            ssthresh: Bytes::MAX,
+            max_datagram,
+            acked: Bytes::ZERO,
+            recovery: RecoveryEpoch::default(),
+            undo: Undo::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    /// The window in packets, above zero.
+    pub(crate) fn packets(&self) -> f64 {
+        self.cwnd.as_f64() / self.max_datagram.as_f64()
+    }
+
+    pub(crate) fn max_datagram(&self) -> Bytes {
+        self.max_datagram
+    }
+
+    pub(crate) fn send_quantum(&self) -> Bytes {
+        self.max_datagram * BURST_PACKETS
+    }
+
+    #[inline]
+    pub(crate) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    pub(crate) fn in_recovery(&self) -> bool {
+        self.recovery.is_active()
+    }
+
+    fn min_window(&self) -> Bytes {
+        self.max_datagram * MIN_WINDOW_PACKETS
+    }
+
+    fn reduce(&mut self, now: Time) {
+        self.undo.before_reduction(now, (self.cwnd, self.ssthresh));
+        self.ssthresh = self.cwnd.mul_f64(LOSS_REDUCTION).max(self.min_window());
+        self.cwnd = self.ssthresh;
+        self.acked = Bytes::ZERO;
+    }
+
+    #[inline]
+    pub(crate) fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.recovery.on_packet_sent(sent);
+    }
+
+    /// An acknowledgment arrived; true when the window may grow for it: no recovery is under way
+    /// and the window limits the flow.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
+        self.recovery.on_ack(ack);
+        self.undo.on_ack();
+        !self.recovery.is_active()
+            && is_cwnd_limited(ack, self.cwnd, self.max_datagram, self.in_slow_start())
+    }
+
+    /// Grows for `acked` data as Reno does.
+    #[inline]
+    pub(crate) fn grow(&mut self, acked: Bytes) {
+        if self.in_slow_start() {
+            self.cwnd += acked;
+            return;
+        }
+        // One packet for each window acknowledged (RFC 9002 §7.3.3), by counting bytes.
+        self.acked += acked;
+        if self.acked >= self.cwnd {
+            self.acked -= self.cwnd;
+            self.cwnd += self.max_datagram;
+        }
+    }
+
+    /// Grows by so much, whatever Reno would do.
+    pub(crate) fn raise(&mut self, by: Bytes) {
+        self.cwnd += by;
+    }
+
+    /// Shrinks by so much, but not below the smallest window, and goes on in congestion avoidance
+    /// (Linux `tcp_vegas_ssthresh`).
+    pub(crate) fn lower(&mut self, by: Bytes) {
+        let least = self.min_window().min(self.cwnd);
+        self.cwnd = (self.cwnd - by).max(least);
+        self.ssthresh = self.ssthresh.min(self.cwnd);
+    }
+
+    /// Packets were lost; true when that is a congestion event, and the window was halved.
+    pub(crate) fn on_loss(&mut self, loss: &LossEvent<'_>) -> bool {
+        let reduces = self.recovery.on_loss(loss) && !self.undo.is_pending();
+        if reduces {
+            self.reduce(loss.now);
+        }
+        reduces
+    }
+
+    pub(crate) fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.undo
+            .before_timeout(timeout.now, (self.cwnd, self.ssthresh));
+        match timeout.kind {
+            // RFC 5681 §3.1: the loss window is one segment.
+            TimeoutKind::Rto => self.cwnd = self.max_datagram,
+            // RFC 9002 §7.6.2.
+            TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
+        }
+        self.acked = Bytes::ZERO;
+        self.recovery.end();
+    }
+
+    pub(crate) fn on_spurious_timeout(&mut self) {
+        // RFC 4015 §3.2, without its limit to the flight: what was given up is in flight again.
+        if let Some((cwnd, ssthresh)) = self.undo.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = ssthresh;
+        }
+    }
+
+    /// Packets were marked; true when that is a congestion event, and the window was halved.
+    pub(crate) fn on_ecn_ce(&mut self, now: Time) -> bool {
+        let reduces = !self.recovery.is_active();
+        if reduces {
+            self.recovery.restart();
+            self.reduce(now);
+        }
+        reduces
+    }
+
+    pub(crate) fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.max_datagram = max_datagram.max(Bytes::new(1));
+        self.cwnd = self.cwnd.max(self.min_window());
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: match (self.recovery.is_active(), self.in_slow_start()) {
+                (true, _) => "Recovery",
+                (false, true) => "SlowStart",
+                (false, false) => "CongestionAvoidance",
+            },
+            ssthresh: Some(self.ssthresh).filter(|s| *s != Bytes::MAX),
+            in_recovery: self.recovery.is_active(),
+            ..Snapshot::default()
+        }
+    }
+}
