@@ -463,7 +463,8 @@ enum LowtideStatus lowtide_on_timeout(struct LowtideController *controller,
 
 /**
  * The last retransmission timeout was spurious: packets taken for lost arrived, and are in flight
- * again (RFC 3522, RFC 5682).
+ * again (RFC 3522, RFC 5682). To be called before `lowtide_on_ack` for the acknowledgment that
+ * shows it; what was declared lost before does not count as lost with that.
  *
  * Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `WRONG_ORDER` when there was no such
  * timeout, or it was already undone.

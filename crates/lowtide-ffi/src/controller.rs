@@ -348,7 +348,8 @@ pub unsafe extern "C" fn lowtide_on_timeout(
 }
 
 /// The last retransmission timeout was spurious: packets taken for lost arrived, and are in flight
-/// again (RFC 3522, RFC 5682).
+/// again (RFC 3522, RFC 5682). To be called before `lowtide_on_ack` for the acknowledgment that
+/// shows it; what was declared lost before does not count as lost with that.
 ///
 /// Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `WRONG_ORDER` when there was no such
 /// timeout, or it was already undone.

@@ -215,6 +215,26 @@ fn events_out_of_order_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn what_a_spurious_timeout_took_back_is_not_lost_with_the_next_acknowledgment() {
+    use LowtideStatus::Ok;
+    let handle = Handle::new(c"bbr");
+    let packets: Vec<LowtidePacket> = (0..10).map(|number| packet(number, 10)).collect();
+    for p in &packets {
+        assert_eq!(handle.send(10, p.number), Ok);
+    }
+    assert_eq!(handle.lose(20, &packets), Ok);
+    // SAFETY: the handle is alive.
+    unsafe {
+        assert_eq!(lowtide_on_timeout(handle.0, 20, 0, 0), Ok);
+        assert_eq!(handle.control().cwnd, 1000);
+        assert_eq!(lowtide_on_spurious_timeout(handle.0, 30), Ok);
+    }
+    assert_eq!(handle.control().cwnd, 10_000);
+    assert_eq!(handle.ack(30, &packets[..1]), Ok);
+    assert!(handle.control().cwnd >= 10_000);
+}
+
+#[test]
 fn the_sampler_refuses_time_that_goes_back_and_tells_no_sample_from_a_mistake() {
     use LowtideStatus::{NoSample, Ok, TimeWentBack, WrongOrder};
     let mut sampler = null_mut();

@@ -56,6 +56,7 @@ pub fn recorded(make: Make) -> (Make, Shared) {
             inner: make(config),
             notes: for_all.clone(),
             in_flight: HashMap::new(),
+            lost_since_ack: Bytes::ZERO,
             last_number: None,
             last_time: Time::ZERO,
         })
@@ -69,6 +70,7 @@ struct Recorder {
     inner: Box<dyn Controller>,
     notes: Shared,
     in_flight: HashMap<u64, (Bytes, Time)>,
+    lost_since_ack: Bytes,
     last_number: Option<u64>,
     last_time: Time,
 }
@@ -121,6 +123,8 @@ impl Controller for Recorder {
         let sum: Bytes = ack.packets.iter().map(|p| p.bytes).sum();
         self.check(sum == ack.bytes_acked, || format!("{ack:?}"));
         self.check(self.total() == ack.inflight, || format!("{ack:?}"));
+        let lost = std::mem::take(&mut self.lost_since_ack);
+        self.check(lost == ack.bytes_lost, || format!("{lost} lost, {ack:?}"));
         let newest = ack.packets.last().map(|p| ack.now.since(p.sent_at));
         // The sample may be that of a newer packet that only acknowledged.
         self.check(ack.rtt.is_none() || ack.rtt <= newest, || {
@@ -147,6 +151,7 @@ impl Controller for Recorder {
         let sum: Bytes = loss.packets.iter().map(|p| p.bytes).sum();
         self.check(sum == loss.bytes_lost, || format!("{loss:?}"));
         self.check(self.total() == loss.inflight, || format!("{loss:?}"));
+        self.lost_since_ack += loss.bytes_lost;
         lock(&self.notes).lost_packets += loss.packets.len() as u64;
         self.inner.on_loss(loss);
     }

@@ -2,12 +2,16 @@
 //! a large buffer). The simulator used there sends packets one by one, hence `burst=1`; Linux's
 //! bursts of a millisecond enlarge the window and with it the peaks.
 
+use std::sync::Arc;
+
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::scenario::{Scenario, sender};
+use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_sim::link::{AfterLast, Link, RateSchedule};
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{Probe, Simulation};
 
 use crate::setting::constant;
@@ -51,6 +55,55 @@ fn run<P: Probe>(scenario: &Scenario, spec: &str, probe: P) -> (Meter, P) {
     let mut probes = (Meter::new(&config), probe);
     Simulation::new(config).unwrap().run(&mut probes);
     probes
+}
+
+/// Window and phase at the last acknowledgment before each timeout and at the first after it.
+#[derive(Default)]
+struct AroundTimeouts {
+    last: Option<(Bytes, &'static str)>,
+    timed_out: bool,
+    pairs: Vec<[(Bytes, &'static str); 2]>,
+}
+
+impl Probe for AroundTimeouts {
+    fn on_timeout(&mut self, _flow: usize, _now: Time) {
+        self.timed_out = true;
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+        let seen = ack.controller.map(|cc| (cc.cwnd(), cc.snapshot().phase));
+        let before = std::mem::replace(&mut self.last, seen);
+        if let (true, Some(before), Some(after)) = (self.timed_out, before, seen) {
+            self.pairs.push([before, after]);
+        }
+        self.timed_out = false;
+    }
+}
+
+#[test]
+fn a_link_that_stalls_for_a_second_leaves_window_and_phase_as_they_were() {
+    let (full, stalled) = (Rate::from_mbps(20), Rate::ZERO);
+    let steps = [(0, full), (5, stalled), (6, full), (9, stalled), (10, full)];
+    let steps = steps.map(|(at, rate)| (Time::ZERO + Duration::from_secs(at), rate));
+    let link = RateSchedule::new(steps.to_vec(), AfterLast::Hold).unwrap();
+    let scenario = Scenario {
+        transport: TransportConfig::tcp(),
+        rtt: Duration::from_millis(40),
+        buffer: QueueLimit::Unlimited,
+        duration: Duration::from_secs(12),
+        ..Scenario::on_link("stalls", LinkSource::Fixed(Arc::new(Link::Rates(link))))
+    };
+    for spec in ["bbr", "bbr-acd", "ebcc"] {
+        let (_, watch) = run(&scenario, spec, AroundTimeouts::default());
+        assert_eq!(watch.pairs.len(), 2, "{spec}: a timeout each");
+        for [(before, phase), (after, then)] in watch.pairs {
+            assert!(
+                after >= before.mul_f64(0.9),
+                "{spec}: {before}, then {after}"
+            );
+            assert_eq!(then, phase, "{spec}");
+        }
+    }
 }
 
 #[test]
