@@ -20,22 +20,51 @@ pub enum LastWindow {
     BeforeQueue,
 }
 
+/// How often Eqs. 2, 6 and 7 move the window; the paper does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// At each acknowledgment, as BBR updates its window.
+    EveryAck,
+    /// Once a round trip, as the searches do that they are taken from (BIC, Compound): a queue shows
+    /// in the RTT a round trip after the window that built it.
+    EveryRound,
+}
+
+/// The ProbeRTT that a loss with a long queue calls for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossProbe {
+    /// BBR's: 4 packets, and the window before it comes back.
+    Smallest,
+    /// One BDP, ProbeRTT's window gain, from which the window goes on. Eq. 8 needs such a window:
+    /// 4 packets cannot be halved.
+    OneBdp,
+}
+
 /// The window by loss and queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LossAndQueue {
     /// Packets in the queue from which on it counts as long (γ).
     queue_packets: u64,
     last_window: LastWindow,
+    step: Step,
+    loss_probe: LossProbe,
     before_queue: Option<Bytes>,
 }
 
 impl LossAndQueue {
     /// A rule that calls a queue of `queue_packets` (the paper's γ: 30) long.
     #[must_use]
-    pub fn new(queue_packets: u64, last_window: LastWindow) -> Self {
+    pub fn new(
+        queue_packets: u64,
+        last_window: LastWindow,
+        step: Step,
+        loss_probe: LossProbe,
+    ) -> Self {
         Self {
             queue_packets,
             last_window,
+            step,
+            loss_probe,
             before_queue: None,
         }
     }
@@ -63,6 +92,10 @@ impl WindowRule for LossAndQueue {
         model: &Model,
     ) -> Bytes {
         let lost = !ack.bytes_lost.is_zero();
+        let moves = self.step == Step::EveryAck || model.rounds.starts_now();
+        if model.phase == Phase::ProbeBw && !lost && !moves {
+            return cwnd.min(target);
+        }
         match (model.phase, self.queue_is_long(cwnd, model)) {
             (Phase::ProbeBw, false) if !lost => {
                 self.before_queue = Some(cwnd);
@@ -78,6 +111,13 @@ impl WindowRule for LossAndQueue {
             }
             (Phase::ProbeRtt, true) if lost => cwnd.mul_f64(1.0 - BETA),
             _ => Standard.next_window(cwnd, target, ack, model),
+        }
+    }
+
+    fn loss_probe_window(&self, model: &Model) -> Option<Bytes> {
+        match self.loss_probe {
+            LossProbe::Smallest => None,
+            LossProbe::OneBdp => Some(model.bdp(model.bandwidth, 1.0)),
         }
     }
 

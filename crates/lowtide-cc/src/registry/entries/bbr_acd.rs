@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::super::Entry;
 use super::super::parameter::{Domain, Parameter};
 use super::bbr::{AGGREGATION, BURST, POLICER, options};
-use crate::bbr_acd::{CongestionDetection, Halving, bbr_acd};
+use crate::bbr_acd::{CongestionDetection, Halving, InflightCap, bbr_acd};
 use crate::units::Duration;
 
 pub(super) static BBR_ACD: Entry = Entry {
@@ -29,6 +29,13 @@ pub(super) static BBR_ACD: Entry = Entry {
             default: "every-ack",
             domain: Domain::Choice(&["once", "every-ack"]),
         },
+        Parameter {
+            name: "cap",
+            summary: "how long a loss of congestion caps the window at one BDP: while it is halved \
+                      (the paper's Linux module) or until the next phase (its ns-3 module)",
+            default: "halving",
+            domain: Domain::Choice(&["halving", "next-phase"]),
+        },
         AGGREGATION,
         POLICER,
         BURST,
@@ -39,7 +46,11 @@ pub(super) static BBR_ACD: Entry = Entry {
             "once" => Halving::OncePerRecovery,
             _ => Halving::EveryAckForOneRound,
         };
-        let detection = CongestionDetection::new(values.span("alpha"), halving);
+        let cap = match values.word("cap") {
+            "next-phase" => InflightCap::NextPhase,
+            _ => InflightCap::Halving,
+        };
+        let detection = CongestionDetection::new(values.span("alpha"), halving, cap);
         Box::new(bbr_acd(config, options, detection))
     },
     receiver: None,

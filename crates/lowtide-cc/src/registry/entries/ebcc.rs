@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::super::Entry;
 use super::super::parameter::{Domain, Parameter};
 use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
-use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
+use crate::ebcc::{LastWindow, LossAndQueue, LossProbe, Step, ebcc};
 
 pub(super) static EBCC: Entry = Entry {
     name: "ebcc",
@@ -28,6 +28,19 @@ pub(super) static EBCC: Entry = Entry {
             default: "mirrored",
             domain: Domain::Choice(&["mirrored", "before-queue"]),
         },
+        Parameter {
+            name: "step",
+            summary: "how often the window moves in ProbeBW: at each acknowledgment or once a round",
+            default: "round",
+            domain: Domain::Choice(&["ack", "round"]),
+        },
+        Parameter {
+            name: "probe",
+            summary: "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
+                      on, or BBR's 4 packets, after which the window before comes back",
+            default: "bdp",
+            domain: Domain::Choice(&["bdp", "smallest"]),
+        },
         AGGREGATION_OFF,
         POLICER,
         BURST,
@@ -38,10 +51,18 @@ pub(super) static EBCC: Entry = Entry {
             "before-queue" => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
         };
+        let step = match values.word("step") {
+            "ack" => Step::EveryAck,
+            _ => Step::EveryRound,
+        };
+        let probe = match values.word("probe") {
+            "smallest" => LossProbe::Smallest,
+            _ => LossProbe::OneBdp,
+        };
         Box::new(ebcc(
             config,
             options,
-            LossAndQueue::new(values.whole("gamma"), last),
+            LossAndQueue::new(values.whole("gamma"), last, step, probe),
         ))
     },
     receiver: None,
