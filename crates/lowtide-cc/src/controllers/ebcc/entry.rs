@@ -2,17 +2,37 @@
 
 use alloc::boxed::Box;
 
-use super::{LastWindow, LossAndQueue, ebcc};
+use super::{LastWindow, LossAndQueue, LossProbe, Step, ebcc};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 const MIRRORED: &str = "mirrored";
 const BEFORE_QUEUE: &str = "before-queue";
 
-const fn word(last: LastWindow) -> &'static str {
+const fn last_word(last: LastWindow) -> &'static str {
     match last {
         LastWindow::Mirrored => MIRRORED,
         LastWindow::BeforeQueue => BEFORE_QUEUE,
+    }
+}
+
+const ACK: &str = "ack";
+const ROUND: &str = "round";
+
+const fn step_word(step: Step) -> &'static str {
+    match step {
+        Step::EveryAck => ACK,
+        Step::EveryRound => ROUND,
+    }
+}
+
+const BDP: &str = "bdp";
+const SMALLEST: &str = "smallest";
+
+const fn probe_word(probe: LossProbe) -> &'static str {
+    match probe {
+        LossProbe::OneBdp => BDP,
+        LossProbe::Smallest => SMALLEST,
     }
 }
 
@@ -34,8 +54,21 @@ pub(crate) static EBCC: Entry = Entry {
             name: "last",
             summary: "the paper's last window: mirrored at the target (Eq. 6) or the one \
                       before the queue grew (its text)",
-            default: Value::Word(word(LastWindow::DEFAULT)),
+            default: Value::Word(last_word(LastWindow::DEFAULT)),
             domain: Domain::Choice(&[MIRRORED, BEFORE_QUEUE]),
+        },
+        Parameter {
+            name: "step",
+            summary: "how often the window moves in ProbeBW: at each acknowledgment or once a round",
+            default: Value::Word(step_word(Step::DEFAULT)),
+            domain: Domain::Choice(&[ACK, ROUND]),
+        },
+        Parameter {
+            name: "probe",
+            summary: "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
+                      on, or BBR's 4 packets, after which the window before comes back",
+            default: Value::Word(probe_word(LossProbe::DEFAULT)),
+            domain: Domain::Choice(&[BDP, SMALLEST]),
         },
         AGGREGATION_OFF,
         POLICER,
@@ -47,10 +80,18 @@ pub(crate) static EBCC: Entry = Entry {
             BEFORE_QUEUE => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
         };
+        let step = match values.word("step") {
+            ACK => Step::EveryAck,
+            _ => Step::EveryRound,
+        };
+        let probe = match values.word("probe") {
+            SMALLEST => LossProbe::Smallest,
+            _ => LossProbe::OneBdp,
+        };
         Box::new(ebcc(
             config,
             options,
-            LossAndQueue::new(values.whole("gamma"), last),
+            LossAndQueue::new(values.whole("gamma"), last, step, probe),
         ))
     },
     receiver: None,

@@ -29,12 +29,44 @@ impl LastWindow {
     pub const DEFAULT: Self = Self::Mirrored;
 }
 
+/// How often Eqs. 2, 6 and 7 move the window; the paper does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// At each acknowledgment, as BBR updates its window.
+    EveryAck,
+    /// Once a round trip, as the searches do that they are taken from (BIC, Compound): a queue shows
+    /// in the RTT a round trip after the window that built it.
+    EveryRound,
+}
+
+impl Step {
+    /// Measured in `docs/algorithms/ebcc.md`.
+    pub const DEFAULT: Self = Self::EveryRound;
+}
+
+/// The ProbeRTT that a loss with a long queue calls for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossProbe {
+    /// BBR's: 4 packets, and the window before it comes back.
+    Smallest,
+    /// One BDP, ProbeRTT's window gain, from which the window goes on. Eq. 8 needs such a window:
+    /// 4 packets cannot be halved.
+    OneBdp,
+}
+
+impl LossProbe {
+    /// The one in which Eq. 8 acts.
+    pub const DEFAULT: Self = Self::OneBdp;
+}
+
 /// The window by loss and queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LossAndQueue {
     /// Packets in the queue from which on it counts as long (γ).
     queue_packets: u64,
     last_window: LastWindow,
+    step: Step,
+    loss_probe: LossProbe,
     before_queue: Option<Bytes>,
 }
 
@@ -44,10 +76,17 @@ impl LossAndQueue {
 
     /// A rule that calls a queue of `queue_packets` (γ) long.
     #[must_use]
-    pub fn new(queue_packets: u64, last_window: LastWindow) -> Self {
+    pub fn new(
+        queue_packets: u64,
+        last_window: LastWindow,
+        step: Step,
+        loss_probe: LossProbe,
+    ) -> Self {
         Self {
             queue_packets,
             last_window,
+            step,
+            loss_probe,
             before_queue: None,
         }
     }
@@ -75,6 +114,10 @@ impl WindowRule for LossAndQueue {
         model: &Model,
     ) -> Bytes {
         let lost = !ack.bytes_lost.is_zero();
+        let moves = self.step == Step::EveryAck || model.rounds.starts_now();
+        if model.phase == Phase::ProbeBw && !lost && !moves {
+            return cwnd.min(target);
+        }
         match (model.phase, self.queue_is_long(cwnd, model)) {
             (Phase::ProbeBw, false) if !lost => {
                 self.before_queue = Some(cwnd);
@@ -90,6 +133,13 @@ impl WindowRule for LossAndQueue {
             }
             (Phase::ProbeRtt, true) if lost => cwnd.mul_f64(1.0 - BETA),
             _ => Standard.next_window(cwnd, target, ack, model),
+        }
+    }
+
+    fn loss_probe_window(&self, model: &Model) -> Option<Bytes> {
+        match self.loss_probe {
+            LossProbe::Smallest => None,
+            LossProbe::OneBdp => Some(model.bdp(model.bandwidth, 1.0)),
         }
     }
 
