@@ -1,7 +1,7 @@
 //! BBR v1's bandwidth estimate: the highest delivery rate of the last 10 rounds.
 
+use super::estimator::BandwidthEstimator;
 use super::model::Model;
-use super::parts::BandwidthEstimator;
 use crate::controller::AckEvent;
 use crate::estimators::{Maximum, Windowed};
 use crate::units::Rate;

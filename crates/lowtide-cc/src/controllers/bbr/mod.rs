@@ -22,18 +22,20 @@
 //! | ProbeBW | 1.25, 0.75, 6 × 1 | 2 | 10 s without a new min_rtt |
 //! | ProbeRTT | 1 | 1, at most 4 packets | 200 ms and a round |
 //!
-//! Each phase and each mechanism has its file; `parts.rs` holds what a derivative can replace.
+//! Each phase has its file, with its gains and the ways out of it, and so has each mechanism. A
+//! derivative replaces the estimate (`estimator.rs`), some of the decisions (`policy.rs`), or both.
 
 pub(crate) mod entry;
 
 mod aggregation;
 mod bandwidth;
 mod drain;
+mod estimator;
 mod model;
 mod pacing;
-mod parts;
 mod phase;
 mod policer;
+mod policy;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
@@ -41,14 +43,12 @@ mod window;
 
 use self::aggregation::Aggregation;
 pub use self::bandwidth::MaxBandwidth;
+pub use self::estimator::BandwidthEstimator;
 pub use self::model::Model;
 use self::pacing::Pacing;
-pub use self::parts::{
-    BandwidthEstimator, GainPolicy, LossResponse, PartSet, Parts, ProbeRttDepth, RecoveryStart,
-    Standard, StartupExit, WindowRule,
-};
 pub use self::phase::Phase;
 use self::policer::Policer;
+pub use self::policy::{Policy, RecoveryStart, V1, follow_target};
 use self::probe_bw::Cycle;
 use self::probe_rtt::{MinRtt, ProbeRtt};
 use self::startup::FullPipe;
@@ -90,23 +90,12 @@ impl Default for Options {
     }
 }
 
-type PartsOf<P> = PartSet<
-    <P as Parts>::Estimator,
-    <P as Parts>::Gain,
-    <P as Parts>::Loss,
-    <P as Parts>::Window,
-    <P as Parts>::Startup,
-    <P as Parts>::Depth,
->;
-
-/// The parts of BBR v1.
-pub type V1 = PartSet<MaxBandwidth>;
-
-/// BBR with the parts `P`; [`V1`] is the original.
+/// BBR with the estimator `E` and the policy `P`; by default the original.
 #[derive(Debug)]
-pub struct Bbr<P: Parts = V1> {
+pub struct Bbr<E: BandwidthEstimator = MaxBandwidth, P: Policy = V1> {
     model: Model,
-    parts: PartsOf<P>,
+    estimator: E,
+    policy: P,
     options: Options,
     full_pipe: FullPipe,
     cycle: Cycle,
@@ -122,22 +111,23 @@ pub struct Bbr<P: Parts = V1> {
     rng: SeededRng,
 }
 
-impl Bbr<V1> {
+impl Bbr {
     /// BBR v1.
     #[must_use]
     pub fn v1(config: &Config, options: Options) -> Self {
-        Self::with_parts(config, options, PartSet::new(MaxBandwidth::default()))
+        Self::new(config, options, MaxBandwidth::default(), V1)
     }
 }
 
-impl<P: Parts> Bbr<P> {
-    /// BBR with the given parts.
+impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
+    /// BBR with this estimator and this policy.
     #[must_use]
-    pub fn with_parts(config: &Config, options: Options, parts: PartsOf<P>) -> Self {
+    pub fn new(config: &Config, options: Options, estimator: E, policy: P) -> Self {
         let mut model = Model::new(config);
         let pacing = Pacing::new(&mut model, options.burst_packets);
         Self {
-            parts,
+            estimator,
+            policy,
             options,
             full_pipe: FullPipe::default(),
             cycle: Cycle::new(config.now),
@@ -154,38 +144,13 @@ impl<P: Parts> Bbr<P> {
         }
     }
 
+    /// Goes over to another phase, which must be one that may follow.
     fn enter(&mut self, phase: Phase) {
+        debug_assert!(self.model.phase.may_lead_to(phase));
         self.model.phase = phase;
         self.model.probing = phase == Phase::ProbeBw && self.cycle.is_probing();
-        self.parts.estimator.on_phase(phase);
-        self.parts.loss.on_phase(phase);
-    }
-
-    fn enter_probe_bw(&mut self, now: Time) {
-        self.cycle.restart(now, &mut self.rng);
-        self.enter(Phase::ProbeBw);
-    }
-
-    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
-        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
-        if self.loss_probe_window().is_some() {
-            self.window.forget();
-        } else {
-            self.window.save(self.recovery.is_active());
-        }
-        self.enter(Phase::ProbeRtt);
-    }
-
-    fn leave_probe_rtt(&mut self, now: Time) {
-        if self.probe_rtt.renews_min_rtt() {
-            self.min_rtt.confirm(now);
-        }
-        self.window.restore();
-        if self.model.full_pipe {
-            self.enter_probe_bw(now);
-        } else {
-            self.enter(Phase::Startup);
-        }
+        self.estimator.on_phase(phase);
+        self.policy.on_phase(phase);
     }
 
     /// Linux `bbr_update_bw`.
@@ -205,7 +170,7 @@ impl<P: Parts> Bbr<P> {
                 self.enter_probe_bw(ack.now);
             }
         }
-        self.parts.estimator.on_ack(ack, &self.model);
+        self.estimator.on_ack(ack, &self.model);
         self.use_estimate();
     }
 
@@ -213,7 +178,7 @@ impl<P: Parts> Bbr<P> {
         self.model.bandwidth = self
             .policer
             .rate()
-            .unwrap_or_else(|| self.parts.estimator.bandwidth());
+            .unwrap_or_else(|| self.estimator.bandwidth());
     }
 
     /// The estimate changed without an acknowledgment.
@@ -225,63 +190,10 @@ impl<P: Parts> Bbr<P> {
     /// Startup → Drain → ProbeBW, and the gain cycle. They go by what the path has shown, even while
     /// a policer's rate is sent at (Linux `bbr_max_bw` here, `bbr_bw` for rate and window).
     fn update_phase(&mut self, ack: &AckEvent<'_>) {
-        let bandwidth = self.parts.estimator.bandwidth();
-        if self.model.phase == Phase::ProbeBw {
-            let policed = self.policer.rate().is_some();
-            self.cycle
-                .on_ack(ack, bandwidth, policed, &self.model, &self.parts.gain);
-            self.model.probing = self.cycle.is_probing();
-        }
-        self.model.full_pipe |= self.full_pipe.on_ack(ack, bandwidth, &self.model);
-        if self.model.phase == Phase::Startup {
-            self.model.full_pipe |= self.parts.startup.ends_startup(ack, &self.model);
-            if self.model.full_pipe {
-                self.enter(Phase::Drain);
-            }
-        }
-        if self.model.phase == Phase::Drain && drain::is_done(ack.inflight, bandwidth, &self.model)
-        {
-            self.enter_probe_bw(ack.now);
-        }
-    }
-
-    /// Linux `bbr_update_min_rtt`.
-    fn update_min_rtt(&mut self, ack: &AckEvent<'_>) {
-        let expired = self.min_rtt.on_ack(ack);
-        self.model.min_rtt = self.min_rtt.get();
-        let phase = self.model.phase;
-        let lossy = !ack.bytes_lost.is_zero();
-        let wanted = (expired && !self.idle_restart)
-            || (lossy
-                && phase == Phase::ProbeBw
-                && self
-                    .parts
-                    .window
-                    .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model));
-        if wanted && phase != Phase::ProbeRtt {
-            self.enter_probe_rtt(expired);
-        }
-        if self.model.phase == Phase::ProbeRtt {
-            let floor = self.probe_rtt_window();
-            if self.probe_rtt.on_ack(ack, &mut self.model, floor) {
-                self.leave_probe_rtt(ack.now);
-            }
-        }
-        self.idle_restart = false;
-    }
-
-    /// The window rule's own for the ProbeRTT under way, if a loss called for it.
-    fn loss_probe_window(&self) -> Option<Bytes> {
-        if self.probe_rtt.renews_min_rtt() {
-            return None;
-        }
-        self.parts.window.loss_probe_window(&self.model)
-    }
-
-    fn probe_rtt_window(&self) -> Bytes {
-        self.loss_probe_window()
-            .unwrap_or_else(|| self.parts.depth.window(&self.model))
-            .max(self.model.min_cwnd())
+        let bandwidth = self.estimator.bandwidth();
+        self.update_cycle(ack, bandwidth);
+        self.check_startup_done(ack, bandwidth);
+        self.check_drain_done(ack, bandwidth);
     }
 
     fn update_gains(&mut self) {
@@ -292,24 +204,24 @@ impl<P: Parts> Bbr<P> {
                 // A policer's rate is known; probing above it only loses packets.
                 let gain = match self.policer.rate() {
                     Some(_) => 1.0,
-                    None => self.cycle.pacing_gain(&self.model, &self.parts.gain),
+                    None => self.cycle.pacing_gain(&self.model, &self.policy),
                 };
                 (gain, probe_bw::CWND_GAIN)
             }
             Phase::ProbeRtt => (1.0, 1.0),
         };
         self.model.pacing_gain = pacing;
-        self.model.cwnd_gain = self.parts.loss.cwnd_gain(cwnd);
+        self.model.cwnd_gain = self.policy.cwnd_gain(cwnd);
     }
 }
 
-impl<P: Parts> Controller for Bbr<P> {
+impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         self.model.app_limited = sent.app_limited;
         // A probe of the host ends a silence that a full window made.
         self.model.window_held = self.window.limits_sender() || sent.inflight > self.window.get();
-        self.parts.estimator.on_packet_sent(sent, &self.model);
+        self.estimator.on_packet_sent(sent, &self.model);
         let was_idle = sent.inflight <= sent.bytes;
         if was_idle && sent.app_limited {
             // The pipe is empty: no queue to probe for or to drain (Linux `bbr_cwnd_event`).
@@ -347,24 +259,18 @@ impl<P: Parts> Controller for Bbr<P> {
             self.model.rtt = rtt.max(Duration::from_nanos(1));
         }
         self.update_bandwidth(ack);
-        self.parts.loss.on_ack(ack, &self.model);
+        self.policy.on_ack(ack, &self.model);
         if self.options.aggregation {
             self.aggregation.on_ack(ack, &self.model, self.window.get());
         }
         self.update_phase(ack);
-        self.update_min_rtt(ack);
+        self.check_probe_rtt(ack);
         self.update_gains();
         self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
         let floor = self.probe_rtt_window();
-        self.window.update(
-            ack,
-            &mut self.model,
-            allowance,
-            floor,
-            &mut self.parts.loss,
-            &mut self.parts.window,
-        );
+        self.window
+            .update(ack, &mut self.model, allowance, floor, &mut self.policy);
         self.model.window_held = self.window.limits_sender();
     }
 
@@ -403,17 +309,17 @@ impl<P: Parts> Controller for Bbr<P> {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback) {
-        self.parts.estimator.on_feedback(feedback, &self.model);
+        self.estimator.on_feedback(feedback, &self.model);
         self.follow_estimate();
     }
 
     fn on_wakeup(&mut self, now: Time) {
-        self.parts.estimator.on_wakeup(now, &self.model);
+        self.estimator.on_wakeup(now, &self.model);
         self.follow_estimate();
     }
 
     fn next_wakeup(&self) -> Option<Time> {
-        self.parts.estimator.next_wakeup()
+        self.estimator.next_wakeup()
     }
 
     fn cwnd(&self) -> Bytes {
@@ -429,7 +335,7 @@ impl<P: Parts> Controller for Bbr<P> {
     }
 
     fn peer_signal(&self) -> Option<PeerSignal> {
-        self.parts.estimator.peer_signal(&self.model)
+        self.estimator.peer_signal(&self.model)
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -441,7 +347,7 @@ impl<P: Parts> Controller for Bbr<P> {
             cwnd_gain: Some(self.model.cwnd_gain),
             ssthresh: None,
             in_recovery: self.recovery.is_active() || self.window.is_held(),
-            filter: self.parts.estimator.filter(),
+            filter: self.estimator.filter(),
         }
     }
 }

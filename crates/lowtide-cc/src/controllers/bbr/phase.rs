@@ -14,6 +14,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Whether `next` may follow: the arrows in the picture at the top of `bbr`. ProbeBW begins
+    /// anew once a policer's rate has been in use for long enough.
+    pub(super) const fn may_lead_to(self, next: Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Startup, Self::Drain | Self::ProbeRtt)
+                | (Self::Drain, Self::ProbeBw | Self::ProbeRtt)
+                | (Self::ProbeBw, Self::ProbeBw | Self::ProbeRtt)
+                | (Self::ProbeRtt, Self::ProbeBw | Self::Startup)
+        )
+    }
+
     /// The phase's name in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -3,8 +3,11 @@
 //! Of eight phases of about one min_rtt each, the first probes for more bandwidth, the second
 //! removes the queue that this built where there was none to find, the others cruise.
 
+use super::Bbr;
+use super::estimator::BandwidthEstimator;
 use super::model::Model;
-use super::parts::GainPolicy;
+use super::phase::Phase;
+use super::policy::Policy;
 use crate::controller::AckEvent;
 use crate::rng::SeededRng;
 use crate::units::{Bytes, Rate, Time};
@@ -54,12 +57,12 @@ impl Cycle {
         bandwidth: Rate,
         policed: bool,
         model: &Model,
-        gain: &impl GainPolicy,
+        policy: &impl Policy,
     ) {
         let is_over = if policed {
             self.has_full_length(ack, model)
         } else {
-            self.is_over(ack, bandwidth, model, gain)
+            self.is_over(ack, bandwidth, model, policy)
         };
         if is_over {
             self.index = (self.index + 1) % PHASES;
@@ -76,7 +79,7 @@ impl Cycle {
         ack: &AckEvent<'_>,
         bandwidth: Rate,
         model: &Model,
-        gain: &impl GainPolicy,
+        policy: &impl Policy,
     ) -> bool {
         let full_length = self.has_full_length(ack, model);
         let inflight_at = |gain| model.inflight_at(bandwidth, gain);
@@ -86,7 +89,7 @@ impl Cycle {
             PROBE => {
                 let reached =
                     ack.bytes_lost > Bytes::ZERO || ack.prior_inflight >= inflight_at(PROBE_GAIN);
-                (full_length && reached) || gain.ends_probe(model)
+                (full_length && reached) || policy.ends_probe(model)
             }
             // The queue is gone, or that of others would be drained.
             DRAIN => full_length || ack.prior_inflight <= inflight_at(1.0),
@@ -95,11 +98,30 @@ impl Cycle {
     }
 
     #[inline]
-    pub(super) fn pacing_gain(&self, model: &Model, policy: &impl GainPolicy) -> f64 {
+    pub(super) fn pacing_gain(&self, model: &Model, policy: &impl Policy) -> f64 {
         match self.index {
             PROBE => PROBE_GAIN,
             DRAIN => DRAIN_GAIN,
             _ => policy.steady_gain(model),
         }
+    }
+}
+
+impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
+    /// Linux `bbr_reset_probe_bw_mode`.
+    pub(super) fn enter_probe_bw(&mut self, now: Time) {
+        self.cycle.restart(now, &mut self.rng);
+        self.enter(Phase::ProbeBw);
+    }
+
+    /// Linux `bbr_update_cycle_phase`.
+    pub(super) fn update_cycle(&mut self, ack: &AckEvent<'_>, bandwidth: Rate) {
+        if self.model.phase != Phase::ProbeBw {
+            return;
+        }
+        let policed = self.policer.rate().is_some();
+        self.cycle
+            .on_ack(ack, bandwidth, policed, &self.model, &self.policy);
+        self.model.probing = self.cycle.is_probing();
     }
 }

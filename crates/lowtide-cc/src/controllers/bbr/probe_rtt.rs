@@ -3,8 +3,11 @@
 //! Its samples count as application-limited: 200 ms are more than the ten rounds of the bandwidth
 //! filter where the RTT is below 20 ms, and the estimate would be lost.
 
+use super::Bbr;
+use super::estimator::BandwidthEstimator;
 use super::model::Model;
 use super::phase::Phase;
+use super::policy::Policy;
 use crate::controller::AckEvent;
 use crate::delivery_rate::RateSample;
 use crate::mechanisms::SelfLimited;
@@ -108,5 +111,69 @@ impl ProbeRtt {
     #[inline]
     pub(super) fn limited(&self, sample: &RateSample) -> bool {
         self.limited.contains(sample)
+    }
+}
+
+impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
+    /// Linux `bbr_update_min_rtt`.
+    pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
+        let expired = self.min_rtt.on_ack(ack);
+        self.model.min_rtt = self.min_rtt.get();
+        if self.model.phase != Phase::ProbeRtt
+            && ((expired && !self.idle_restart) || self.loss_calls_for_probe_rtt(ack))
+        {
+            self.enter_probe_rtt(expired);
+        }
+        if self.model.phase == Phase::ProbeRtt {
+            let floor = self.probe_rtt_window();
+            if self.probe_rtt.on_ack(ack, &mut self.model, floor) {
+                self.leave_probe_rtt(ack.now);
+            }
+        }
+        self.idle_restart = false;
+    }
+
+    fn loss_calls_for_probe_rtt(&self, ack: &AckEvent<'_>) -> bool {
+        self.model.phase == Phase::ProbeBw
+            && !ack.bytes_lost.is_zero()
+            && self
+                .policy
+                .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model)
+    }
+
+    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
+        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
+        if self.loss_probe_window().is_some() {
+            self.window.forget();
+        } else {
+            self.window.save(self.recovery.is_active());
+        }
+        self.enter(Phase::ProbeRtt);
+    }
+
+    pub(super) fn leave_probe_rtt(&mut self, now: Time) {
+        if self.probe_rtt.renews_min_rtt() {
+            self.min_rtt.confirm(now);
+        }
+        self.window.restore();
+        if self.model.full_pipe {
+            self.enter_probe_bw(now);
+        } else {
+            self.enter(Phase::Startup);
+        }
+    }
+
+    pub(super) fn probe_rtt_window(&self) -> Bytes {
+        self.loss_probe_window()
+            .unwrap_or_else(|| self.policy.probe_rtt_window(&self.model))
+            .max(self.model.min_cwnd())
+    }
+
+    /// The policy's own for the ProbeRTT under way, if a loss called for it.
+    fn loss_probe_window(&self) -> Option<Bytes> {
+        if self.probe_rtt.renews_min_rtt() {
+            return None;
+        }
+        self.policy.loss_probe_window(&self.model)
     }
 }

@@ -1,6 +1,10 @@
 //! Startup: double the rate every round until the pipe is full.
 
+use super::Bbr;
+use super::estimator::BandwidthEstimator;
 use super::model::Model;
+use super::phase::Phase;
+use super::policy::Policy;
 use crate::controller::AckEvent;
 use crate::units::Rate;
 
@@ -39,5 +43,20 @@ impl FullPipe {
     /// After a timeout the path may have changed.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
+    }
+}
+
+impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
+    /// Linux `bbr_check_full_bw_reached` and the first half of `bbr_check_drain`. A full pipe is
+    /// looked for in other phases too: ProbeRTT goes back to Startup where none was found.
+    pub(super) fn check_startup_done(&mut self, ack: &AckEvent<'_>, bandwidth: Rate) {
+        self.model.full_pipe |= self.full_pipe.on_ack(ack, bandwidth, &self.model);
+        if self.model.phase != Phase::Startup {
+            return;
+        }
+        self.model.full_pipe |= self.policy.ends_startup(ack, &self.model);
+        if self.model.full_pipe {
+            self.enter(Phase::Drain);
+        }
     }
 }

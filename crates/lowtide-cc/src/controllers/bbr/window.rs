@@ -2,8 +2,8 @@
 //! `bbr_set_cwnd_to_recover_or_restore`).
 
 use super::model::Model;
-use super::parts::{LossResponse, RecoveryStart, WindowRule};
 use super::phase::Phase;
+use super::policy::{Policy, RecoveryStart};
 use crate::controller::AckEvent;
 use crate::units::Bytes;
 
@@ -111,14 +111,13 @@ impl Window {
         model: &mut Model,
         allowance: Bytes,
         floor: Bytes,
-        loss: &mut impl LossResponse,
-        rule: &mut impl WindowRule,
+        policy: &mut impl Policy,
     ) {
-        if !self.recover_or_restore(ack, model, loss) {
+        if !self.recover_or_restore(ack, model, policy) {
             let target = model
                 .with_quantization_budget(model.bdp(model.bandwidth, model.cwnd_gain) + allowance);
             if model.full_pipe {
-                self.cwnd = rule.next_window(self.cwnd, target, ack, model);
+                self.cwnd = policy.next_window(self.cwnd, target, ack, model);
             } else {
                 if self.cwnd < target || model.rounds.delivered() < model.initial_window {
                     self.cwnd += ack.bytes_acked;
@@ -136,7 +135,7 @@ impl Window {
         &mut self,
         ack: &AckEvent<'_>,
         model: &mut Model,
-        loss: &mut impl LossResponse,
+        policy: &mut impl Policy,
     ) -> bool {
         // A loss takes its volume out of the window at once.
         if !ack.bytes_lost.is_zero() {
@@ -144,7 +143,7 @@ impl Window {
         }
         let conserved = ack.inflight + ack.bytes_acked;
         if core::mem::take(&mut self.opening) {
-            self.first_round = match loss.on_recovery_start(self.cwnd, model) {
+            self.first_round = match policy.on_recovery_start(self.cwnd, model) {
                 RecoveryStart::Conserve => {
                     self.cwnd = conserved.max(model.max_datagram);
                     Some(FirstRound::Conserve)
@@ -167,7 +166,7 @@ impl Window {
         match self.first_round {
             Some(FirstRound::Conserve) => self.cwnd = self.cwnd.max(conserved),
             Some(FirstRound::Shrink) => {
-                self.cwnd = loss.shrink(self.cwnd, model).max(model.min_cwnd());
+                self.cwnd = policy.shrink(self.cwnd, model).max(model.min_cwnd());
             }
             None => {}
         }

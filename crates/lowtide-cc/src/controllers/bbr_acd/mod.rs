@@ -7,9 +7,7 @@
 pub(crate) mod entry;
 
 use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{
-    Bbr, LossResponse, MaxBandwidth, Model, Options, PartSet, Phase, RecoveryStart, Standard,
-};
+use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy, RecoveryStart};
 use crate::units::{Bytes, Duration};
 
 /// Pairs of equal RTTs that show a full buffer: three acknowledgments in a row (§4.1).
@@ -90,7 +88,7 @@ impl CongestionDetection {
     }
 }
 
-impl LossResponse for CongestionDetection {
+impl Policy for CongestionDetection {
     /// `bbr_probe_congestion` (Fig. 6); the guard `rtt > min_rtt` stands in the published code only.
     fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
         let Some(rtt) = ack.rtt else {
@@ -143,7 +141,6 @@ pub fn bbr_acd(
     config: &Config,
     options: Options,
     detection: CongestionDetection,
-) -> Bbr<PartSet<MaxBandwidth, Standard, CongestionDetection>> {
-    let parts = PartSet::new(MaxBandwidth::default()).with_loss(detection);
-    Bbr::with_parts(config, options, parts)
+) -> Bbr<MaxBandwidth, CongestionDetection> {
+    Bbr::new(config, options, MaxBandwidth::default(), detection)
 }

@@ -16,8 +16,7 @@ use self::silence::Silence;
 pub use self::skip::{MIN_CAPACITY, Mode, Skip};
 use crate::controller::{AckEvent, Config, FilterSnapshot, PacketSent};
 use crate::controllers::bbr::{
-    BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, PartSet, Phase, ProbeRttDepth, Standard,
-    StartupExit,
+    BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, Phase, Policy,
 };
 use crate::estimators::{Adaptation, NoiseBounds};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -150,37 +149,25 @@ impl BandwidthEstimator for SkipEstimator {
     }
 }
 
-/// Ends Startup on a long queue.
+/// Ends Startup on a long queue, and keeps half a BDP in flight in ProbeRTT.
 #[derive(Clone, Copy, Debug)]
-pub struct LongQueue;
+pub struct LowDelay;
 
-impl StartupExit for LongQueue {
+impl Policy for LowDelay {
     fn ends_startup(&self, _ack: &AckEvent<'_>, model: &Model) -> bool {
         // Without an estimate there is nothing to go on with.
         !model.bandwidth.is_zero()
             && model.min_rtt != Duration::MAX
             && model.rtt >= model.min_rtt * STARTUP_ENDS_AT
     }
-}
 
-/// Keeps half a BDP in flight in ProbeRTT.
-#[derive(Clone, Copy, Debug)]
-pub struct HalfBdp;
-
-impl ProbeRttDepth for HalfBdp {
-    fn window(&self, model: &Model) -> Bytes {
+    fn probe_rtt_window(&self, model: &Model) -> Bytes {
         model.bdp(model.bandwidth, 0.5)
     }
 }
 
 /// BBR-S.
-pub type BbrS = Bbr<PartSet<SkipEstimator, Standard, Standard, Standard, LongQueue, HalfBdp>>;
-
-/// BBR-S.
 #[must_use]
-pub fn bbr_s(config: &Config, options: Options, skip: &SkipConfig) -> BbrS {
-    let parts = PartSet::new(SkipEstimator::new(skip))
-        .with_startup(LongQueue)
-        .with_depth(HalfBdp);
-    Bbr::with_parts(config, options, parts)
+pub fn bbr_s(config: &Config, options: Options, skip: &SkipConfig) -> Bbr<SkipEstimator, LowDelay> {
+    Bbr::new(config, options, SkipEstimator::new(skip), LowDelay)
 }

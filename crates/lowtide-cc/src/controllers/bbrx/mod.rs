@@ -15,7 +15,7 @@
 pub(crate) mod entry;
 
 use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, PartSet};
+use crate::controllers::bbr::{BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, V1};
 use crate::units::Rate;
 
 /// The maximum filter with the correction.
@@ -68,11 +68,6 @@ impl BandwidthEstimator for CorrectedMax {
 
 /// BBRx.
 #[must_use]
-pub fn bbrx(
-    config: &Config,
-    options: Options,
-    estimator: CorrectedMax,
-) -> Bbr<PartSet<CorrectedMax>> {
-    let parts = PartSet::new(estimator);
-    Bbr::with_parts(config, options, parts)
+pub fn bbrx(config: &Config, options: Options, estimator: CorrectedMax) -> Bbr<CorrectedMax> {
+    Bbr::new(config, options, estimator, V1)
 }

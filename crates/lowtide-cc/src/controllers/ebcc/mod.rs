@@ -7,9 +7,7 @@
 pub(crate) mod entry;
 
 use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{
-    Bbr, MaxBandwidth, Model, Options, PartSet, Phase, Standard, WindowRule,
-};
+use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy, follow_target};
 use crate::units::Bytes;
 
 /// Share that a loss in ProbeRTT takes from the window (Eq. 8; NewReno's).
@@ -105,7 +103,7 @@ fn mean(a: Bytes, b: Bytes) -> Bytes {
     Bytes::new(a.get().midpoint(b.get()))
 }
 
-impl WindowRule for LossAndQueue {
+impl Policy for LossAndQueue {
     fn next_window(
         &mut self,
         cwnd: Bytes,
@@ -132,7 +130,7 @@ impl WindowRule for LossAndQueue {
                 mean(last, cwnd).min(target)
             }
             (Phase::ProbeRtt, true) if lost => cwnd.mul_f64(1.0 - BETA),
-            _ => Standard.next_window(cwnd, target, ack, model),
+            _ => follow_target(cwnd, target, ack),
         }
     }
 
@@ -154,7 +152,6 @@ pub fn ebcc(
     config: &Config,
     options: Options,
     rule: LossAndQueue,
-) -> Bbr<PartSet<MaxBandwidth, Standard, Standard, LossAndQueue>> {
-    let parts = PartSet::new(MaxBandwidth::default()).with_window(rule);
-    Bbr::with_parts(config, options, parts)
+) -> Bbr<MaxBandwidth, LossAndQueue> {
+    Bbr::new(config, options, MaxBandwidth::default(), rule)
 }

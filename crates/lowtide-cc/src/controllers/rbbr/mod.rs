@@ -15,23 +15,15 @@ mod sender;
 pub use self::receiver::{Filter, Gaps, Noise, Receiver, ReceiverConfig, Schedule};
 pub use self::sender::FeedbackEstimator;
 use crate::controller::Config;
-use crate::controllers::bbr::{Bbr, Options, PartSet};
+use crate::controllers::bbr::{Bbr, Options, V1};
 
 /// RBBR's sender, whose receiver reports by `schedule`. ACK-aggregation compensation, which belongs
 /// to the sender's own estimate, is off whatever `options` say (§V-A).
 #[must_use]
-pub fn rbbr(
-    config: &Config,
-    options: Options,
-    schedule: Schedule,
-) -> Bbr<PartSet<FeedbackEstimator>> {
+pub fn rbbr(config: &Config, options: Options, schedule: Schedule) -> Bbr<FeedbackEstimator> {
     let options = Options {
         aggregation: false,
         ..options
     };
-    Bbr::with_parts(
-        config,
-        options,
-        PartSet::new(FeedbackEstimator::new(schedule)),
-    )
+    Bbr::new(config, options, FeedbackEstimator::new(schedule), V1)
 }

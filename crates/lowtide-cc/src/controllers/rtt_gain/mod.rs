@@ -7,7 +7,7 @@
 pub(crate) mod entry;
 
 use crate::controller::Config;
-use crate::controllers::bbr::{Bbr, GainPolicy, MaxBandwidth, Model, Options, PartSet};
+use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Policy};
 
 /// rtt/min_rtt at which probing ends: the gain of 1.25 has built the queue that it can build in one
 /// round (Listing 3.1).
@@ -42,7 +42,7 @@ fn rtt_ratio(model: &Model) -> f64 {
     model.rtt.as_nanos() as f64 / min_rtt.as_nanos().max(1) as f64
 }
 
-impl GainPolicy for RttGain {
+impl Policy for RttGain {
     fn ends_probe(&self, model: &Model) -> bool {
         rtt_ratio(model) >= PROBE_ENDS_AT
     }
@@ -54,11 +54,11 @@ impl GainPolicy for RttGain {
 
 /// RTT-gain BBR with factor `alpha`.
 #[must_use]
-pub fn rtt_gain(
-    config: &Config,
-    options: Options,
-    alpha: f64,
-) -> Bbr<PartSet<MaxBandwidth, RttGain>> {
-    let parts = PartSet::new(MaxBandwidth::default()).with_gain(RttGain::new(alpha));
-    Bbr::with_parts(config, options, parts)
+pub fn rtt_gain(config: &Config, options: Options, alpha: f64) -> Bbr<MaxBandwidth, RttGain> {
+    Bbr::new(
+        config,
+        options,
+        MaxBandwidth::default(),
+        RttGain::new(alpha),
+    )
 }
