@@ -83,14 +83,15 @@ impl Probe for AroundTimeouts {
 #[test]
 fn a_link_that_stalls_for_a_second_leaves_window_and_phase_as_they_were() {
     let (full, stalled) = (Rate::from_mbps(20), Rate::ZERO);
-    let steps = [(0, full), (5, stalled), (6, full), (9, stalled), (10, full)];
+    let steps = [(0, full), (5, stalled), (6, full), (8, stalled), (9, full)];
     let steps = steps.map(|(at, rate)| (Time::ZERO + Duration::from_secs(at), rate));
     let link = RateSchedule::new(steps.to_vec(), AfterLast::Hold).unwrap();
     let scenario = Scenario {
         transport: TransportConfig::tcp(),
         rtt: Duration::from_millis(40),
         buffer: QueueLimit::Unlimited,
-        duration: Duration::from_secs(12),
+        // The minimum RTT lasts ten: no ProbeRTT is due.
+        duration: Duration::from_secs(10),
         ..Scenario::on_link("stalls", LinkSource::Fixed(Arc::new(Link::Rates(link))))
     };
     for spec in ["bbr", "bbr-acd", "ebcc"] {
