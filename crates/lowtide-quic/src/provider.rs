@@ -183,11 +183,13 @@ impl Endpoint for Controllers {
     }
 }
 
-/// A type for each controller, with its default parameters.
-macro_rules! controllers {
-    ($($(#[$doc:meta])* $type:ident = $name:literal;)*) => {
+macro_rules! types {
+    ($($room:ident::$entry:ident as $type:ident = $name:literal;)*) => {
         $(
-            $(#[$doc])*
+            #[doc = concat!("The registry's `", $name, "`, with its default parameters.")]
+            ///
+            /// Alone a controller that works by feedback (`rbbr`) goes by the sender's own estimate; with its
+            /// [`parts`](Self::parts) at both ends, by the receiver's.
             #[derive(Debug)]
             pub struct $type(Provider);
 
@@ -227,39 +229,7 @@ macro_rules! controllers {
     };
 }
 
-controllers! {
-    /// BBR v1.
-    Bbr = "bbr";
-    /// BBR v1 without compensation of ACK aggregation.
-    BbrNoagg = "bbr-noagg";
-    /// RBBR. Alone it works by the sender's own estimate; with its [`parts`](Self::parts) at both
-    /// ends, by the receiver's.
-    Rbbr = "rbbr";
-    /// RTT-gain BBR.
-    RttGain = "rtt-gain";
-    /// BBR-ACD.
-    BbrAcd = "bbr-acd";
-    /// BBR-S.
-    BbrS = "bbr-s";
-    /// eBCC.
-    Ebcc = "ebcc";
-    /// BBRx.
-    Bbrx = "bbrx";
-    /// BBRv3.
-    Bbr3 = "bbr3";
-    /// Copa.
-    Copa = "copa";
-    /// CUBIC.
-    Cubic = "cubic";
-    /// NewReno.
-    NewReno = "newreno";
-    /// Vegas.
-    Vegas = "vegas";
-    /// Compound TCP.
-    Compound = "compound";
-    /// A constant window.
-    Window = "window";
-}
+lowtide_cc::for_each_controller!(types);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,10 @@
 //! BBR-S: capacity samples, SKIP's modes, and what differs in Startup and ProbeRTT.
 
-use lowtide_cc::controllers::bbr::{BandwidthEstimator, Model, Phase, StartupExit};
+use lowtide_cc::controllers::bbr::{BandwidthEstimator, Model, Phase, Policy};
 use lowtide_cc::controllers::bbr_s::{
-    CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip, SkipConfig, SkipEstimator,
+    CapacitySample, CapacitySampler, LowDelay, MIN_CAPACITY, Mode, Skip, SkipConfig, SkipEstimator,
 };
+use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::estimators::{Adaptation, NoiseBounds};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
@@ -280,7 +281,7 @@ fn startup_ends_when_the_rtt_is_six_times_its_minimum() {
     for (rtt, ends) in [(239, false), (240, true)] {
         model.rtt = ms(rtt);
         let ack = ack(at(500), model.rtt, &acked);
-        assert_eq!(LongQueue.ends_startup(&ack, &model), ends);
+        assert_eq!(LowDelay.ends_startup(&ack, &model), ends);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
-use lowtide_cc::controllers::bbr::{Model, Phase, WindowRule};
-use lowtide_cc::controllers::ebcc::{LastWindow, LossAndQueue};
+use lowtide_cc::controllers::bbr::{Model, Phase, Policy};
+use lowtide_cc::controllers::ebcc::{LastWindow, LossAndQueue, LossProbe, Step};
 use lowtide_cc::units::{Bytes, Rate};
 use lowtide_cc::{Config, registry};
 
@@ -25,7 +25,12 @@ fn next(rule: &mut LossAndQueue, cwnd: u64, target: u64, lost: u64, model: &Mode
 
 #[test]
 fn the_window_goes_half_way_to_its_target_while_few_packets_queue() {
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = LossAndQueue::new(
+        30,
+        LastWindow::Mirrored,
+        Step::EveryAck,
+        LossProbe::Smallest,
+    );
     // diff = 100 · (1 − 40/50) = 20 packets.
     let short = model(Phase::ProbeBw, 50);
     assert_eq!(next(&mut rule, 100, 140, 0, &short), MSS * 120);
@@ -40,12 +45,22 @@ fn the_window_goes_half_way_to_its_target_while_few_packets_queue() {
 fn a_long_queue_turns_the_window_back_towards_the_last_one() {
     // diff = 100 · (1 − 40/80) = 50 packets.
     let long = model(Phase::ProbeBw, 80);
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = LossAndQueue::new(
+        30,
+        LastWindow::Mirrored,
+        Step::EveryAck,
+        LossProbe::Smallest,
+    );
     // pf = 200 − 140 = 60; (60 + 100)/2.
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 80);
     // pf = 200 − 90 = 110 would push the window above its target.
     assert_eq!(next(&mut rule, 100, 90, 0, &long), MSS * 90);
-    let mut rule = LossAndQueue::new(30, LastWindow::BeforeQueue);
+    let mut rule = LossAndQueue::new(
+        30,
+        LastWindow::BeforeQueue,
+        Step::EveryAck,
+        LossProbe::Smallest,
+    );
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 100, "none yet");
     next(&mut rule, 60, 140, 0, &model(Phase::ProbeBw, 40));
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 80);
@@ -55,7 +70,12 @@ fn a_long_queue_turns_the_window_back_towards_the_last_one() {
 
 #[test]
 fn a_loss_with_a_long_queue_calls_for_probe_rtt_where_another_halves_the_window() {
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = LossAndQueue::new(
+        30,
+        LastWindow::Mirrored,
+        Step::EveryAck,
+        LossProbe::Smallest,
+    );
     let acked = [packet(1, at(0))];
     for (rtt, calls) in [(80, true), (50, false)] {
         let model = model(Phase::ProbeBw, rtt);

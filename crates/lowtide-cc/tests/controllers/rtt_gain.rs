@@ -2,7 +2,7 @@
 
 use super::events::ms;
 use super::host::{Host, MSS};
-use lowtide_cc::controllers::bbr::{GainPolicy, Model};
+use lowtide_cc::controllers::bbr::{Model, Policy};
 use lowtide_cc::controllers::rtt_gain::RttGain;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
