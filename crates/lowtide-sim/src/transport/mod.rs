@@ -1,11 +1,12 @@
 //! Transport protocols: numbering, acknowledgment, loss detection and timers.
 
-mod flight;
-mod loss_detection;
+mod connection;
 mod pacer;
 mod quic;
 mod ranges;
+mod recovery;
 mod rtt;
+mod scoreboard;
 mod tcp;
 
 pub(crate) mod receiver;
