@@ -94,6 +94,18 @@ pub(super) fn backed_off(timeout: Duration, expiries: u32) -> Duration {
 }
 
 #[cfg(test)]
+impl RttEstimator {
+    /// One that has taken these samples, in milliseconds.
+    pub(super) fn of_ms(samples: &[u64]) -> Self {
+        let mut rtt = Self::new();
+        for &ms in samples {
+            rtt.update(Duration::from_millis(ms), Duration::ZERO);
+        }
+        rtt
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -41,7 +41,7 @@ struct Segment {
 }
 
 /// Transmissions from the oldest in flight on, data from the oldest unacknowledged on.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     transmissions: VecDeque<Transmission>,
     /// Number of the first transmission in the queue.
@@ -268,5 +268,18 @@ impl Scoreboard {
     pub(super) fn newest_segment(&self) -> Option<(u64, Bytes)> {
         let s = self.segments.back().filter(|s| !s.acked)?;
         Some((self.first_segment + self.segments.len() as u64 - 1, s.bytes))
+    }
+}
+
+#[cfg(test)]
+impl Scoreboard {
+    /// New data of 1000 bytes each, sent at these milliseconds.
+    pub(super) fn sent_at_ms(times: &[u64]) -> Self {
+        let mut board = Self::default();
+        for &ms in times {
+            let sent_at = Time::from_nanos(ms * 1_000_000);
+            board.transmit(None, Bytes::new(1_000), sent_at, PacketRateState::default());
+        }
+        board
     }
 }

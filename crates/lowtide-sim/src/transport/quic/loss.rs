@@ -92,3 +92,85 @@ pub(super) fn spans_persistent_congestion(
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Packets sent at these milliseconds of which one, the largest, is acknowledged.
+    fn acked(times: &[u64], largest: u64) -> (Scoreboard, LossDetection) {
+        let mut board = Scoreboard::sent_at_ms(times);
+        board.settle(largest, Fate::Acked);
+        let mut loss = LossDetection::default();
+        loss.on_delivered(largest);
+        (board, loss)
+    }
+
+    #[test]
+    fn a_packet_is_lost_when_one_sent_three_later_is_acknowledged() {
+        let (board, mut loss) = acked(&[0, 1, 2, 3, 4], 4);
+        let rtt = RttEstimator::of_ms(&[40]);
+        let mut lost = Vec::new();
+        loss.detect(at(44), &board, &rtt, &mut lost);
+        assert_eq!(lost, [0, 1], "packet 2 is only two below");
+        // Packet 2 is lost by time 9/8 of 40 ms after it left.
+        assert_eq!(loss.loss_time(), Some(at(2 + 45)));
+    }
+
+    #[test]
+    fn a_packet_is_lost_nine_eighths_of_the_larger_rtt_after_it_left() {
+        let (mut board, mut loss) = acked(&[0, 8, 16], 2);
+        // Latest 80, smoothed (7·40 + 80)/8 = 45: 90 ms.
+        let rtt = RttEstimator::of_ms(&[40, 80]);
+        let mut lost = Vec::new();
+        loss.detect(at(89), &board, &rtt, &mut lost);
+        assert_eq!((lost.len(), loss.loss_time()), (0, Some(at(90))));
+        loss.detect(at(90), &board, &rtt, &mut lost);
+        assert_eq!((&lost[..], loss.loss_time()), (&[0][..], Some(at(98))));
+        board.settle(0, Fate::Lost);
+        // Latest 38, smoothed (7·45 + 38)/8 = 44.125: 49.640625 ms, which packet 1 has outlived.
+        let rtt = RttEstimator::of_ms(&[40, 80, 38]);
+        lost.clear();
+        loss.detect(at(90), &board, &rtt, &mut lost);
+        assert_eq!((&lost[..], loss.loss_time()), (&[1][..], None));
+    }
+
+    #[test]
+    fn the_time_threshold_is_not_below_the_granularity() {
+        let (board, mut loss) = acked(&[10, 10], 1);
+        let mut rtt = RttEstimator::new();
+        rtt.update(Duration::from_micros(80), Duration::ZERO);
+        loss.detect(at(10), &board, &rtt, &mut Vec::new());
+        assert_eq!(loss.loss_time(), Some(at(11)));
+    }
+
+    #[test]
+    fn losses_further_apart_than_three_probe_timeouts_are_persistent_congestion() {
+        // 40 + 4·20 + 25 ms, three times.
+        let duration = persistent_congestion_duration(Duration::from_millis(145));
+        assert_eq!(duration, Duration::from_millis(435));
+        let persists = |times: &[u64], acked: Option<u64>, first_sample: u64| {
+            let mut board = Scoreboard::sent_at_ms(times);
+            if let Some(number) = acked {
+                board.settle(number, Fate::Acked);
+            }
+            let lost: Vec<u64> = (0..times.len() as u64)
+                .filter(|n| Some(*n) != acked)
+                .collect();
+            spans_persistent_congestion(&lost, &board, at(first_sample), duration)
+        };
+        assert!(!persists(&[100, 300, 535], None, 50), "just that long");
+        assert!(persists(&[100, 300, 536], None, 50));
+        assert!(!persists(&[100, 300, 536], Some(1), 50), "one arrived");
+        assert!(!persists(&[100, 300, 536], None, 100), "no RTT sample yet");
+        assert!(
+            !persists(&[100, 200, 300, 636], Some(1), 50),
+            "336 ms since"
+        );
+        assert!(persists(&[100, 200, 300, 736], Some(1), 50), "436 ms since");
+    }
+}

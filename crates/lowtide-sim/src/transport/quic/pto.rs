@@ -50,3 +50,37 @@ impl ProbeTimeout {
         PROBES
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_timeout_doubles_with_each_expiry_until_an_acknowledgment() {
+        let mut pto = ProbeTimeout::new(Duration::from_millis(25));
+        // Before a sample 333 + 4·166.5 + 25 ms.
+        let expires_at = |pto: &ProbeTimeout, rtt| pto.expires_at(&rtt, at(1_000));
+        assert_eq!(expires_at(&pto, RttEstimator::new()), at(2_024));
+        // 40 + 4·20 + 25 ms.
+        let rtt = RttEstimator::of_ms(&[40]);
+        assert_eq!(expires_at(&pto, rtt), at(1_145));
+        assert_eq!(pto.on_expiry(), 2, "two probes");
+        assert_eq!(expires_at(&pto, rtt), at(1_290));
+        pto.on_expiry();
+        assert_eq!(expires_at(&pto, rtt), at(1_580));
+        pto.on_progress();
+        assert_eq!(expires_at(&pto, rtt), at(1_145));
+    }
+
+    #[test]
+    fn the_variation_counts_as_at_least_the_granularity() {
+        let pto = ProbeTimeout::new(Duration::ZERO);
+        // Samples that do not vary: rttvar 20 → 20·(3/4)^n ms, below 1/4 ms after 16 of them.
+        let rtt = RttEstimator::of_ms(&[40; 17]);
+        assert_eq!(pto.duration(&rtt), Duration::from_millis(41));
+    }
+}

@@ -27,3 +27,22 @@ impl Eifel {
         self.gave_up_below.take().filter(|below| trigger < *below)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_acknowledgment_after_a_timeout_tells_whether_it_was_spurious() {
+        let mut eifel = Eifel::default();
+        assert_eq!(eifel.on_ack(3), None, "no timeout");
+        eifel.on_timeout(10);
+        assert!(eifel.is_waiting());
+        assert_eq!(eifel.on_ack(9), Some(10), "an original arrived");
+        assert_eq!(eifel.on_ack(9), None, "the verdict is out");
+        eifel.on_timeout(20);
+        assert_eq!(eifel.on_ack(20), None, "the retransmission arrived");
+        assert!(!eifel.is_waiting());
+        assert_eq!(eifel.on_ack(19), None, "too late");
+    }
+}

@@ -172,3 +172,121 @@ impl LossRecovery for Tcp {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::units::Bytes;
+    use lowtide_cc::{Config, registry};
+    use lowtide_host::Driver;
+
+    use super::*;
+
+    const SIZE: Bytes = Bytes::new(1_000);
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// `segments` sent at 0 on a path of 40 ms; the RTO is 200 ms.
+    fn sent(segments: u64) -> (Tcp, Connection) {
+        let controller = registry::parse("newreno")
+            .unwrap()
+            .build(&Config::for_datagram(SIZE));
+        let mut connection = Connection::new(Driver::new(controller), Time::ZERO);
+        connection
+            .rtt
+            .update(Duration::from_millis(40), Duration::ZERO);
+        for _ in 0..segments {
+            transmit(&mut connection, None, 0);
+        }
+        let ms = Duration::from_millis;
+        (Tcp::new(ms(200), ms(40)), connection)
+    }
+
+    fn transmit(connection: &mut Connection, segment: Option<u64>, ms: u64) {
+        let number = connection.board.next_number();
+        let (_, rate_state) = connection.driver.on_sent(at(ms), number, SIZE);
+        connection.board.transmit(segment, SIZE, at(ms), rate_state);
+        connection.last_sent_at = at(ms);
+    }
+
+    /// An acknowledgment of the segments below `end`, in answer to transmission `trigger`.
+    fn ack(tcp: &mut Tcp, connection: &mut Connection, ms: u64, end: u64, trigger: u64) {
+        let start = connection.board.first_segment();
+        let ack = Ack {
+            trigger,
+            ..Ack::default()
+        };
+        tcp.on_ack(at(ms), &ack, &[Range { start, end }], connection);
+    }
+
+    /// The timer fires when it must. Returns what it gave up and says what to do.
+    fn time_out(tcp: &mut Tcp, connection: &mut Connection, ms: u64) -> (Expiry, Vec<u64>) {
+        assert_eq!(tcp.timeout_at(connection), at(ms));
+        let mut lost = Vec::new();
+        let expiry = tcp.on_timeout(connection, &mut lost);
+        for number in &lost {
+            connection.lose(*number);
+        }
+        (expiry, lost)
+    }
+
+    const PROBE: Expiry = Expiry::Probe {
+        packets: 1,
+        repeat: Repeat::Newest,
+    };
+    const RTO: Expiry = Expiry::Timeout(TimeoutKind::Rto);
+
+    #[test]
+    fn silence_brings_one_tail_loss_probe_and_then_retransmission_timeouts() {
+        let (mut tcp, mut connection) = sent(2);
+        assert_eq!(time_out(&mut tcp, &mut connection, 80), (PROBE, vec![]));
+        transmit(&mut connection, Some(1), 80);
+        tcp.on_repeating_probe(1);
+        let expected = (RTO, vec![0, 1, 2]);
+        assert_eq!(time_out(&mut tcp, &mut connection, 200), expected);
+        assert!(connection.inflight().is_zero());
+        transmit(&mut connection, Some(0), 200);
+        connection.last_progress_at = at(200);
+        assert_eq!(time_out(&mut tcp, &mut connection, 600), (RTO, vec![3]));
+    }
+
+    #[test]
+    fn data_acknowledged_by_a_probe_leaves_nothing_in_flight() {
+        let (mut tcp, mut connection) = sent(2);
+        time_out(&mut tcp, &mut connection, 80);
+        transmit(&mut connection, Some(1), 80);
+        tcp.on_repeating_probe(1);
+        ack(&mut tcp, &mut connection, 120, 2, 2);
+        assert!(connection.inflight().is_zero() && connection.board.all_acked());
+    }
+
+    fn timed_out() -> (Tcp, Connection) {
+        let (mut tcp, mut connection) = sent(4);
+        tcp.tlp.on_sent();
+        time_out(&mut tcp, &mut connection, 200);
+        transmit(&mut connection, Some(0), 200);
+        connection.board.take_retransmission();
+        (tcp, connection)
+    }
+
+    #[test]
+    fn a_spurious_timeout_is_undone_by_the_original_that_arrives() {
+        let (mut tcp, mut connection) = timed_out();
+        ack(&mut tcp, &mut connection, 210, 1, 0);
+        // The retransmission of segment 0 is of no use any more, the other three are on their way.
+        assert_eq!(connection.inflight(), SIZE * 3);
+        assert_eq!(connection.board.next_retransmission(), None);
+        assert_eq!(tcp.recovery_point, None);
+        ack(&mut tcp, &mut connection, 211, 4, 3);
+        assert!(connection.inflight().is_zero() && connection.board.all_acked());
+    }
+
+    #[test]
+    fn a_needed_timeout_stands_when_the_retransmission_is_acknowledged() {
+        let (mut tcp, mut connection) = timed_out();
+        ack(&mut tcp, &mut connection, 240, 1, 4);
+        assert!(connection.inflight().is_zero());
+        assert_eq!(connection.board.next_retransmission(), Some((1, SIZE)));
+    }
+}

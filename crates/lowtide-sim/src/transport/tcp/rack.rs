@@ -122,3 +122,109 @@ impl Rack {
         self.loss_time = waiting.map(|sent_at| sent_at + delay);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::scoreboard::Fate;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Segments sent at 0, 1, 2, … ms on a path of 40 ms.
+    struct Flight {
+        board: Scoreboard,
+        rack: Rack,
+        rtt: RttEstimator,
+    }
+
+    impl Flight {
+        fn of(segments: u64) -> Self {
+            Self {
+                board: Scoreboard::sent_at_ms(&(0..segments).collect::<Vec<_>>()),
+                rack: Rack::default(),
+                rtt: RttEstimator::of_ms(&[40]),
+            }
+        }
+
+        /// Transmission `number` is acknowledged at `ms`.
+        fn deliver(&mut self, number: u64, ms: u64) {
+            let (t, _) = self.board.settle(number, Fate::Acked).unwrap();
+            self.board.ack_segment(t.segment);
+            self.rack.on_delivered(at(ms), number, &t, &self.rtt);
+        }
+
+        /// What is lost at `ms`, and when the next would be.
+        fn lost(&mut self, ms: u64, in_recovery: bool) -> (Vec<u64>, Option<Time>) {
+            let mut lost = Vec::new();
+            let (board, rtt) = (&self.board, &self.rtt);
+            self.rack.detect(at(ms), board, rtt, in_recovery, &mut lost);
+            for number in &lost {
+                self.board.settle(*number, Fate::Lost);
+            }
+            (lost, self.rack.loss_time())
+        }
+    }
+
+    #[test]
+    fn an_overtaken_segment_is_lost_an_rtt_and_a_quarter_of_the_minimum_after_it_left() {
+        let mut flight = Flight::of(3);
+        flight.deliver(1, 41);
+        assert_eq!(flight.lost(41, false), (vec![], Some(at(40 + 10))));
+        assert_eq!(flight.lost(49, false).0, []);
+        assert_eq!(
+            flight.lost(50, false),
+            (vec![0], None),
+            "2 is not overtaken"
+        );
+    }
+
+    #[test]
+    fn three_sacked_segments_or_a_recovery_end_the_waiting() {
+        let mut flight = Flight::of(4);
+        flight.deliver(1, 41);
+        flight.deliver(2, 42);
+        assert_eq!(flight.lost(42, false).0, [], "two are not enough");
+        flight.deliver(3, 43);
+        assert_eq!(flight.lost(43, false).0, [0]);
+
+        let mut flight = Flight::of(2);
+        flight.deliver(1, 41);
+        assert_eq!(flight.lost(41, true).0, [0]);
+    }
+
+    #[test]
+    fn where_segments_are_reordered_the_window_stays() {
+        let mut flight = Flight::of(6);
+        flight.deliver(1, 41);
+        flight.deliver(0, 42);
+        for number in 3..6 {
+            flight.deliver(number, 40 + number);
+        }
+        // Segment 2 may come late as segment 0 did: 2 + 40 + 10 ms.
+        assert_eq!(flight.lost(45, true), (vec![], Some(at(52))));
+    }
+
+    #[test]
+    fn each_spurious_retransmission_widens_the_window_up_to_one_rtt() {
+        let mut flight = Flight::of(1);
+        let widths = (0..5).map(|_| {
+            let width = flight.rack.reo_wnd(&flight.rtt, false, 0);
+            flight.rack.on_spurious_retransmission();
+            width.as_millis_f64()
+        });
+        assert_eq!(widths.collect::<Vec<_>>(), [10.0, 20.0, 30.0, 40.0, 40.0]);
+    }
+
+    #[test]
+    fn an_answer_that_is_too_quick_for_a_retransmission_proves_nothing() {
+        let mut flight = Flight::of(2);
+        let state = flight.board.get(0).unwrap().rate_state;
+        let bytes = flight.board.get(0).unwrap().bytes;
+        flight.board.transmit(Some(1), bytes, at(100), state);
+        flight.deliver(2, 139);
+        assert_eq!(flight.rack.newest_delivered(), None);
+        assert_eq!(flight.lost(139, true), (vec![], None));
+    }
+}

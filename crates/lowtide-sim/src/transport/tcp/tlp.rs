@@ -73,3 +73,40 @@ impl TailLossProbe {
         in_flight.map(|_| original)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe() -> TailLossProbe {
+        TailLossProbe::new(Duration::from_millis(40))
+    }
+
+    #[test]
+    fn a_probe_waits_two_round_trips_and_for_a_lone_segment_the_delayed_acknowledgment() {
+        let rtt = RttEstimator::of_ms(&[50]);
+        let duration = |times: &[u64]| probe().duration(&rtt, &Scoreboard::sent_at_ms(times));
+        assert_eq!(duration(&[0, 0]), Duration::from_millis(100));
+        assert_eq!(duration(&[0]), Duration::from_millis(140));
+    }
+
+    #[test]
+    fn the_original_of_a_probe_leaves_the_flight_with_its_data_and_not_before() {
+        let mut board = Scoreboard::sent_at_ms(&[0]);
+        let rate_state = board.get(0).map(|t| (t.bytes, t.sent_at, t.rate_state));
+        let (bytes, sent_at, rate_state) = rate_state.unwrap();
+        board.transmit(Some(0), bytes, sent_at, rate_state);
+        let mut tlp = probe();
+        tlp.on_repeating_probe(0);
+        assert_eq!(tlp.take_repeated(&board), None, "both are in flight");
+        // A lost probe says nothing of the original, which may arrive yet.
+        let mut lost_probe = (board.clone(), tlp);
+        lost_probe.0.settle(1, Fate::Lost);
+        assert_eq!(lost_probe.1.take_repeated(&lost_probe.0), None);
+
+        board.settle(1, Fate::Acked);
+        board.ack_segment(0);
+        assert_eq!(tlp.take_repeated(&board), Some(0));
+        assert_eq!(tlp.take_repeated(&board), None, "once");
+    }
+}
