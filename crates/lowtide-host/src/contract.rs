@@ -74,6 +74,7 @@ fn recorded_by(make: Make, fates: Fates) -> (Make, Shared) {
             lost: Packets::default(),
             lost_may_be_in_flight: false,
             announced: None,
+            lost_since_ack: Bytes::ZERO,
             last_number: None,
             last_time: Time::ZERO,
         })
@@ -122,6 +123,8 @@ struct Recorder {
     /// What a loss event left out of its bytes in flight because the acknowledgment to come covers it,
     /// and when that was.
     announced: Option<(Time, Bytes)>,
+    /// Declared lost since the last acknowledgment, and not taken back.
+    lost_since_ack: Bytes,
     last_number: Option<u64>,
     last_time: Time,
 }
@@ -202,6 +205,10 @@ impl Controller for Recorder {
         let sum: Bytes = ack.packets.iter().map(|p| p.bytes).sum();
         self.check(sum == ack.bytes_acked, || format!("{ack:?}"));
         self.check_inflight(ack.inflight, || format!("{ack:?}"));
+        let lost = std::mem::take(&mut self.lost_since_ack);
+        self.check(lost == ack.bytes_lost, || {
+            format!("{lost} were lost before {ack:?}")
+        });
         if let Some((at, bytes)) = self.announced.take()
             && self.fates == Fates::OfPackets
         {
@@ -212,9 +219,10 @@ impl Controller for Recorder {
         let ages = || ack.packets.iter().map(|p| ack.now.since(p.sent_at));
         match self.fates {
             // The sample may be that of a newer packet that only acknowledged.
-            Fates::OfPackets => self.check(ack.rtt.is_none() || ack.rtt <= ages().last(), || {
-                format!("RTT {:?}, newest packet {:?}", ack.rtt, ages().last())
-            }),
+            Fates::OfPackets => self
+                .check(ack.rtt.is_none() || ack.rtt <= ages().next_back(), || {
+                    format!("RTT {:?}, newest packet {:?}", ack.rtt, ages().next_back())
+                }),
             Fates::OfData => self.check(ack.rtt.is_none_or(|rtt| ages().any(|a| a == rtt)), || {
                 format!("RTT {:?}, of no packet of {ack:?}", ack.rtt)
             }),
@@ -252,6 +260,7 @@ impl Controller for Recorder {
                 .insert(packet.number, packet.bytes, packet.sent_at);
         }
         let sum: Bytes = loss.packets.iter().map(|p| p.bytes).sum();
+        self.lost_since_ack += sum;
         self.check(sum == loss.bytes_lost, || format!("{loss:?}"));
         // What the same acknowledgment covers is out of flight already.
         let left_out = self.in_flight.total - loss.inflight;
@@ -271,6 +280,7 @@ impl Controller for Recorder {
     fn on_spurious_timeout(&mut self, now: Time) {
         self.on_time(now);
         self.lost_may_be_in_flight = true;
+        self.lost_since_ack = Bytes::ZERO;
         self.inner.on_spurious_timeout(now);
     }
 
