@@ -110,7 +110,8 @@ pub struct LostPacket {
 pub struct AckEvent<'a> {
     /// When.
     pub now: Time,
-    /// All packets it newly acknowledges, in the order of their numbers. Not empty.
+    /// All packets it newly acknowledges, in the order of their numbers. Not empty. One that was
+    /// declared lost may be among them: it arrived after all.
     pub packets: &'a [AckedPacket],
     /// Their total size.
     pub bytes_acked: Bytes,
@@ -139,7 +140,8 @@ pub struct LossEvent<'a> {
     pub packets: &'a [LostPacket],
     /// Their total size.
     pub bytes_lost: Bytes,
-    /// Bytes in flight without them.
+    /// Bytes in flight without them, and without what an acknowledgment that showed the losses newly
+    /// covers.
     pub inflight: Bytes,
 }
 

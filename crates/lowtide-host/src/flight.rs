@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 use lowtide_cc::delivery_rate::PacketRateState;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
+use crate::driver::SentPacket;
+
 /// How much later than by the transport's clock a packet may have left: what a task may wait for a
 /// processor.
 const MOST_SLACK: Duration = Duration::from_millis(10);
@@ -49,6 +51,18 @@ impl Sent {
             rate_state,
             // What carries no more than an acknowledgment is not in flight (RFC 9002 §2).
             in_flight: !bytes.is_zero(),
+        }
+    }
+
+    /// The part that concerns the controller.
+    #[inline]
+    #[must_use]
+    pub fn packet(&self) -> SentPacket {
+        SentPacket {
+            number: self.number,
+            bytes: self.bytes,
+            sent_at: self.at,
+            rate_state: self.rate_state,
         }
     }
 }

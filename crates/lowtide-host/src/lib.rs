@@ -1,16 +1,18 @@
 //! What hosts of the controllers have in common, whatever their transport.
 //!
-//! A transport tells its congestion controller what happened in its own way; [`Path`] turns that
-//! into the events of [`lowtide_cc::controller`], in their order. [`contract`] checks that a host
-//! does so.
+//! [`Driver`] assembles the events of [`lowtide_cc::controller`], in their order, for every host, the
+//! simulator included. QUIC stacks tell their congestion controllers piecemeal what happened;
+//! [`Path`] and [`Flight`] put that together. [`contract`] checks that a host keeps the contract.
 
 pub mod contract;
+mod driver;
 mod extension;
 mod factory;
 mod flight;
 mod observer;
 mod path;
 
+pub use driver::{Driver, RoundTrip, SentPacket};
 pub use extension::{default_receiver, signal_repetition};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};

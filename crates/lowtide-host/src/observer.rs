@@ -1,4 +1,4 @@
-//! What can be watched of a running connection.
+//! What can be watched of a controller and its host, in real connections and simulated ones.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use lowtide_cc::controller::{AckedPacket, LostPacket, PacketSent};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 /// A controller has processed an acknowledgment.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct AckSeen<'a> {
-    /// When, since the path's first packet.
+    /// When, on the host's clock (in QUIC stacks since the path's first packet).
     pub now: Time,
     /// The RTT sample it gave.
     pub rtt: Option<Duration>,
     /// The packets that it newly acknowledged.
     pub packets: &'a [AckedPacket],
-    /// The transport's smoothed RTT.
+    /// The transport's smoothed RTT (RFC 9002 §5.3).
     pub smoothed_rtt: Duration,
-    /// Data in flight afterwards.
+    /// Bytes in flight afterwards.
     pub inflight: Bytes,
-    /// The controller.
-    pub controller: &'a dyn Controller,
+    /// The controller after it; `None` where a flow has none, as the simulator's oracle.
+    pub controller: Option<&'a dyn Controller>,
 }
 
-/// Packets were declared lost.
-#[derive(Debug)]
+/// Packets were declared lost. The controller has been told.
+#[derive(Clone, Copy, Debug)]
 pub struct LossSeen<'a> {
-    /// When, since the path's first packet.
+    /// When, on the host's clock.
     pub now: Time,
     /// The packets.
     pub packets: &'a [LostPacket],
     /// Their total size.
     pub bytes: Bytes,
-    /// Data in flight without them.
+    /// Bytes in flight without them.
     pub inflight: Bytes,
 }
 

@@ -1,67 +1,44 @@
-//! One path's controller, and what its host must keep for it.
+//! One path of a QUIC stack: the driver of its controller, and what such a stack tells piecemeal.
 
 use std::sync::Arc;
 
 use lowtide_cc::Controller;
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal, TimeoutEvent,
-    TimeoutKind,
-};
-use lowtide_cc::delivery_rate::DeliveryRateSampler;
+use lowtide_cc::controller::{Feedback, PeerSignal, TimeoutKind};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
+use crate::driver::{Driver, RoundTrip};
 use crate::flight::Sent;
-use crate::observer::{AckSeen, LossSeen, Observer};
+use crate::observer::Observer;
 
-/// Wake-ups that are made up for at once: ten seconds of BBR-S's steps. A controller that asks for
-/// more must not hold its connection up.
-const MOST_WAKEUPS: u32 = 1_000;
-
-/// Packets declared lost that the controller has not been told of: transports name them one by one,
-/// the core wants them together.
-#[derive(Debug, Default)]
-struct Losses {
-    at: Time,
-    packets: Vec<LostPacket>,
-    persistent_congestion: bool,
-    /// Bytes in flight before the first of them.
-    prior_inflight: Bytes,
-}
-
-/// A controller on one path, told in the core's order: the losses of an acknowledgment first.
+/// A controller on one path of a QUIC connection.
 #[derive(Debug)]
 pub struct Path {
-    core: Box<dyn Controller>,
+    driver: Driver,
     observer: Option<Arc<dyn Observer>>,
-    sampler: DeliveryRateSampler,
     next_number: u64,
-    inflight: Bytes,
     smoothed_rtt: Duration,
     min_rtt: Duration,
-    losses: Losses,
-    bytes_lost_since_ack: Bytes,
+    /// When the losses were found that the controller has not been told of: stacks name them one by
+    /// one, the controller wants them together.
+    lost_at: Time,
+    persistent_congestion: bool,
     /// The time of the last event.
     advanced_to: Time,
-    // Reused from event to event.
-    acked: Vec<AckedPacket>,
 }
 
 impl Path {
     /// A path on which nothing has been sent.
     #[must_use]
-    pub fn new(core: Box<dyn Controller>) -> Self {
+    pub fn new(controller: Box<dyn Controller>) -> Self {
         Self {
-            core,
+            driver: Driver::new(controller),
             observer: None,
-            sampler: DeliveryRateSampler::new(),
             next_number: 0,
-            inflight: Bytes::ZERO,
             smoothed_rtt: Duration::ZERO,
             min_rtt: Duration::MAX,
-            losses: Losses::default(),
-            bytes_lost_since_ack: Bytes::ZERO,
+            lost_at: Time::ZERO,
+            persistent_congestion: false,
             advanced_to: Time::ZERO,
-            acked: Vec::new(),
         }
     }
 
@@ -74,7 +51,7 @@ impl Path {
     #[inline]
     #[must_use]
     pub fn core(&self) -> &dyn Controller {
-        &*self.core
+        self.driver.controller()
     }
 
     /// What the peer's estimator should know. A pause of the application is one of our own making,
@@ -82,7 +59,7 @@ impl Path {
     #[inline]
     #[must_use]
     pub fn peer_signal(&self, is_app_limited: bool) -> Option<PeerSignal> {
-        let signal = self.core.peer_signal()?;
+        let signal = self.core().peer_signal()?;
         Some(if is_app_limited {
             PeerSignal::Suspend
         } else {
@@ -94,7 +71,7 @@ impl Path {
     #[inline]
     #[must_use]
     pub fn inflight(&self) -> Bytes {
-        self.inflight
+        self.driver.inflight()
     }
 
     /// The transport's smoothed RTT; zero before the first sample.
@@ -110,31 +87,16 @@ impl Path {
         self.next_number == 0
     }
 
-    /// Time passes: losses are reported and wake-ups made.
-    ///
-    /// Transports give their controllers no timer, so that wake-ups come with the next event. Each is
-    /// then made up for at its own time: BBR-S counts the steps of a silence, and one for all of them
-    /// would make it believe in the old rate after an outage.
+    /// Time passes: losses are reported and wake-ups made. Stacks give their controllers no timer, so
+    /// that wake-ups come with the next event.
     #[inline]
     pub fn advance(&mut self, now: Time, feedback: Option<Feedback>) {
         self.report_losses();
-        if self.core.next_wakeup().is_some_and(|at| at <= now) {
-            self.make_wakeups(now);
-        }
+        self.driver.wake(self.advanced_to, now);
         self.advanced_to = now;
         if let Some(feedback) = feedback {
-            self.core.on_feedback(&feedback);
+            self.driver.on_feedback(&feedback);
         }
-    }
-
-    fn make_wakeups(&mut self, now: Time) {
-        for _ in 0..MOST_WAKEUPS {
-            match self.core.next_wakeup() {
-                Some(at) if at <= now => self.core.on_wakeup(at.max(self.advanced_to)),
-                _ => return,
-            }
-        }
-        self.core.on_wakeup(now);
     }
 
     /// A packet of `bytes` leaves, whose number in the transport is `wire_number`. One of zero bytes
@@ -143,29 +105,22 @@ impl Path {
     pub fn on_sent(&mut self, now: Time, wire_number: Option<u64>, bytes: Bytes) -> Sent {
         let number = self.next_number;
         self.next_number += 1;
-        let app_limited = self.sampler.is_app_limited();
-        let rate_state = self.sampler.on_packet_sent(now, bytes, self.inflight);
-        if !bytes.is_zero() {
-            self.inflight += bytes;
-            let sent = PacketSent {
-                now,
-                number,
-                bytes,
-                inflight: self.inflight,
-                app_limited,
-            };
-            self.core.on_packet_sent(&sent);
+        let rate_state = if bytes.is_zero() {
+            self.driver.on_sent_uncounted(now)
+        } else {
+            let (sent, rate_state) = self.driver.on_sent(now, number, bytes);
             if let Some(observer) = &self.observer {
                 observer.on_sent(&sent);
             }
-        }
+            rate_state
+        };
         Sent::new(number, wire_number, bytes, now, rate_state)
     }
 
     /// The application has nothing more to send although it may.
     #[inline]
     pub fn on_app_limited(&mut self) {
-        self.sampler.on_app_limited(self.inflight);
+        self.driver.on_app_limited();
     }
 
     /// The transport took a sample of the RTT.
@@ -177,151 +132,83 @@ impl Path {
 
     /// A packet was declared lost. The controller hears of it together with the others of this time.
     pub fn on_lost(&mut self, now: Time, sent: &Sent) {
-        if !self.losses.packets.is_empty() && self.losses.at != now {
+        if self.lost_at != now {
             self.report_losses();
         }
-        if self.losses.packets.is_empty() {
-            self.losses.at = now;
-            self.losses.prior_inflight = self.inflight;
-        }
-        self.inflight -= sent.bytes;
-        let lost = self.sampler.on_packet_lost(sent.bytes, &sent.rate_state);
-        self.losses.packets.push(LostPacket {
-            number: sent.number,
-            bytes: sent.bytes,
-            sent_at: sent.at,
-            sent_inflight: sent.rate_state.inflight,
-            lost,
-            app_limited: sent.rate_state.app_limited,
-        });
+        self.lost_at = now;
+        self.driver.note_lost(&sent.packet());
     }
 
     /// The losses of this time make up persistent congestion (RFC 9002 §7.6).
     pub fn on_persistent_congestion(&mut self) {
-        self.losses.persistent_congestion = true;
+        self.persistent_congestion = true;
     }
 
     /// Tells the controller of the losses that it has not been told of.
     #[inline]
     pub fn report_losses(&mut self) {
-        if !self.losses.packets.is_empty() {
-            self.report_some_losses();
+        if !self.driver.has_lost() {
+            return;
         }
-    }
-
-    fn report_some_losses(&mut self) {
-        let losses = &mut self.losses;
-        let bytes_lost: Bytes = losses.packets.iter().map(|p| p.bytes).sum();
-        losses.packets.sort_unstable_by_key(|p| p.number);
-        self.core.on_loss(&LossEvent {
-            now: losses.at,
-            packets: &losses.packets,
-            bytes_lost,
-            inflight: self.inflight,
+        let persistent = std::mem::take(&mut self.persistent_congestion);
+        let timeout = persistent.then_some(TimeoutKind::PersistentCongestion);
+        let observer = &self.observer;
+        self.driver.report_losses(self.lost_at, timeout, |seen| {
+            if let Some(observer) = observer {
+                observer.on_loss(seen);
+            }
         });
-        if std::mem::take(&mut losses.persistent_congestion) {
-            self.core.on_timeout(&TimeoutEvent {
-                now: losses.at,
-                kind: TimeoutKind::PersistentCongestion,
-                inflight: self.inflight,
-            });
-        }
-        self.bytes_lost_since_ack += bytes_lost;
-        if let Some(observer) = &self.observer {
-            observer.on_loss(&LossSeen {
-                now: losses.at,
-                packets: &losses.packets,
-                bytes: bytes_lost,
-                inflight: self.inflight,
-            });
-        }
-        losses.packets.clear();
     }
 
-    /// Bytes in flight before what an acknowledgment at `now` changes; to be asked before anything
-    /// else is done with it.
-    #[inline]
-    #[must_use]
-    pub fn prior_inflight(&self, now: Time) -> Bytes {
-        if !self.losses.packets.is_empty() && self.losses.at == now {
-            self.losses.prior_inflight
-        } else {
-            self.inflight
-        }
-    }
-
-    /// An acknowledgment newly covers `acked`, in the order of their numbers. `rtt`: the sample that
-    /// it gives; see [`prior_inflight`](Self::prior_inflight).
+    /// An acknowledgment newly covers `acked`, in the order of their numbers, and may bring feedback.
+    /// `rtt`: the sample that it gives.
     pub fn on_acked(
         &mut self,
         now: Time,
         acked: &[Sent],
         rtt: Option<Duration>,
-        prior_inflight: Bytes,
+        feedback: Option<Feedback>,
     ) {
-        if acked.is_empty() {
-            return;
+        if self.lost_at != now {
+            self.report_losses();
         }
-        self.acked.clear();
-        let mut bytes_acked = Bytes::ZERO;
         for sent in acked {
-            bytes_acked += sent.bytes;
-            self.sampler
-                .on_packet_acked(now, sent.bytes, sent.at, &sent.rate_state);
-            self.acked.push(AckedPacket {
-                number: sent.number,
-                bytes: sent.bytes,
-                sent_at: sent.at,
-            });
+            self.driver.note_acked(now, &sent.packet());
         }
-        self.inflight -= bytes_acked;
-        let min_rtt = if self.min_rtt == Duration::MAX {
-            Duration::ZERO
-        } else {
-            self.min_rtt
+        self.advance(now, feedback);
+        let rtt = RoundTrip {
+            sample: rtt,
+            smoothed: self.smoothed_rtt,
+            min: self.min_rtt,
         };
-        self.core.on_ack(&AckEvent {
-            now,
-            packets: &self.acked,
-            bytes_acked,
-            bytes_lost: std::mem::take(&mut self.bytes_lost_since_ack),
-            rtt,
-            prior_inflight,
-            inflight: self.inflight,
-            rate_sample: self.sampler.sample(min_rtt),
+        let observer = &self.observer;
+        self.driver.report_ack(now, rtt, |seen| {
+            if let Some(observer) = observer {
+                observer.on_ack(seen);
+            }
         });
-        if let Some(observer) = &self.observer {
-            observer.on_ack(&AckSeen {
-                now,
-                rtt,
-                packets: &self.acked,
-                smoothed_rtt: self.smoothed_rtt,
-                inflight: self.inflight,
-                controller: &*self.core,
-            });
-        }
     }
 
     /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet
     /// was sent.
     pub fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
-        self.core.on_ecn_ce(now, sent_at, marked_packets);
+        self.driver.on_ecn_ce(now, sent_at, marked_packets);
     }
 
     /// The path carries packets of another size.
     pub fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.core.on_mtu_change(max_datagram);
+        self.driver.on_mtu_change(max_datagram);
     }
 
     /// Bytes are no longer in flight, neither acknowledged nor lost.
     pub fn on_discarded(&mut self, bytes: Bytes) {
-        self.inflight -= bytes;
+        self.driver.on_discarded(bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lowtide_cc::controller::{Config, Snapshot};
+    use lowtide_cc::controller::{AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent};
     use lowtide_cc::registry;
     use lowtide_cc::units::Rate;
 
@@ -346,10 +233,8 @@ mod tests {
         for ms in 0..3_000 {
             if ms >= 40 {
                 let acked = flight.remove(0);
-                let inflight = path.prior_inflight(at(ms));
-                path.advance(at(ms), None);
                 path.on_rtt(RTT, RTT);
-                path.on_acked(at(ms), &[acked], Some(RTT), inflight);
+                path.on_acked(at(ms), &[acked], Some(RTT), None);
             }
             path.advance(at(ms), None);
             flight.push(path.on_sent(at(ms), None, PACKET));

@@ -45,9 +45,9 @@ impl<W: Write> Probe for Log<W> {
         self.line(now, "drop", flow, ",,");
     }
 
-    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+    fn on_loss(&mut self, flow: usize, loss: &LossSeen<'_>) {
         for _ in loss.packets {
-            self.line(loss.now, "lost", loss.flow, ",,");
+            self.line(loss.now, "lost", flow, ",,");
         }
     }
 
@@ -55,11 +55,11 @@ impl<W: Write> Probe for Log<W> {
         self.line(now, "timeout", flow, ",,");
     }
 
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         let cwnd = ack.controller.map_or(0, |c| c.cwnd().get());
         let rtt = ack.rtt.map_or(0, |rtt| rtt.as_nanos());
         let rest = format!("{},{cwnd},{rtt}", ack.inflight.get());
-        self.line(ack.now, "ack", ack.flow, &rest);
+        self.line(ack.now, "ack", flow, &rest);
     }
 }
 

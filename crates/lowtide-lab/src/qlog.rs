@@ -215,7 +215,7 @@ impl<W: Write> Probe for Log<W> {
         self.packet(sent.now, "transport", "packet_sent", data);
     }
 
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         let frame = json!({ "frame_type": "ack", "acked_ranges": ranges(ack.packets) });
         let data = json!({ "header": { "packet_type": "1RTT" }, "frames": [frame] });
         self.packet(ack.now, "transport", "packet_received", data);
@@ -250,7 +250,7 @@ impl<W: Write> Probe for Log<W> {
         }
     }
 
-    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+    fn on_loss(&mut self, _flow: usize, loss: &LossSeen<'_>) {
         for packet in loss.packets {
             let data = json!({ "header": header(packet.number) });
             self.packet(loss.now, "recovery", "packet_lost", data);

@@ -178,13 +178,13 @@ impl Recording {
                     .collect();
                 let bytes = Bytes::new(sample.lost_bytes);
                 probe.on_drop(flow, now, bytes, DropCause::LinkLoss);
-                probe.on_loss(&LossSeen {
-                    flow,
+                let loss = LossSeen {
                     now,
                     packets: &packets,
                     bytes,
                     inflight: Bytes::new(sample.inflight),
-                });
+                };
+                probe.on_loss(flow, &loss);
             }
             if sample.acked_bytes > 0 {
                 let queueing = mean.unwrap_or(least).saturating_sub(least);
@@ -211,15 +211,15 @@ impl Recording {
                     1 => Some(sample.largest_rtt_us),
                     _ => mean,
                 };
-                probe.on_ack(&AckSeen {
-                    flow,
+                let ack = AckSeen {
                     now,
                     packets: &acked[..usize::from(index == 0)],
                     rtt: rtt.map(Duration::from_micros),
                     smoothed_rtt: Duration::from_micros(sample.smoothed_rtt_us),
                     inflight: Bytes::new(sample.inflight),
                     controller: Some(&shown),
-                });
+                };
+                probe.on_ack(flow, &ack);
             }
         }
     }

@@ -114,9 +114,6 @@ impl Inner {
             self.path.report_losses();
             return;
         };
-        let prior_inflight = self.path.prior_inflight(held.now);
-        self.path
-            .advance(held.now, exchange.take_feedback(held.now));
         if held.app_limited {
             self.path.on_app_limited();
         }
@@ -124,8 +121,9 @@ impl Inner {
         if let Some(rtt) = held.rtt {
             self.path.on_rtt(rtt, self.smoothed_rtt);
         }
+        let feedback = exchange.take_feedback(held.now);
         self.path
-            .on_acked(held.now, &self.acked, held.rtt, prior_inflight);
+            .on_acked(held.now, &self.acked, held.rtt, feedback);
         self.acked.clear();
         self.publish(held.now, exchange, Bytes::ZERO);
     }

@@ -97,15 +97,21 @@ impl Host {
         }
     }
 
-    /// Time passes: losses are reported, feedback taken, wake-ups made.
+    /// Feedback that arrived since the last event.
     #[inline]
-    fn advance(&mut self, now: Time) {
-        let received = self.link.get().and_then(|c| c.take_feedback());
-        let feedback = received.map(|received| Feedback {
+    fn take_feedback(&self, now: Time) -> Option<Feedback> {
+        let received = self.link.get().and_then(|c| c.take_feedback())?;
+        Some(Feedback {
             now,
             carrier: received.carrier,
             rate: received.rate,
-        });
+        })
+    }
+
+    /// Time passes: losses are reported, feedback taken, wake-ups made.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let feedback = self.take_feedback(now);
         self.path.advance(now, feedback);
     }
 
@@ -258,9 +264,6 @@ impl CongestionController for Host {
         _publisher: &mut Pub,
     ) {
         let now = self.clock.time(ack_receive_time);
-        let prior_inflight = self.path.prior_inflight(now);
-        self.advance(now);
-
         let PacketInfo {
             token,
             is_application,
@@ -284,11 +287,11 @@ impl CongestionController for Host {
         }
         let rtt = self.rtt.take().filter(|(at, _)| *at == now);
         let rtt = rtt.map(|(_, rtt)| rtt);
-        if self.acked.is_empty() {
-            return;
+        let feedback = self.take_feedback(now);
+        self.path.on_acked(now, &self.acked, rtt, feedback);
+        if !self.acked.is_empty() {
+            self.publish(now);
         }
-        self.path.on_acked(now, &self.acked, rtt, prior_inflight);
-        self.publish(now);
     }
 
     fn on_packet_lost<Pub: Publisher>(

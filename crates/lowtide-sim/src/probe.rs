@@ -1,9 +1,8 @@
 //! What can be observed of a running simulation.
 
-use lowtide_cc::Controller;
-use lowtide_cc::controller::{AckedPacket, LostPacket};
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
+pub use lowtide_host::{AckSeen, LossSeen};
 
 /// Why a packet vanished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,38 +45,6 @@ pub struct Delivery<'a> {
     pub estimator: Option<&'a rbbr::Receiver>,
 }
 
-/// A sender processed an acknowledgment.
-pub struct AckSeen<'a> {
-    /// Index of the flow.
-    pub flow: usize,
-    /// When.
-    pub now: Time,
-    /// The packets it newly acknowledged.
-    pub packets: &'a [AckedPacket],
-    /// The RTT sample it gave.
-    pub rtt: Option<Duration>,
-    /// The sender's smoothed RTT afterwards (RFC 9002 §5.3).
-    pub smoothed_rtt: Duration,
-    /// Data in flight afterwards.
-    pub inflight: Bytes,
-    /// The controller after it processed the acknowledgment; `None` for the oracle.
-    pub controller: Option<&'a dyn Controller>,
-}
-
-/// A sender declared packets lost.
-pub struct LossSeen<'a> {
-    /// Index of the flow.
-    pub flow: usize,
-    /// When.
-    pub now: Time,
-    /// The packets.
-    pub packets: &'a [LostPacket],
-    /// Their total size.
-    pub bytes: Bytes,
-    /// Data in flight without them.
-    pub inflight: Bytes,
-}
-
 /// Watches a simulation. Every method has an empty default; an unused one costs nothing.
 ///
 /// Flows are announced first; after that, times never go back from one call to the next.
@@ -108,10 +75,10 @@ pub trait Probe {
     fn on_deliver(&mut self, _delivery: &Delivery<'_>) {}
 
     /// A sender processed an acknowledgment.
-    fn on_ack(&mut self, _ack: &AckSeen<'_>) {}
+    fn on_ack(&mut self, _flow: usize, _ack: &AckSeen<'_>) {}
 
-    /// A sender declared packets lost. The controller has not been told yet.
-    fn on_loss(&mut self, _loss: &LossSeen<'_>) {}
+    /// A sender declared packets lost.
+    fn on_loss(&mut self, _flow: usize, _loss: &LossSeen<'_>) {}
 
     /// A flow's retransmission timer (RTO, PTO) fired.
     fn on_timeout(&mut self, _flow: usize, _now: Time) {}
@@ -150,8 +117,8 @@ forward_to_both! {
     on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
     on_bottleneck_exit(flow: usize, now: Time, queued: Bytes, sojourn: Duration);
     on_deliver(delivery: &Delivery<'_>);
-    on_ack(ack: &AckSeen<'_>);
-    on_loss(loss: &LossSeen<'_>);
+    on_ack(flow: usize, ack: &AckSeen<'_>);
+    on_loss(flow: usize, loss: &LossSeen<'_>);
     on_timeout(flow: usize, now: Time);
     on_flow_complete(flow: usize, now: Time);
 }

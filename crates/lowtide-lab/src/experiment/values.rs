@@ -187,7 +187,7 @@ impl Probe for Counts {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         self.acks += 1;
         if self.acks.is_multiple_of(ESTIMATE_EVERY)
             && ack.now >= self.from

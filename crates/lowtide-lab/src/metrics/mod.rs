@@ -241,9 +241,9 @@ impl Probe for Meter {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
-            self.flows[ack.flow].rtt.record(rtt);
+            self.flows[flow].rtt.record(rtt);
         }
     }
 

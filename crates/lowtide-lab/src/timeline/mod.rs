@@ -229,29 +229,29 @@ impl Probe for Timeline {
         }
     }
 
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         let sum = &mut self.sums.inflight;
-        let last = &mut self.last[ack.flow].inflight;
+        let last = &mut self.last[flow].inflight;
         *sum = *sum - *last + ack.inflight.get();
         *last = ack.inflight.get();
         let at = self.at(ack.now);
         self.total[at]
             .inflight
             .take(self.sums.inflight as f64 / 1e3);
-        if let Some(flow) = self.flows.get_mut(ack.flow) {
-            flow.bins[at].inflight.take(ack.inflight.as_f64() / 1e3);
+        if let Some(seen) = self.flows.get_mut(flow) {
+            seen.bins[at].inflight.take(ack.inflight.as_f64() / 1e3);
         }
         if let Some(rtt) = ack.rtt {
-            self.both(ack.flow, ack.now, |bin| bin.rtt.take(rtt.as_millis_f64()));
+            self.both(flow, ack.now, |bin| bin.rtt.take(rtt.as_millis_f64()));
         }
         if let Some(controller) = ack.controller {
-            self.note_controller(ack.flow, ack.now, controller);
+            self.note_controller(flow, ack.now, controller);
         }
     }
 
-    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+    fn on_loss(&mut self, flow: usize, loss: &LossSeen<'_>) {
         let packets = u32::try_from(loss.packets.len()).unwrap_or(u32::MAX);
-        self.both(loss.flow, loss.now, |bin| {
+        self.both(flow, loss.now, |bin| {
             bin.lost = bin.lost.saturating_add(packets);
         });
     }

@@ -36,7 +36,7 @@ struct Watch {
 }
 
 impl Probe for Watch {
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         if let (Some(rtt), Some(cc)) = (ack.rtt, ack.controller) {
             let s = cc.snapshot();
             self.acks.push((

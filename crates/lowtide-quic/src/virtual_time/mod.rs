@@ -23,7 +23,6 @@ use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::engine::derive_seed;
-use lowtide_sim::probe;
 use lowtide_sim::source::{Source, SourceConfig};
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
@@ -141,27 +140,13 @@ impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
     fn on_ack(&self, ack: &AckSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
-        network.probe.on_ack(&probe::AckSeen {
-            flow: self.flow,
-            now,
-            packets: ack.packets,
-            rtt: ack.rtt,
-            smoothed_rtt: ack.smoothed_rtt,
-            inflight: ack.inflight,
-            controller: Some(ack.controller),
-        });
+        network.probe.on_ack(self.flow, &AckSeen { now, ..*ack });
     }
 
     fn on_loss(&self, loss: &LossSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
-        network.probe.on_loss(&probe::LossSeen {
-            flow: self.flow,
-            now,
-            packets: loss.packets,
-            bytes: loss.bytes,
-            inflight: loss.inflight,
-        });
+        network.probe.on_loss(self.flow, &LossSeen { now, ..*loss });
         network.owe(self.flow, loss.bytes);
     }
 }

@@ -65,11 +65,11 @@ impl Probe for Watch {
         self.dropped += bytes;
     }
 
-    fn on_loss(&mut self, loss: &LossSeen<'_>) {
+    fn on_loss(&mut self, _flow: usize, loss: &LossSeen<'_>) {
         self.lost += loss.bytes;
     }
 
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         if let Some(rtt) = ack.rtt {
             self.rtt_ms += rtt.as_millis_f64();
             self.rtts += 1;

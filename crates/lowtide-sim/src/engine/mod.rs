@@ -33,7 +33,7 @@ use crate::link::Server;
 use crate::probe::{Delivery, DropCause, Probe, Sent};
 use crate::source::Source;
 use crate::transport::receiver::{Ack, Receiver};
-use crate::transport::sender::{Driver, Outgoing, Sender, SenderSetup};
+use crate::transport::sender::{Outgoing, Sender, SenderSetup};
 
 /// What a finished simulation says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -504,8 +504,8 @@ impl Flow {
         (delivery_line, ack_line): (u32, u32),
     ) -> Self {
         let seed = derive_seed(config.seed, 16 + index as u64);
-        let (driver, estimator) = match &flow.sender {
-            SenderKind::Oracle => (Driver::Oracle { next: None }, None),
+        let (controller, estimator) = match &flow.sender {
+            SenderKind::Oracle => (None, None),
             SenderKind::Controlled {
                 controller,
                 estimator,
@@ -515,7 +515,7 @@ impl Flow {
                 cc_config.now = flow.start;
                 cc_config.seed = seed;
                 let estimator = estimator.as_ref().map(rbbr::Receiver::new);
-                (Driver::Controller(controller(&cc_config)), estimator)
+                (Some(controller(&cc_config)), estimator)
             }
         };
         let AccessConfig {
@@ -529,7 +529,7 @@ impl Flow {
                 flow: index,
                 transport: flow.transport,
                 pacing: flow.pacing,
-                driver,
+                controller,
                 source: Source::new(flow.source, flow.start, config.packet_size, seed),
                 packet_size: config.packet_size,
                 start: flow.start,

@@ -1,11 +1,12 @@
 //! Transport protocols: numbering, acknowledgment, loss detection and timers.
 
-mod flight;
-mod loss_detection;
+mod connection;
 mod pacer;
 mod quic;
 mod ranges;
+mod recovery;
 mod rtt;
+mod scoreboard;
 mod tcp;
 
 pub(crate) mod receiver;
@@ -13,6 +14,8 @@ pub(crate) mod sender;
 
 use lowtide_cc::Config;
 use lowtide_cc::units::{Bytes, Duration};
+
+pub use self::pacer::Pacing;
 
 /// A flow's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use lowtide_cc::units::Duration;
 
 /// Smoothed RTT, its variation and its minimum over the connection's life.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RttEstimator {
+pub(super) struct RttEstimator {
     latest: Duration,
     smoothed: Duration,
     variation: Duration,
@@ -12,11 +12,17 @@ pub(crate) struct RttEstimator {
     has_sample: bool,
 }
 
+/// Granularity of timers (RFC 9002 §6.1.2; the clock granularity G of RFC 6298).
+pub(super) const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// Timers double up to this many times.
+const MAX_BACKOFF: u32 = 16;
+
 /// RTT assumed before the first sample (RFC 9002 §6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
 
 impl RttEstimator {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             latest: INITIAL_RTT,
             smoothed: INITIAL_RTT,
@@ -29,7 +35,7 @@ impl RttEstimator {
     /// Takes a sample. `ack_delay` is what the receiver says it waited, already limited to its
     /// `max_ack_delay`; zero in TCP, where it cannot be known.
     #[inline]
-    pub(crate) fn update(&mut self, latest: Duration, ack_delay: Duration) {
+    pub(super) fn update(&mut self, latest: Duration, ack_delay: Duration) {
         self.latest = latest;
         self.min = self.min.min(latest);
         if !self.has_sample {
@@ -54,30 +60,48 @@ impl RttEstimator {
     }
 
     #[inline]
-    pub(crate) fn has_sample(&self) -> bool {
+    pub(super) fn has_sample(&self) -> bool {
         self.has_sample
     }
 
     #[inline]
-    pub(crate) fn latest(&self) -> Duration {
+    pub(super) fn latest(&self) -> Duration {
         self.latest
     }
 
     #[inline]
-    pub(crate) fn smoothed(&self) -> Duration {
+    pub(super) fn smoothed(&self) -> Duration {
         self.smoothed
     }
 
     /// The smallest sample; [`Duration::MAX`] before the first.
     #[inline]
-    pub(crate) fn min(&self) -> Duration {
+    pub(super) fn min(&self) -> Duration {
         self.min
     }
 
     /// `srtt + max(4·rttvar, granularity)`: the base of PTO and RTO.
     #[inline]
-    pub(crate) fn timeout(&self, granularity: Duration) -> Duration {
-        self.smoothed + (self.variation * 4).max(granularity)
+    pub(super) fn timeout(&self) -> Duration {
+        self.smoothed + (self.variation * 4).max(GRANULARITY)
+    }
+}
+
+/// `timeout` after so many expiries in a row: doubled by each (RFC 6298 §5.5, RFC 9002 §6.2.1).
+#[inline]
+pub(super) fn backed_off(timeout: Duration, expiries: u32) -> Duration {
+    timeout * (1_u64 << expiries.min(MAX_BACKOFF))
+}
+
+#[cfg(test)]
+impl RttEstimator {
+    /// One that has taken these samples, in milliseconds.
+    pub(super) fn of_ms(samples: &[u64]) -> Self {
+        let mut rtt = Self::new();
+        for &ms in samples {
+            rtt.update(Duration::from_millis(ms), Duration::ZERO);
+        }
+        rtt
     }
 }
 
@@ -90,12 +114,12 @@ mod tests {
         let ms = Duration::from_millis;
         let mut rtt = RttEstimator::new();
         // Before a sample: PTO base 333 + 4 · 166.5 = 999 ms.
-        assert_eq!(rtt.timeout(ms(1)), ms(999));
+        assert_eq!(rtt.timeout(), ms(999));
         rtt.update(ms(40), Duration::ZERO);
-        assert_eq!((rtt.smoothed(), rtt.timeout(ms(1))), (ms(40), ms(120)));
+        assert_eq!((rtt.smoothed(), rtt.timeout()), (ms(40), ms(120)));
         // 100 ms of which the receiver waited 20: deviation 40, srtt 45, rttvar (3·20+40)/4 = 25.
         rtt.update(ms(100), ms(20));
-        assert_eq!((rtt.smoothed(), rtt.timeout(ms(1))), (ms(45), ms(145)));
+        assert_eq!((rtt.smoothed(), rtt.timeout()), (ms(45), ms(145)));
         // A delay that would bring the sample below the minimum is not subtracted.
         rtt.update(ms(45), ms(20));
         assert_eq!(rtt.smoothed(), ms(45));

@@ -139,8 +139,11 @@ impl Observer for Statistics {
             self.rtt_sum_ns.store(sum, Relaxed);
             self.rtt_samples.store(samples + 1, Relaxed);
         }
-        self.cwnd.store(ack.controller.cwnd().get(), Relaxed);
         self.inflight.store(ack.inflight.get(), Relaxed);
+        let Some(controller) = ack.controller else {
+            return;
+        };
+        self.cwnd.store(controller.cwnd().get(), Relaxed);
 
         let Some(mut samples) = self.wanted_samples() else {
             return;
@@ -156,7 +159,6 @@ impl Observer for Statistics {
             sample.rtt_sum_us = sample.rtt_sum_us.saturating_add(rtt);
             sample.rtts += 1;
         }
-        let controller = ack.controller;
         let snapshot = controller.snapshot();
         sample.at_us = ack.now.since(Time::ZERO).as_micros();
         sample.smoothed_rtt_us = ack.smoothed_rtt.as_micros();

@@ -1,0 +1,326 @@
+//! A controller with what its host must keep for it.
+
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+};
+use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use crate::observer::{AckSeen, LossSeen};
+
+/// Wake-ups made up for at once: ten seconds of BBR-S's steps. A controller that asks for more must
+/// not hold up its connection.
+const MAX_WAKEUPS: u32 = 1_000;
+
+/// A packet that left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentPacket {
+    /// The controller's number for it.
+    pub number: u64,
+    /// Its size.
+    pub bytes: Bytes,
+    /// When it left.
+    pub sent_at: Time,
+    /// The sampler's note of that moment.
+    pub rate_state: PacketRateState,
+}
+
+/// The transport's view of the round-trip time after an acknowledgment.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    /// The sample that the acknowledgment gave, not corrected for the peer's delay.
+    pub sample: Option<Duration>,
+    /// Smoothed RTT (RFC 9002 §5.3); zero before the first sample.
+    pub smoothed: Duration,
+    /// The smallest sample of the connection; [`Duration::MAX`] before the first.
+    pub min: Duration,
+}
+
+/// The one place where a controller's events are assembled, for real transports and simulated
+/// ones. The host notes packet by packet what became of them, and then has it reported.
+///
+/// ```text
+/// packet leaves      on_sent
+/// ACK                note_acked …, note_lost …, report_losses, report_ack
+/// loss timer         note_lost …, report_losses
+/// ```
+///
+/// Losses are reported first, and what the same acknowledgment covers is out of flight by then.
+/// Nothing here allocates per packet.
+#[derive(Debug)]
+pub struct Driver {
+    controller: Box<dyn Controller>,
+    sampler: DeliveryRateSampler,
+    inflight: Bytes,
+    /// Bytes in flight before what has been noted and not reported.
+    prior_inflight: Bytes,
+    acked: Vec<AckedPacket>,
+    bytes_acked: Bytes,
+    lost: Vec<LostPacket>,
+    bytes_lost: Bytes,
+    bytes_lost_since_ack: Bytes,
+}
+
+impl Driver {
+    /// A controller that has sent nothing.
+    #[must_use]
+    pub fn new(controller: Box<dyn Controller>) -> Self {
+        Self {
+            controller,
+            sampler: DeliveryRateSampler::new(),
+            inflight: Bytes::ZERO,
+            prior_inflight: Bytes::ZERO,
+            acked: Vec::new(),
+            bytes_acked: Bytes::ZERO,
+            lost: Vec::new(),
+            bytes_lost: Bytes::ZERO,
+            bytes_lost_since_ack: Bytes::ZERO,
+        }
+    }
+
+    /// The controller.
+    #[inline]
+    #[must_use]
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
+    /// Bytes sent and neither acknowledged, lost nor discarded.
+    #[inline]
+    #[must_use]
+    pub fn inflight(&self) -> Bytes {
+        self.inflight
+    }
+
+    /// Packet `number` of `bytes` leaves. Returns what the controller is told and what the host must
+    /// keep with its record of the packet.
+    #[inline]
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        number: u64,
+        bytes: Bytes,
+    ) -> (PacketSent, PacketRateState) {
+        let app_limited = self.sampler.is_app_limited();
+        let rate_state = self.sampler.on_packet_sent(now, bytes, self.inflight);
+        self.inflight += bytes;
+        let sent = PacketSent {
+            now,
+            number,
+            bytes,
+            inflight: self.inflight,
+            app_limited,
+        };
+        self.controller.on_packet_sent(&sent);
+        (sent, rate_state)
+    }
+
+    /// As [`on_sent`](Self::on_sent) for a packet that does not count as in flight (RFC 9002 §2): the
+    /// controller does not hear of it.
+    #[inline]
+    pub fn on_sent_uncounted(&mut self, now: Time) -> PacketRateState {
+        self.sampler.on_packet_sent(now, Bytes::ZERO, self.inflight)
+    }
+
+    /// The application has nothing more to send although it may.
+    #[inline]
+    pub fn on_app_limited(&mut self) {
+        self.sampler.on_app_limited(self.inflight);
+    }
+
+    /// The acknowledgment under way newly covers this packet.
+    #[inline]
+    pub fn note_acked(&mut self, now: Time, packet: &SentPacket) {
+        self.begin();
+        self.inflight -= packet.bytes;
+        self.acknowledge(now, packet);
+    }
+
+    /// The acknowledgment under way newly covers this packet, which was declared lost before and is
+    /// no longer in flight.
+    #[inline]
+    pub fn note_late_ack(&mut self, now: Time, packet: &SentPacket) {
+        self.begin();
+        self.acknowledge(now, packet);
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, now: Time, packet: &SentPacket) {
+        self.sampler
+            .on_packet_acked(now, packet.bytes, packet.sent_at, &packet.rate_state);
+        self.bytes_acked += packet.bytes;
+        self.acked.push(AckedPacket {
+            number: packet.number,
+            bytes: packet.bytes,
+            sent_at: packet.sent_at,
+        });
+    }
+
+    /// This packet was declared lost.
+    #[inline]
+    pub fn note_lost(&mut self, packet: &SentPacket) {
+        self.begin();
+        self.inflight -= packet.bytes;
+        self.bytes_lost += packet.bytes;
+        let lost = self
+            .sampler
+            .on_packet_lost(packet.bytes, &packet.rate_state);
+        self.lost.push(LostPacket {
+            number: packet.number,
+            bytes: packet.bytes,
+            sent_at: packet.sent_at,
+            sent_inflight: packet.rate_state.inflight,
+            lost,
+            app_limited: packet.rate_state.app_limited,
+        });
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        if self.acked.is_empty() && self.lost.is_empty() {
+            self.prior_inflight = self.inflight;
+        }
+    }
+
+    /// Whether the acknowledgment under way newly covers anything.
+    #[inline]
+    #[must_use]
+    pub fn has_acked(&self) -> bool {
+        !self.acked.is_empty()
+    }
+
+    /// Whether packets were noted as lost that have not been reported.
+    #[inline]
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Bytes leave the flight that are neither acknowledged nor lost: keys were discarded, or another
+    /// copy of their data arrived.
+    #[inline]
+    pub fn on_discarded(&mut self, bytes: Bytes) {
+        self.inflight -= bytes;
+    }
+
+    /// Bytes that were declared lost are in flight after all (RFC 3522).
+    #[inline]
+    pub fn on_revived(&mut self, bytes: Bytes) {
+        self.inflight += bytes;
+    }
+
+    /// Tells the controller of the losses noted, if there are any. `timeout`: what they amount to.
+    /// Returns what was seen, once the controller knows.
+    pub fn report_losses(
+        &mut self,
+        now: Time,
+        timeout: Option<TimeoutKind>,
+        seen: impl FnOnce(&LossSeen<'_>),
+    ) {
+        if self.lost.is_empty() {
+            return;
+        }
+        if !self.lost.is_sorted_by_key(|p| p.number) {
+            self.lost.sort_unstable_by_key(|p| p.number);
+        }
+        let bytes_lost = std::mem::take(&mut self.bytes_lost);
+        self.bytes_lost_since_ack += bytes_lost;
+        self.controller.on_loss(&LossEvent {
+            now,
+            packets: &self.lost,
+            bytes_lost,
+            inflight: self.inflight,
+        });
+        if let Some(kind) = timeout {
+            self.controller.on_timeout(&TimeoutEvent {
+                now,
+                kind,
+                inflight: self.inflight,
+            });
+        }
+        seen(&LossSeen {
+            now,
+            packets: &self.lost,
+            bytes: bytes_lost,
+            inflight: self.inflight,
+        });
+        self.lost.clear();
+    }
+
+    /// Tells the controller of the packets noted as acknowledged, if there are any. Their losses must
+    /// have been reported.
+    #[inline]
+    pub fn report_ack(&mut self, now: Time, rtt: RoundTrip, seen: impl FnOnce(&AckSeen<'_>)) {
+        if self.acked.is_empty() {
+            return;
+        }
+        // TCP acknowledges data, whose transmissions may have gone in another order.
+        if !self.acked.is_sorted_by_key(|p| p.number) {
+            self.acked.sort_unstable_by_key(|p| p.number);
+        }
+        self.controller.on_ack(&AckEvent {
+            now,
+            packets: &self.acked,
+            bytes_acked: std::mem::take(&mut self.bytes_acked),
+            bytes_lost: std::mem::take(&mut self.bytes_lost_since_ack),
+            rtt: rtt.sample,
+            prior_inflight: self.prior_inflight,
+            inflight: self.inflight,
+            rate_sample: self.sampler.sample(rtt.min),
+        });
+        seen(&AckSeen {
+            now,
+            rtt: rtt.sample,
+            packets: &self.acked,
+            smoothed_rtt: rtt.smoothed,
+            inflight: self.inflight,
+            controller: Some(&*self.controller),
+        });
+        self.acked.clear();
+    }
+
+    /// The last timeout was spurious, and what it gave up counts as lost no more; to be called after
+    /// [`on_revived`](Self::on_revived) and before the acknowledgment that shows it is reported.
+    pub fn on_spurious_timeout(&mut self, now: Time) {
+        self.bytes_lost_since_ack = Bytes::ZERO;
+        self.controller.on_spurious_timeout(now);
+    }
+
+    /// Makes the wake-ups that are due, each at its own time but not before `since`, when the last
+    /// event was: BBR-S counts the steps of a silence, and one for all of them would make it believe
+    /// in the old rate after an outage.
+    #[inline]
+    pub fn wake(&mut self, since: Time, now: Time) {
+        if self.controller.next_wakeup().is_some_and(|at| at <= now) {
+            self.make_wakeups(since, now);
+        }
+    }
+
+    fn make_wakeups(&mut self, since: Time, now: Time) {
+        for _ in 0..MAX_WAKEUPS {
+            match self.controller.next_wakeup() {
+                Some(at) if at <= now => self.controller.on_wakeup(at.max(since)),
+                _ => return,
+            }
+        }
+        self.controller.on_wakeup(now);
+    }
+
+    /// The peer's estimator sent feedback.
+    #[inline]
+    pub fn on_feedback(&mut self, feedback: &Feedback) {
+        self.controller.on_feedback(feedback);
+    }
+
+    /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet
+    /// was sent.
+    pub fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        self.controller.on_ecn_ce(now, sent_at, marked_packets);
+    }
+
+    /// The path carries packets of another size.
+    pub fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.controller.on_mtu_change(max_datagram);
+    }
+}

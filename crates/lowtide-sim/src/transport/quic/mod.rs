@@ -1,0 +1,99 @@
+//! QUIC's loss recovery (RFC 9002).
+
+mod ack;
+mod loss;
+mod pto;
+
+use lowtide_cc::controller::TimeoutKind;
+use lowtide_cc::units::{Duration, Time};
+
+use self::loss::LossDetection;
+use self::pto::ProbeTimeout;
+use super::connection::Connection;
+use super::ranges::Range;
+use super::receiver::Ack;
+use super::recovery::{Expiry, LossRecovery, Repeat};
+
+#[derive(Debug)]
+pub(super) struct Quic {
+    loss: LossDetection,
+    pto: ProbeTimeout,
+    /// Packets sent before the first RTT sample cannot show persistent congestion (§7.6.2).
+    first_rtt_sample_at: Option<Time>,
+}
+
+impl Quic {
+    /// `max_ack_delay`: what the peer announced as its longest acknowledgment delay.
+    pub(super) fn new(max_ack_delay: Duration) -> Self {
+        Self {
+            loss: LossDetection::default(),
+            pto: ProbeTimeout::new(max_ack_delay),
+            first_rtt_sample_at: None,
+        }
+    }
+}
+
+impl LossRecovery for Quic {
+    #[inline]
+    fn first_unacked(&self, connection: &Connection) -> u64 {
+        connection.board.first_number()
+    }
+
+    #[inline]
+    fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        new: &[Range],
+        connection: &mut Connection,
+    ) -> Option<Duration> {
+        let sample = ack::take_in(now, ack, new, connection, &mut self.loss);
+        if let Some(sample) = sample {
+            self.first_rtt_sample_at.get_or_insert(now);
+            let delay = ack.delay.min(self.pto.max_ack_delay());
+            connection.rtt.update(sample, delay);
+        }
+        if connection.driver.has_acked() {
+            self.pto.on_progress();
+        }
+        sample
+    }
+
+    #[inline]
+    fn detect_losses(
+        &mut self,
+        now: Time,
+        connection: &Connection,
+        lost: &mut Vec<u64>,
+    ) -> Option<TimeoutKind> {
+        let (board, rtt) = (&connection.board, &connection.rtt);
+        self.loss.detect(now, board, rtt, lost);
+        let first_rtt_sample_at = self.first_rtt_sample_at.filter(|_| !lost.is_empty())?;
+        let duration = loss::persistent_congestion_duration(self.pto.duration(rtt));
+        loss::spans_persistent_congestion(lost, board, first_rtt_sample_at, duration)
+            .then_some(TimeoutKind::PersistentCongestion)
+    }
+
+    #[inline]
+    fn loss_time(&self) -> Option<Time> {
+        self.loss.loss_time()
+    }
+
+    #[inline]
+    fn timeout_at(&self, connection: &Connection) -> Time {
+        self.pto
+            .expires_at(&connection.rtt, connection.last_sent_at)
+    }
+
+    fn on_timeout(&mut self, _connection: &Connection, _lost: &mut Vec<u64>) -> Expiry {
+        Expiry::Probe {
+            packets: self.pto.on_expiry(),
+            repeat: Repeat::Oldest,
+        }
+    }
+
+    #[inline]
+    fn paces_by_window(&self) -> bool {
+        true
+    }
+}

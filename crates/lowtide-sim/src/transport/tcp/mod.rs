@@ -1,0 +1,292 @@
+//! TCP's loss recovery: SACK (RFC 2018), RACK-TLP (RFC 8985), the retransmission timer (RFC 6298)
+//! and Eifel detection of spurious timeouts (RFC 3522).
+//!
+//! Limited transmit (RFC 3042) needs no rule of its own: SACKed segments leave the flight at once,
+//! so that new data may follow them.
+
+mod eifel;
+mod rack;
+mod rto;
+mod sack;
+mod tlp;
+
+use lowtide_cc::controller::TimeoutKind;
+use lowtide_cc::units::{Duration, Time};
+
+use self::eifel::Eifel;
+use self::rack::Rack;
+use self::rto::RetransmissionTimer;
+use self::tlp::TailLossProbe;
+use super::connection::Connection;
+use super::ranges::Range;
+use super::receiver::Ack;
+use super::recovery::{Expiry, LossRecovery, Repeat};
+use super::scoreboard::Fate;
+
+#[derive(Debug)]
+pub(super) struct Tcp {
+    rack: Rack,
+    tlp: TailLossProbe,
+    rto: RetransmissionTimer,
+    eifel: Eifel,
+    /// Recovery lasts until a transmission from this number on is delivered (RecoveryPoint of
+    /// RFC 6675).
+    recovery_point: Option<u64>,
+}
+
+impl Tcp {
+    /// `min_rto`: lower bound of the retransmission timer; `delayed_ack`: how long the peer may hold
+    /// back an acknowledgment.
+    pub(super) fn new(min_rto: Duration, delayed_ack: Duration) -> Self {
+        Self {
+            rack: Rack::default(),
+            tlp: TailLossProbe::new(delayed_ack),
+            rto: RetransmissionTimer::new(min_rto),
+            eifel: Eifel::default(),
+            recovery_point: None,
+        }
+    }
+
+    fn may_probe(&self, connection: &Connection) -> bool {
+        connection.rtt.has_sample() && self.recovery_point.is_none() && !self.tlp.is_sent()
+    }
+
+    /// Puts what the spurious timeout gave up back in flight, but for what was sent again since.
+    fn undo_timeout(&mut self, now: Time, gave_up_below: u64, connection: &mut Connection) {
+        self.recovery_point = None;
+        self.rack.search_again();
+        connection.board.cancel_retransmissions();
+        for number in connection.board.first_number()..gave_up_below {
+            let board = &connection.board;
+            let Some(t) = board.get(number) else {
+                break;
+            };
+            if board.newest_transmission(t.segment) == Some(number) {
+                connection.revive(number);
+            }
+        }
+        connection.driver.on_spurious_timeout(now);
+    }
+}
+
+impl LossRecovery for Tcp {
+    #[inline]
+    fn first_unacked(&self, connection: &Connection) -> u64 {
+        connection.board.first_segment()
+    }
+
+    #[inline]
+    fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        new: &[Range],
+        connection: &mut Connection,
+    ) -> Option<Duration> {
+        let sample = sack::take_in(now, ack, new, connection, &mut self.rack);
+        if let Some(sample) = sample {
+            connection.rtt.update(sample, Duration::ZERO);
+        }
+        if let Some(original) = self.tlp.take_repeated(&connection.board) {
+            connection.discard(original);
+        }
+        if connection.driver.has_acked() {
+            if let Some(gave_up_below) = self.eifel.on_ack(ack.trigger) {
+                self.undo_timeout(now, gave_up_below, connection);
+            }
+            self.rto.on_progress();
+            self.tlp.on_progress();
+        }
+        let delivered = self.rack.newest_delivered();
+        self.recovery_point = self
+            .recovery_point
+            .filter(|point| delivered.is_none_or(|d| d < *point));
+        sample
+    }
+
+    #[inline]
+    fn detect_losses(
+        &mut self,
+        now: Time,
+        connection: &Connection,
+        lost: &mut Vec<u64>,
+    ) -> Option<TimeoutKind> {
+        let in_recovery = self.recovery_point.is_some();
+        let (board, rtt) = (&connection.board, &connection.rtt);
+        self.rack.detect(now, board, rtt, in_recovery, lost);
+        if !lost.is_empty() {
+            self.recovery_point.get_or_insert(board.next_number());
+        }
+        None
+    }
+
+    #[inline]
+    fn loss_time(&self) -> Option<Time> {
+        self.rack.loss_time()
+    }
+
+    #[inline]
+    fn timeout_at(&self, connection: &Connection) -> Time {
+        let rto = self
+            .rto
+            .expires_at(&connection.rtt, connection.last_progress_at);
+        if self.may_probe(connection) {
+            let armed_at = connection.last_sent_at.max(connection.last_progress_at);
+            rto.min(armed_at + self.tlp.duration(&connection.rtt, &connection.board))
+        } else {
+            rto
+        }
+    }
+
+    fn on_timeout(&mut self, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
+        if self.may_probe(connection) {
+            self.tlp.on_sent();
+            return Expiry::Probe {
+                packets: 1,
+                repeat: Repeat::Newest,
+            };
+        }
+        let board = &connection.board;
+        let next = board.next_number();
+        let in_flight = |number: &u64| board.get(*number).is_some_and(|t| t.fate == Fate::InFlight);
+        lost.extend((board.first_number()..next).filter(in_flight));
+        self.rto.on_expiry();
+        self.tlp.forget_probe();
+        self.eifel.on_timeout(next);
+        self.recovery_point = Some(next);
+        Expiry::Timeout(TimeoutKind::Rto)
+    }
+
+    fn on_repeating_probe(&mut self, original: u64) {
+        self.tlp.on_repeating_probe(original);
+    }
+
+    #[inline]
+    fn needs_settled(&self) -> bool {
+        self.eifel.is_waiting()
+    }
+
+    /// Linux paces no controller by its window alone unless it is told to.
+    #[inline]
+    fn paces_by_window(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::units::Bytes;
+    use lowtide_cc::{Config, registry};
+    use lowtide_host::Driver;
+
+    use super::*;
+
+    const SIZE: Bytes = Bytes::new(1_000);
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// `segments` sent at 0 on a path of 40 ms; the RTO is 200 ms.
+    fn sent(segments: u64) -> (Tcp, Connection) {
+        let controller = registry::parse("newreno")
+            .unwrap()
+            .build(&Config::for_datagram(SIZE));
+        let mut connection = Connection::new(Driver::new(controller), Time::ZERO);
+        connection
+            .rtt
+            .update(Duration::from_millis(40), Duration::ZERO);
+        for _ in 0..segments {
+            transmit(&mut connection, None, 0);
+        }
+        let ms = Duration::from_millis;
+        (Tcp::new(ms(200), ms(40)), connection)
+    }
+
+    fn transmit(connection: &mut Connection, segment: Option<u64>, ms: u64) {
+        let number = connection.board.next_number();
+        let (_, rate_state) = connection.driver.on_sent(at(ms), number, SIZE);
+        connection.board.transmit(segment, SIZE, at(ms), rate_state);
+        connection.last_sent_at = at(ms);
+    }
+
+    /// An acknowledgment of the segments below `end`, in answer to transmission `trigger`.
+    fn ack(tcp: &mut Tcp, connection: &mut Connection, ms: u64, end: u64, trigger: u64) {
+        let start = connection.board.first_segment();
+        let ack = Ack {
+            trigger,
+            ..Ack::default()
+        };
+        tcp.on_ack(at(ms), &ack, &[Range { start, end }], connection);
+    }
+
+    /// The timer fires when it must. Returns what it gave up and says what to do.
+    fn time_out(tcp: &mut Tcp, connection: &mut Connection, ms: u64) -> (Expiry, Vec<u64>) {
+        assert_eq!(tcp.timeout_at(connection), at(ms));
+        let mut lost = Vec::new();
+        let expiry = tcp.on_timeout(connection, &mut lost);
+        for number in &lost {
+            connection.lose(*number);
+        }
+        (expiry, lost)
+    }
+
+    const PROBE: Expiry = Expiry::Probe {
+        packets: 1,
+        repeat: Repeat::Newest,
+    };
+    const RTO: Expiry = Expiry::Timeout(TimeoutKind::Rto);
+
+    #[test]
+    fn silence_brings_one_tail_loss_probe_and_then_retransmission_timeouts() {
+        let (mut tcp, mut connection) = sent(2);
+        assert_eq!(time_out(&mut tcp, &mut connection, 80), (PROBE, vec![]));
+        transmit(&mut connection, Some(1), 80);
+        tcp.on_repeating_probe(1);
+        let expected = (RTO, vec![0, 1, 2]);
+        assert_eq!(time_out(&mut tcp, &mut connection, 200), expected);
+        assert!(connection.inflight().is_zero());
+        transmit(&mut connection, Some(0), 200);
+        connection.last_progress_at = at(200);
+        assert_eq!(time_out(&mut tcp, &mut connection, 600), (RTO, vec![3]));
+    }
+
+    #[test]
+    fn data_acknowledged_by_a_probe_leaves_nothing_in_flight() {
+        let (mut tcp, mut connection) = sent(2);
+        time_out(&mut tcp, &mut connection, 80);
+        transmit(&mut connection, Some(1), 80);
+        tcp.on_repeating_probe(1);
+        ack(&mut tcp, &mut connection, 120, 2, 2);
+        assert!(connection.inflight().is_zero() && connection.board.all_acked());
+    }
+
+    fn timed_out() -> (Tcp, Connection) {
+        let (mut tcp, mut connection) = sent(4);
+        tcp.tlp.on_sent();
+        time_out(&mut tcp, &mut connection, 200);
+        transmit(&mut connection, Some(0), 200);
+        connection.board.take_retransmission();
+        (tcp, connection)
+    }
+
+    #[test]
+    fn a_spurious_timeout_is_undone_by_the_original_that_arrives() {
+        let (mut tcp, mut connection) = timed_out();
+        ack(&mut tcp, &mut connection, 210, 1, 0);
+        // The retransmission of segment 0 is of no use any more, the other three are on their way.
+        assert_eq!(connection.inflight(), SIZE * 3);
+        assert_eq!(connection.board.next_retransmission(), None);
+        assert_eq!(tcp.recovery_point, None);
+        ack(&mut tcp, &mut connection, 211, 4, 3);
+        assert!(connection.inflight().is_zero() && connection.board.all_acked());
+    }
+
+    #[test]
+    fn a_needed_timeout_stands_when_the_retransmission_is_acknowledged() {
+        let (mut tcp, mut connection) = timed_out();
+        ack(&mut tcp, &mut connection, 240, 1, 4);
+        assert!(connection.inflight().is_zero());
+        assert_eq!(connection.board.next_retransmission(), Some((1, SIZE)));
+    }
+}

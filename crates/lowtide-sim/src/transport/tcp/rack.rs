@@ -1,0 +1,230 @@
+//! RACK: a segment is lost when one sent later was delivered and the reordering window has passed
+//! (RFC 8985 §6).
+//!
+//! Without DSACK (RFC 2883): a spurious retransmission is recognised by the timestamp of the
+//! acknowledgment instead, and the reordering window that it widened does not shrink again.
+
+use lowtide_cc::units::{Duration, Time};
+
+use crate::transport::rtt::RttEstimator;
+use crate::transport::scoreboard::{Scoreboard, Transmission};
+
+/// Segments delivered above a missing one that show a loss without waiting (DupThresh, §6.2
+/// step 4).
+const DUP_THRESH: u64 = 3;
+/// The reordering window grows up to this many quarters of the minimum RTT: one RTT, within which
+/// most reordering lies (§6.2 step 4).
+const MAX_REO_WND_MULT: u64 = 4;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rack {
+    /// The newest transmission known to be delivered, and its RTT (`RACK.xmit_ts`, `RACK.rtt`).
+    newest_delivered: Option<u64>,
+    rtt: Duration,
+    /// A segment arrived after a later one without having been retransmitted
+    /// (`RACK.reordering_seen`).
+    reordering_seen: bool,
+    /// The reordering window in quarters of the minimum RTT (`RACK.reo_wnd_mult`).
+    reo_wnd_mult: u64,
+    /// No transmission below is in flight.
+    cursor: u64,
+    loss_time: Option<Time>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            newest_delivered: None,
+            rtt: Duration::ZERO,
+            reordering_seen: false,
+            reo_wnd_mult: 1,
+            cursor: 0,
+            loss_time: None,
+        }
+    }
+}
+
+impl Rack {
+    #[inline]
+    pub(super) fn newest_delivered(&self) -> Option<u64> {
+        self.newest_delivered
+    }
+
+    /// When the reordering window of the oldest transmission in flight ends.
+    #[inline]
+    pub(super) fn loss_time(&self) -> Option<Time> {
+        self.loss_time
+    }
+
+    /// Transmission `number` was delivered (§6.2 steps 2 and 3).
+    #[inline]
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Time,
+        number: u64,
+        t: &Transmission,
+        rtt: &RttEstimator,
+    ) {
+        let sample = now.since(t.sent_at);
+        // Too quick an answer to a retransmission is one to an earlier transmission.
+        if t.retransmission && sample < rtt.min() {
+            return;
+        }
+        if self.newest_delivered.is_none_or(|n| number >= n) {
+            self.rtt = sample;
+            self.newest_delivered = Some(number);
+        } else if !t.retransmission {
+            self.reordering_seen = true;
+        }
+    }
+
+    /// A retransmission turned out to have been spurious.
+    pub(super) fn on_spurious_retransmission(&mut self) {
+        self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(MAX_REO_WND_MULT);
+    }
+
+    /// Transmissions given up before are in flight again.
+    pub(super) fn search_again(&mut self) {
+        self.cursor = 0;
+    }
+
+    /// How long to wait for a segment that others have overtaken (§6.2 step 4).
+    #[inline]
+    fn reo_wnd(&self, rtt: &RttEstimator, in_recovery: bool, sacked: u64) -> Duration {
+        if !self.reordering_seen && (in_recovery || sacked >= DUP_THRESH) {
+            return Duration::ZERO;
+        }
+        let min_rtt = if rtt.has_sample() {
+            rtt.min()
+        } else {
+            Duration::ZERO
+        };
+        (min_rtt * self.reo_wnd_mult).div(4).min(rtt.smoothed())
+    }
+
+    /// Appends the numbers of all transmissions that are lost now (§6.2 step 5).
+    #[inline]
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        board: &Scoreboard,
+        rtt: &RttEstimator,
+        in_recovery: bool,
+        lost: &mut Vec<u64>,
+    ) {
+        self.loss_time = None;
+        let Some(newest) = self.newest_delivered else {
+            return;
+        };
+        let delay = self.rtt + self.reo_wnd(rtt, in_recovery, board.sacked());
+        let is_lost = |_, sent_at: Time| sent_at + delay <= now;
+        let waiting = board.find_lost(&mut self.cursor, newest, is_lost, lost);
+        self.loss_time = waiting.map(|sent_at| sent_at + delay);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::scoreboard::Fate;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Segments sent at 0, 1, 2, … ms on a path of 40 ms.
+    struct Flight {
+        board: Scoreboard,
+        rack: Rack,
+        rtt: RttEstimator,
+    }
+
+    impl Flight {
+        fn of(segments: u64) -> Self {
+            Self {
+                board: Scoreboard::sent_at_ms(&(0..segments).collect::<Vec<_>>()),
+                rack: Rack::default(),
+                rtt: RttEstimator::of_ms(&[40]),
+            }
+        }
+
+        /// Transmission `number` is acknowledged at `ms`.
+        fn deliver(&mut self, number: u64, ms: u64) {
+            let (t, _) = self.board.settle(number, Fate::Acked).unwrap();
+            self.board.ack_segment(t.segment);
+            self.rack.on_delivered(at(ms), number, &t, &self.rtt);
+        }
+
+        /// What is lost at `ms`, and when the next would be.
+        fn lost(&mut self, ms: u64, in_recovery: bool) -> (Vec<u64>, Option<Time>) {
+            let mut lost = Vec::new();
+            let (board, rtt) = (&self.board, &self.rtt);
+            self.rack.detect(at(ms), board, rtt, in_recovery, &mut lost);
+            for number in &lost {
+                self.board.settle(*number, Fate::Lost);
+            }
+            (lost, self.rack.loss_time())
+        }
+    }
+
+    #[test]
+    fn an_overtaken_segment_is_lost_an_rtt_and_a_quarter_of_the_minimum_after_it_left() {
+        let mut flight = Flight::of(3);
+        flight.deliver(1, 41);
+        assert_eq!(flight.lost(41, false), (vec![], Some(at(40 + 10))));
+        assert_eq!(flight.lost(49, false).0, []);
+        assert_eq!(
+            flight.lost(50, false),
+            (vec![0], None),
+            "2 is not overtaken"
+        );
+    }
+
+    #[test]
+    fn three_sacked_segments_or_a_recovery_end_the_waiting() {
+        let mut flight = Flight::of(4);
+        flight.deliver(1, 41);
+        flight.deliver(2, 42);
+        assert_eq!(flight.lost(42, false).0, [], "two are not enough");
+        flight.deliver(3, 43);
+        assert_eq!(flight.lost(43, false).0, [0]);
+
+        let mut flight = Flight::of(2);
+        flight.deliver(1, 41);
+        assert_eq!(flight.lost(41, true).0, [0]);
+    }
+
+    #[test]
+    fn where_segments_are_reordered_the_window_stays() {
+        let mut flight = Flight::of(6);
+        flight.deliver(1, 41);
+        flight.deliver(0, 42);
+        for number in 3..6 {
+            flight.deliver(number, 40 + number);
+        }
+        // Segment 2 may come late as segment 0 did: 2 + 40 + 10 ms.
+        assert_eq!(flight.lost(45, true), (vec![], Some(at(52))));
+    }
+
+    #[test]
+    fn each_spurious_retransmission_widens_the_window_up_to_one_rtt() {
+        let mut flight = Flight::of(1);
+        let widths = (0..5).map(|_| {
+            let width = flight.rack.reo_wnd(&flight.rtt, false, 0);
+            flight.rack.on_spurious_retransmission();
+            width.as_millis_f64()
+        });
+        assert_eq!(widths.collect::<Vec<_>>(), [10.0, 20.0, 30.0, 40.0, 40.0]);
+    }
+
+    #[test]
+    fn an_answer_that_is_too_quick_for_a_retransmission_proves_nothing() {
+        let mut flight = Flight::of(2);
+        let state = flight.board.get(0).unwrap().rate_state;
+        let bytes = flight.board.get(0).unwrap().bytes;
+        flight.board.transmit(Some(1), bytes, at(100), state);
+        flight.deliver(2, 139);
+        assert_eq!(flight.rack.newest_delivered(), None);
+        assert_eq!(flight.lost(139, true), (vec![], None));
+    }
+}

@@ -1,0 +1,57 @@
+//! Acknowledgment of segments, cumulative and selective (RFC 2018), with timestamps (RFC 7323).
+
+use lowtide_cc::units::{Duration, Time};
+
+use super::rack::Rack;
+use crate::transport::connection::Connection;
+use crate::transport::ranges::Range;
+use crate::transport::receiver::Ack;
+
+/// Marks the segments of `new` delivered. Returns the RTT sample, that of the segment whose
+/// timestamp is echoed.
+pub(super) fn take_in(
+    now: Time,
+    ack: &Ack,
+    new: &[Range],
+    connection: &mut Connection,
+    rack: &mut Rack,
+) -> Option<Duration> {
+    // Timestamps tell which transmission made the receiver answer.
+    let trigger = connection.board.get(ack.trigger).copied();
+    let mut sample = None;
+    let mut is_spurious = false;
+    for range in new {
+        for segment in range.start..range.end {
+            let Some(newest) = connection.board.newest_transmission(segment) else {
+                continue;
+            };
+            let triggered = trigger.filter(|t| t.segment == segment);
+            if let Some(t) = triggered {
+                sample = Some(now.since(t.sent_at));
+            }
+            let delivered = if ack.trigger >= newest {
+                newest
+            } else {
+                // The receiver answers something sent earlier than the retransmission: an original
+                // arrived, and the retransmission was spurious.
+                is_spurious = true;
+                if triggered.is_none() {
+                    // Which original, and when, is not known.
+                    connection.deliver(now, newest);
+                    continue;
+                }
+                ack.trigger
+            };
+            if let Some(t) = connection.deliver(now, delivered) {
+                rack.on_delivered(now, delivered, &t, &connection.rtt);
+            }
+            if delivered != newest {
+                connection.discard(newest);
+            }
+        }
+    }
+    if is_spurious {
+        rack.on_spurious_retransmission();
+    }
+    sample
+}

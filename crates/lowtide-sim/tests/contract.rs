@@ -1,0 +1,113 @@
+//! The simulator keeps the contract between controllers and hosts, whatever the network does.
+
+use std::sync::Arc;
+
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_host::contract;
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::link::Link;
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+use proptest::prelude::*;
+
+const PACKET: Bytes = Bytes::new(1_500);
+
+fn pipe(link: Link, delay: Duration) -> impl Strategy<Value = PipeConfig> {
+    let link = Arc::new(link);
+    let impairments = (
+        prop::option::of(0.001..0.2_f64),
+        prop::option::of((1_u64..80, any::<bool>())),
+        prop::option::of(1_u64..40),
+        1_u64..100,
+    );
+    impairments.prop_map(move |(loss, jitter, aggregation, packets)| {
+        let ms = Duration::from_millis;
+        PipeConfig {
+            loss: loss.map_or(LossModel::None, LossModel::Random),
+            jitter: jitter.map(|(max, reorder)| Jitter {
+                max: ms(max),
+                reorder,
+            }),
+            aggregation: aggregation.map(|period| Aggregation { period: ms(period) }),
+            ..PipeConfig::link_with_delay(link.clone(), QueueLimit::Bytes(PACKET * packets), delay)
+        }
+    })
+}
+
+fn source() -> impl Strategy<Value = SourceConfig> {
+    let on_off = SourceConfig::OnOff {
+        on: Duration::from_millis(300),
+        off: Duration::from_millis(700),
+        rate: Rate::from_mbps(4),
+    };
+    prop_oneof![
+        Just(SourceConfig::Bulk),
+        Just(SourceConfig::ConstantRate(Rate::from_mbps(1))),
+        Just(on_off),
+        (1_u64..400).prop_map(|kb| SourceConfig::Sized(Bytes::new(kb * 1000))),
+    ]
+}
+
+fn transport() -> impl Strategy<Value = TransportConfig> {
+    prop_oneof![
+        Just(TransportConfig::quic()),
+        Just(TransportConfig::tcp()),
+        Just(TransportConfig::Tcp {
+            min_rto: Duration::from_millis(200),
+            delayed_ack: Duration::from_millis(40),
+            sack: false,
+        }),
+    ]
+}
+
+fn network() -> impl Strategy<Value = SimConfig> {
+    let rate = (1_u64..30).prop_map(|mbps| Link::constant(Rate::from_mbps(mbps)).unwrap());
+
+    (rate, 2_u64..150, any::<u64>()).prop_flat_map(|(link, one_way, seed)| {
+        let delay = Duration::from_millis(one_way);
+        let pipes = (pipe(link, delay), pipe(Link::unlimited(), delay));
+        pipes.prop_map(move |(forward, reverse)| SimConfig {
+            forward,
+            reverse,
+            flows: Vec::new(),
+            duration: Duration::from_secs(8),
+            packet_size: PACKET,
+            ack_size: Bytes::new(40),
+            seed,
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn the_simulator_keeps_the_contract(
+        mut network in network(),
+        transport in transport(),
+        source in source(),
+        controller in prop::sample::select(vec!["bbr", "bbr3", "cubic", "newreno", "bbr-s"]),
+    ) {
+        let spec = registry::parse(controller).unwrap();
+        let record = match transport {
+            TransportConfig::Quic { .. } => contract::recorded,
+            TransportConfig::Tcp { .. } => contract::recorded_tcp,
+        };
+        let (controller, notes) = record(Arc::new(move |config| spec.build(config)));
+        network.flows.push(FlowConfig {
+            sender: SenderKind::Controlled { controller, estimator: None },
+            transport,
+            source,
+            start: Time::ZERO,
+            stop: None,
+            access: AccessConfig::default(),
+        });
+        Simulation::new(network).unwrap().run(&mut ());
+        let notes = notes.lock().unwrap();
+        prop_assert!(notes.acked_packets > 0);
+        prop_assert!(notes.breaches.is_empty(), "{:#?}", notes.breaches.first());
+    }
+}
