@@ -9,7 +9,7 @@ use lowtide_sim::link::{AfterLast, Link, LinkError, RateSchedule};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::{self, Model};
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
 
 /// Where a scenario's bottleneck comes from.
@@ -61,8 +61,8 @@ pub struct Scenario {
     pub aggregation: Option<Aggregation>,
     /// The flows' transport.
     pub transport: TransportConfig,
-    /// Whether their hosts pace.
-    pub pacing: bool,
+    /// How their hosts pace.
+    pub pacing: Pacing,
     /// What they send.
     pub source: SourceConfig,
     /// Their access links.
@@ -91,7 +91,7 @@ impl Scenario {
             jitter: None,
             aggregation: None,
             transport: TransportConfig::quic(),
-            pacing: true,
+            pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
             packet_size: Bytes::new(1500),
