@@ -26,14 +26,14 @@ pub mod seed;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Debug;
-
 use lowtide_cc::units::Time;
+use slab::Slab;
 
 pub use self::config::{AccessConfig, NetworkConfig, PipeConfig};
 pub use self::direction::Direction;
+use self::packet::Handle;
 pub use self::packet::{Arrival, Departure, DropCause, Dropped, Packet, Tap};
-use self::path::Path;
+use self::path::{Path, Surroundings};
 use crate::schedule::Schedule;
 
 /// A network at work. What can happen next has a slot of the schedule; slots of the same time
@@ -42,8 +42,10 @@ use crate::schedule::Schedule;
 #[derive(Debug)]
 pub struct Network<P> {
     schedule: Schedule,
+    /// All packets that are in the network. Only small handles move through it.
+    packets: Slab<Packet<P>>,
     /// By [`Direction`].
-    paths: [Path<P>; 2],
+    paths: [Path; 2],
     /// Where each kind of slot begins; links have the slots before.
     first_reverse_arriving: u32,
     first_entering: u32,
@@ -53,7 +55,7 @@ pub struct Network<P> {
 /// The first slot that is not a link's.
 const FIRST_ARRIVING: u32 = 2;
 
-impl<P: Debug + Send + 'static> Network<P> {
+impl<P> Network<P> {
     /// An idle network at time zero.
     #[must_use]
     pub fn new(config: &NetworkConfig) -> Self {
@@ -64,6 +66,7 @@ impl<P: Debug + Send + 'static> Network<P> {
         let slots = paths[1].entering.take_slots(first_reverse_entering);
         Self {
             schedule: Schedule::new(slots as usize),
+            packets: Slab::new(),
             paths,
             first_reverse_arriving,
             first_entering,
@@ -76,7 +79,8 @@ impl<P: Debug + Send + 'static> Network<P> {
     ///
     /// # Panics
     /// When the packet's flow is not one of the configuration's.
-    #[inline]
+    // Always inlined, so that a packet is put together in its place instead of copied to it.
+    #[inline(always)]
     pub fn send(
         &mut self,
         now: Time,
@@ -84,7 +88,15 @@ impl<P: Debug + Send + 'static> Network<P> {
         packet: Packet<P>,
         tap: &mut impl Tap<P>,
     ) {
-        self.paths[direction as usize].send(now, packet, &mut self.schedule, tap);
+        let (flow, bytes) = (packet.flow, packet.bytes);
+        let id = self.packets.insert(packet) as u32;
+        let mut around = Surroundings {
+            schedule: &mut self.schedule,
+            packets: &mut self.packets,
+            tap,
+        };
+        let handle = Handle::new(id, flow, bytes);
+        self.paths[direction as usize].send(now, handle, &mut around);
     }
 
     /// When something happens next, if no other packet comes.
@@ -112,8 +124,12 @@ impl<P: Debug + Send + 'static> Network<P> {
     #[inline]
     pub fn advance(&mut self, until: Time, tap: &mut impl Tap<P>) -> Option<Arrival<P>> {
         let [forward, reverse] = &mut self.paths;
-        let schedule = &mut self.schedule;
-        while let Some((now, slot)) = schedule.peek()
+        let mut around = Surroundings {
+            schedule: &mut self.schedule,
+            packets: &mut self.packets,
+            tap,
+        };
+        while let Some((now, slot)) = around.schedule.peek()
             && now <= until
         {
             if slot < FIRST_ARRIVING {
@@ -122,18 +138,18 @@ impl<P: Debug + Send + 'static> Network<P> {
                 } else {
                     &mut *reverse
                 };
-                path.depart(now, schedule, tap);
+                path.depart(now, &mut around);
             } else if slot < self.first_entering {
                 let (path, direction) = if slot < self.first_reverse_arriving {
                     (&mut *forward, Direction::Forward)
                 } else {
                     (&mut *reverse, Direction::Reverse)
                 };
-                if let Some(packet) = path.arriving.pop(slot, schedule) {
+                if let Some(handle) = path.arriving.pop(slot, around.schedule) {
                     return Some(Arrival {
                         at: now,
                         direction,
-                        packet,
+                        packet: around.packets.remove(handle.id() as usize),
                     });
                 }
             } else {
@@ -142,8 +158,8 @@ impl<P: Debug + Send + 'static> Network<P> {
                 } else {
                     &mut *reverse
                 };
-                if let Some(packet) = path.entering.pop(slot, schedule) {
-                    path.enter(now, packet, schedule, tap);
+                if let Some(handle) = path.entering.pop(slot, around.schedule) {
+                    path.enter(now, handle, &mut around);
                 }
             }
         }

@@ -15,6 +15,37 @@ pub struct Packet<P> {
     pub payload: P,
 }
 
+/// A packet inside the network: what links and queues need to know of it. Two words, which travel
+/// in registers from call to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handle {
+    /// Place in the network's store, and flow above it.
+    key: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl Handle {
+    #[inline]
+    pub(crate) fn new(id: u32, flow: u32, bytes: Bytes) -> Self {
+        Self {
+            key: u64::from(flow) << 32 | u64::from(id),
+            bytes,
+        }
+    }
+
+    /// Its place in the network's store.
+    #[inline]
+    pub(crate) fn id(self) -> u32 {
+        self.key as u32
+    }
+
+    /// Its flow.
+    #[inline]
+    pub(crate) fn flow(self) -> u32 {
+        (self.key >> 32) as u32
+    }
+}
+
 /// A packet that reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<P> {

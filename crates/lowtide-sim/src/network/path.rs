@@ -5,38 +5,65 @@
 //!       entry           entering  └────────── pipe ──────────┘          exit          arriving
 //! ```
 
-use std::fmt::Debug;
-
 use lowtide_cc::units::{Duration, Time};
+use slab::Slab;
 
 use super::access::AccessLink;
 use super::config::NetworkConfig;
 use super::direction::Direction;
 use super::line::Lines;
-use super::packet::{Departure, DropCause, Dropped, Packet, Tap};
-use super::pipe::Pipe;
+use super::packet::{Departure, DropCause, Dropped, Handle, Packet, Tap};
+use super::pipe::{Offer, Pipe};
 use super::seed::Stream;
 use crate::schedule::Schedule;
 
 #[derive(Debug)]
-pub(super) struct Path<P> {
+pub(super) struct Path {
     direction: Direction,
     /// By flow.
     entry: Vec<AccessLink>,
-    pub(super) entering: Lines<Packet<P>>,
-    pipe: Pipe<P>,
+    pub(super) entering: Lines<Handle>,
+    pipe: Pipe,
     /// The slot of the link's next departure.
     link_slot: u32,
     /// By flow.
     exit: Vec<AccessLink>,
-    pub(super) arriving: Lines<Packet<P>>,
+    pub(super) arriving: Lines<Handle>,
+}
+
+/// What the paths of a network share, and who watches.
+pub(super) struct Surroundings<'a, P, T> {
+    pub(super) schedule: &'a mut Schedule,
+    /// All packets in the network; a [`Handle`] has the place.
+    pub(super) packets: &'a mut Slab<Packet<P>>,
+    pub(super) tap: &'a mut T,
+}
+
+impl<P, T: Tap<P>> Surroundings<'_, P, T> {
+    /// `None` and [`Time::MAX`]: the link sends nothing before another packet comes, or never again.
+    #[inline]
+    fn set_departure(&mut self, slot: u32, at: Option<Time>) {
+        match at {
+            Some(at) if at != Time::MAX => self.schedule.set(slot, at),
+            _ => self.schedule.clear(slot),
+        }
+    }
+
+    fn drop(&mut self, at: Time, direction: Direction, packet: Handle, cause: DropCause) {
+        self.tap.on_drop(Dropped {
+            at,
+            direction,
+            cause,
+            packet: self.packets.remove(packet.id() as usize),
+        });
+    }
 }
 
 fn shared_delays(links: &[AccessLink]) -> impl Iterator<Item = Option<Duration>> {
     links.iter().map(AccessLink::shared_delay)
 }
 
-impl<P: Debug + Send + 'static> Path<P> {
+impl Path {
     pub(super) fn new(config: &NetworkConfig, direction: Direction, link_slot: u32) -> Self {
         let entry: Vec<_> = config.access.iter().map(|a| a.entry(direction)).collect();
         let exit: Vec<_> = config.access.iter().map(|a| a.exit(direction)).collect();
@@ -54,98 +81,83 @@ impl<P: Debug + Send + 'static> Path<P> {
 
     /// A host sends a packet.
     #[inline]
-    pub(super) fn send(
+    pub(super) fn send<P>(
         &mut self,
         now: Time,
-        packet: Packet<P>,
-        schedule: &mut Schedule,
-        tap: &mut impl Tap<P>,
+        packet: Handle,
+        around: &mut Surroundings<'_, P, impl Tap<P>>,
     ) {
-        let flow = packet.flow;
-        let at = self.entry[flow as usize].pass(now, packet.bytes);
+        let at = self.entry[packet.flow() as usize].pass(now, packet.bytes);
         if at == now {
-            self.enter(now, packet, schedule, tap);
+            self.enter(now, packet, around);
         } else {
-            self.entering.push(flow, at, packet, schedule);
+            self.entering
+                .push(packet.flow(), at, packet, around.schedule);
         }
     }
 
     /// A packet comes to the pipe.
     #[inline]
-    pub(super) fn enter(
+    pub(super) fn enter<P>(
         &mut self,
         now: Time,
-        packet: Packet<P>,
-        schedule: &mut Schedule,
-        tap: &mut impl Tap<P>,
+        packet: Handle,
+        around: &mut Surroundings<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
-        let until = self.pipe.offer(now, packet, &mut |packet, cause| {
-            tap.on_drop(Dropped {
-                at: now,
-                direction,
-                cause,
-                packet,
-            });
+        let offer = self.pipe.offer(now, packet, |packet, cause| {
+            around.drop(now, direction, packet, cause);
         });
-        match until {
-            // No event for what happens at once.
-            Some(_) if self.pipe.takes_no_time() => self.depart(now, schedule, tap),
-            Some(until) => schedule_departure(schedule, self.link_slot, Some(until)),
-            None => {}
+        match offer {
+            Offer::Serving(until) => around.set_departure(self.link_slot, Some(until)),
+            Offer::Passed => self.leave(now, packet, Duration::ZERO, around),
+            Offer::Queued => {}
         }
     }
 
     /// The link has sent a packet.
     #[inline]
-    pub(super) fn depart(&mut self, now: Time, schedule: &mut Schedule, tap: &mut impl Tap<P>) {
+    pub(super) fn depart<P>(&mut self, now: Time, around: &mut Surroundings<'_, P, impl Tap<P>>) {
         let direction = self.direction;
-        let sent = self.pipe.send(now, &mut |packet, cause| {
-            tap.on_drop(Dropped {
-                at: now,
-                direction,
-                cause,
-                packet,
-            });
+        let sent = self.pipe.send(now, |packet, cause| {
+            around.drop(now, direction, packet, cause);
         });
-        schedule_departure(schedule, self.link_slot, sent.as_ref().and_then(|s| s.next));
-        let Some(sent) = sent else {
-            return;
-        };
-        let packet = sent.packet;
-        tap.on_departure(&Departure {
+        around.set_departure(self.link_slot, sent.and_then(|s| s.next));
+        if let Some(sent) = sent {
+            self.leave(now, sent.packet, sent.sojourn, around);
+        }
+    }
+
+    /// A packet is behind the link.
+    #[inline]
+    fn leave<P>(
+        &mut self,
+        now: Time,
+        packet: Handle,
+        sojourn: Duration,
+        around: &mut Surroundings<'_, P, impl Tap<P>>,
+    ) {
+        let direction = self.direction;
+        around.tap.on_departure(&Departure {
             at: now,
             direction,
-            flow: packet.flow,
+            flow: packet.flow(),
             bytes: packet.bytes,
-            sojourn: sent.sojourn,
+            sojourn,
             queued: self.pipe.queued(),
         });
-        let Some(arrival) = sent.arrival else {
-            tap.on_drop(Dropped {
-                at: now,
-                direction,
-                cause: DropCause::LinkLoss,
-                packet,
-            });
-            return;
-        };
-        let flow = packet.flow;
-        let at = self.exit[flow as usize].pass(arrival, packet.bytes);
-        self.arriving.push(flow, at, packet, schedule);
+        match self.pipe.arrival(now) {
+            Some(arrival) => {
+                let at = self.exit[packet.flow() as usize].pass(arrival, packet.bytes);
+                self.arriving
+                    .push(packet.flow(), at, packet, around.schedule);
+            }
+            None => around.drop(now, direction, packet, DropCause::LinkLoss),
+        }
     }
 
     /// No packet takes less from its departure from the link to the far end.
     pub(super) fn least_delay(&self) -> Duration {
         self.pipe.least_delay()
-    }
-}
-
-/// `None` and [`Time::MAX`]: the link sends nothing before another packet comes, or never again.
-#[inline]
-fn schedule_departure(schedule: &mut Schedule, slot: u32, at: Option<Time>) {
-    match at {
-        Some(at) if at != Time::MAX => schedule.set(slot, at),
-        _ => schedule.clear(slot),
     }
 }

@@ -1,22 +1,21 @@
 //! First in, first out; what does not fit is dropped.
 
 use std::collections::VecDeque;
-use std::fmt::Debug;
 
 use lowtide_cc::units::{Bytes, Time};
 
-use super::discipline::{Drops, Queue, Waiting};
+use super::discipline::{Discipline, Waiting};
 use super::limit::Capacity;
-use crate::network::packet::{DropCause, Packet};
+use crate::network::packet::{DropCause, Handle};
 
 #[derive(Debug)]
-pub(super) struct DropTail<P> {
-    waiting: VecDeque<Waiting<P>>,
+pub(crate) struct DropTail {
+    waiting: VecDeque<Waiting>,
     bytes: Bytes,
     capacity: Capacity,
 }
 
-impl<P> DropTail<P> {
+impl DropTail {
     pub(super) fn new(capacity: Capacity) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -26,8 +25,9 @@ impl<P> DropTail<P> {
     }
 }
 
-impl<P: Debug + Send> Queue<P> for DropTail<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, drops: Drops<'_, P>) {
+impl Discipline for DropTail {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
         let total = self.bytes + packet.bytes;
         if self.waiting.len() as u64 >= self.capacity.packets || total > self.capacity.bytes {
             drops(packet, DropCause::QueueFull);
@@ -37,12 +37,14 @@ impl<P: Debug + Send> Queue<P> for DropTail<P> {
         self.waiting.push_back(Waiting { packet, since: now });
     }
 
-    fn dequeue(&mut self, _now: Time, _drops: Drops<'_, P>) -> Option<Waiting<P>> {
+    #[inline]
+    fn dequeue(&mut self, _now: Time, _drops: impl FnMut(Handle, DropCause)) -> Option<Waiting> {
         let next = self.waiting.pop_front()?;
         self.bytes -= next.packet.bytes;
         Some(next)
     }
 
+    #[inline]
     fn bytes(&self) -> Bytes {
         self.bytes
     }
@@ -58,17 +60,13 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(20);
 
-    fn queue(limit: QueueLimit) -> DropTail<u32> {
+    fn queue(limit: QueueLimit) -> DropTail {
         let link = Link::constant(Rate::from_mbps(8)).unwrap(); // 1000 bytes a millisecond
         DropTail::new(limit.resolve(&link, RTT))
     }
 
-    fn packet(payload: u32, bytes: u64) -> Packet<u32> {
-        Packet {
-            flow: 0,
-            bytes: Bytes::new(bytes),
-            payload,
-        }
+    fn packet(id: u32, bytes: u64) -> Handle {
+        Handle::new(id, 0, Bytes::new(bytes))
     }
 
     #[test]
@@ -93,13 +91,13 @@ mod tests {
     fn packets_leave_in_order_and_make_room() {
         let mut queue = queue(QueueLimit::Packets(2));
         let mut dropped = Vec::new();
-        let mut drops = |packet: Packet<u32>, _| dropped.push(packet.payload);
+        let mut drops = |packet: Handle, _| dropped.push(packet.id());
         for n in [1, 2, 3] {
             queue.enqueue(Time::ZERO, packet(n, u64::from(n)), &mut drops);
         }
-        let mut next = |queue: &mut DropTail<u32>| {
+        let mut next = |queue: &mut DropTail| {
             let next = queue.dequeue(Time::ZERO, &mut drops);
-            (next.map(|n| n.packet.payload), queue.bytes().get())
+            (next.map(|n| n.packet.id()), queue.bytes().get())
         };
         assert_eq!(next(&mut queue), (Some(1), 2));
         queue.enqueue(Time::ZERO, packet(4, 4), &mut |_, _| unreachable!());
