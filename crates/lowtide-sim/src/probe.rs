@@ -4,14 +4,7 @@ use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 pub use lowtide_host::{AckSeen, LossSeen};
 
-/// Why a packet vanished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropCause {
-    /// The bottleneck's queue was full.
-    QueueFull,
-    /// The loss model took it behind the link.
-    LinkLoss,
-}
+pub use crate::network::DropCause;
 
 /// A sender put a packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use lowtide_cc::controller::{
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::{AckSeen, Driver, RoundTrip};
 
-use super::{Pacing, TransportConfig};
 use super::connection::Connection;
 use super::pacer::Pacer;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
 use super::recovery::{Expiry, LossRecovery, Recovery, Repeat};
+use super::{Pacing, TransportConfig};
 use crate::probe::Probe;
 use crate::source::Source;
 
