@@ -12,13 +12,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lowtide_cc::registry;
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_lab::scenario::{self, LinkSource, Scenario};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::probe::{AckSeen, DropCause, LossSeen, Sent};
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::{self, quantity};
+use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::trace;
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{Probe, Simulation};
 
@@ -74,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         match flag.as_str() {
             "--cc" => cc = value,
             "--seed" => seed = value.parse()?,
-            "--buffer" => buffer = Some(quantity::queue_limit(&value)?),
+            "--buffer" => buffer = Some(queue::parse(&value)?),
             "--rate" => {
                 scenario = on(Link::constant(quantity::rate(&value)?)?);
                 buffer = buffer.or(Some(QueueLimit::Bdp(2.0)));

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::scenario::{self, LinkSource, Scenario};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::{self, quantity};
+use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::trace;
 
 use crate::failure::Failure;
 
@@ -42,7 +43,7 @@ pub(crate) struct LinkArgs {
 
     /// Queue before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
     /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
-    #[arg(long, value_parser = quantity::queue_limit)]
+    #[arg(long, value_parser = queue::parse)]
     buffer: Option<QueueLimit>,
 
     /// Bytes of one opportunity of a mahimahi trace
@@ -158,7 +159,7 @@ impl LinkArgs {
             s.loss = LossModel::Random(share);
         }
         if let Some(text) = &self.burst_loss {
-            s.loss = quantity::burst_loss(text)
+            s.loss = impairment::parse_burst_loss(text)
                 .map_err(|e| Failure::input(format!("--burst-loss: {e}")))?;
         }
         if let Some(share) = self.ack_loss {

@@ -1,9 +1,9 @@
 //! The flags that make a scenario.
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::scenario::Scenario;
 use lowtide_sim::source;
-use lowtide_sim::trace::quantity;
 use lowtide_sim::transport::TransportConfig;
 
 use crate::failure::Failure;

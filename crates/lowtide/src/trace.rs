@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
 use lowtide_sim::trace::generate::{self, Cellular};
-use lowtide_sim::trace::{info, mahimahi, quantity, series};
+use lowtide_sim::trace::{info, mahimahi, series};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::quantity;
+use lowtide_cc::units::quantity;
+use lowtide_sim::queue::{self, QueueLimit};
 use serde::Serialize;
 
 use crate::compare::FailedRun;
@@ -168,7 +168,7 @@ fn number(label: &str) -> Option<(&'static str, f64)> {
             .ok()
             .map(|d| ("time", d.as_millis_f64()))
     };
-    let queue = || match quantity::queue_limit(label).ok()? {
+    let queue = || match queue::parse(label).ok()? {
         QueueLimit::Bdp(n) => Some(("bdp", n)),
         QueueLimit::Packets(n) => Some(("packets", n as f64)),
         QueueLimit::Bytes(b) => Some(("bytes", b.as_f64())),

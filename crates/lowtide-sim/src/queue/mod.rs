@@ -1,9 +1,12 @@
 //! Queues before a link.
 
+mod text;
+
 use std::collections::VecDeque;
 
 use lowtide_cc::units::{Bytes, Duration};
 
+pub use self::text::parse;
 use crate::link::Link;
 
 /// How much a drop-tail queue holds. The packet on the link does not count.

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration};
 use lowtide_lab::recording::{Recording, Sample};
 use lowtide_quic::Parts;
-use lowtide_sim::trace::quantity;
 use s2n_quic::client::Connect;
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
