@@ -1,22 +1,12 @@
-//! Runs the cells of a scenario file: on all cores, one failing cell stopping no other, results
-//! kept so that what was interrupted goes on where it stopped.
+//! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
+//! what was interrupted goes on where it stopped.
 
-pub mod key;
-mod store;
-mod values;
+use std::collections::BTreeSet;
 
-use std::panic::{self, AssertUnwindSafe};
-
-use lowtide_sim::Simulation;
-use rayon::prelude::*;
-
-pub use self::store::{FILE, Store};
-pub use self::values::{Counts, Values};
-use crate::compare::{Error, FailedRun, reason};
-use crate::metrics::{Delays, Measured, Meter};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
 use crate::scenario_file::Cell;
 use crate::statistics::{ci95, mean};
-use crate::timeline::Timeline;
+use crate::store::Store;
 
 /// How cells are run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,32 +17,6 @@ pub struct Options<'a> {
     pub store: Option<&'a Store>,
     /// The cells, by their place, whose first seed is kept over time.
     pub over_time: &'a [usize],
-}
-
-/// What a report needs beyond the values.
-#[derive(Clone, Debug)]
-pub struct Details {
-    /// All metrics.
-    pub measured: Measured,
-    /// Over time.
-    pub timeline: Option<Timeline>,
-    /// RTTs.
-    pub rtt: Delays,
-    /// One-way delays beyond propagation, likewise.
-    pub queueing: Delays,
-    /// Packets that crossed the bottleneck.
-    pub packets: u64,
-}
-
-/// One run of a cell.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// Its seed.
-    pub seed: u64,
-    /// What was measured.
-    pub values: Values,
-    /// `None` where the values come from an earlier run.
-    pub details: Option<Details>,
 }
 
 /// A cell's results.
@@ -67,6 +31,14 @@ pub struct CellResult {
 }
 
 impl CellResult {
+    /// The names of all values that its runs have.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        let runs = self.runs.iter();
+        runs.flat_map(|run| run.measured.named().into_keys())
+            .collect()
+    }
+
     /// A value's mean over the seeds and half the width of its 95 % interval; `None` where no run
     /// has it, or no interval with a single one.
     #[must_use]
@@ -74,7 +46,7 @@ impl CellResult {
         let of_runs: Vec<f64> = self
             .runs
             .iter()
-            .filter_map(|run| run.values.get(name).copied())
+            .filter_map(|run| run.measured.get(name))
             .collect();
         if of_runs.is_empty() {
             return None;
@@ -90,8 +62,9 @@ impl CellResult {
 #[must_use]
 pub fn count_runs(cells: &[Cell], store: Option<&Store>) -> u64 {
     let missing = |cell: &Cell| {
-        cell.prepared
-            .seeds()
+        cell.setting
+            .seeds
+            .iter()
             .filter(|seed| store.is_none_or(|s| s.get(cell.key, *seed).is_none()))
             .count() as u64
     };
@@ -106,45 +79,28 @@ pub fn run(
     cells: &[Cell],
     options: Options<'_>,
     progress: &(dyn Fn() + Sync),
-) -> Result<Vec<CellResult>, Error> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.jobs)
-        .build()
-        .map_err(|e| Error::Threads(e.to_string()))?;
-    let tasks: Vec<(usize, u64)> = cells
-        .iter()
-        .enumerate()
-        .flat_map(|(n, cell)| cell.prepared.seeds().map(move |seed| (n, seed)))
-        .collect();
-    let done: Vec<Result<Run, FailedRun>> = pool.install(|| {
-        tasks
-            .par_iter()
-            .map(|&(n, seed)| {
-                let cell = &cells[n];
-                if let Some(values) = options.store.and_then(|s| s.get(cell.key, seed)) {
-                    return Ok(Run {
-                        seed,
-                        values: values.clone(),
-                        details: None,
-                    });
-                }
-                let timeline = seed == cell.prepared.first_seed && options.over_time.contains(&n);
-                let done = run_one(cell, seed, timeline).and_then(|run| {
-                    if let Some(store) = options.store {
-                        store
-                            .put(cell.key, &cell.name(), seed, &run.values)
-                            .map_err(|e| {
-                                let path = store.path().display();
-                                failed(cell, seed, format!("cannot write {path}: {e}"))
-                            })?;
-                    }
-                    Ok(run)
-                });
-                progress();
-                done
-            })
-            .collect()
-    });
+) -> Result<Vec<CellResult>, NoThreads> {
+    let pool = Pool::new(options.jobs)?;
+    let names: Vec<String> = cells.iter().map(Cell::name).collect();
+    let task = |n: usize, seed: u64| {
+        let setting = &cells[n].setting;
+        let over_time = seed == setting.seeds.first && options.over_time.contains(&n);
+        Task {
+            name: &names[n],
+            setting,
+            seed,
+            keep: if over_time {
+                Keep::Timeline
+            } else {
+                Keep::Metrics
+            },
+            key: Some(cells[n].key),
+        }
+    };
+    let (places, tasks): (Vec<usize>, Vec<Task<'_>>) = (0..cells.len())
+        .flat_map(|n| cells[n].setting.seeds.iter().map(move |seed| (n, seed)))
+        .map(|(n, seed)| (n, task(n, seed)))
+        .unzip();
     let mut results: Vec<CellResult> = cells
         .iter()
         .map(|cell| CellResult {
@@ -153,53 +109,12 @@ pub fn run(
             failed: Vec::new(),
         })
         .collect();
-    for ((n, _), done) in tasks.into_iter().zip(done) {
+    let done = pool.run(&tasks, options.store, progress);
+    for (n, done) in places.into_iter().zip(done) {
         match done {
             Ok(run) => results[n].runs.push(run),
             Err(failed) => results[n].failed.push(failed),
         }
     }
     Ok(results)
-}
-
-fn failed(cell: &Cell, seed: u64, reason: String) -> FailedRun {
-    FailedRun {
-        name: cell.name(),
-        seed,
-        reason,
-    }
-}
-
-fn run_one(cell: &Cell, seed: u64, timeline: bool) -> Result<Run, FailedRun> {
-    let prepared = &cell.prepared;
-    let fails = |reason: String| failed(cell, seed, reason);
-    let simulate = AssertUnwindSafe(|| {
-        let config = prepared.config(seed).map_err(|e| fails(e.to_string()))?;
-        let from = prepared.measure_from;
-        let meter = Meter::new(&config).measuring_from(from);
-        let counts = Counts::new(prepared.groups(), from, config.duration);
-        let over_time = timeline.then(|| Timeline::new(&config));
-        let mut probe = (meter, (counts, over_time));
-        let simulation = Simulation::new(config).map_err(|e| fails(e.to_string()))?;
-        let outcome = simulation.run(&mut probe);
-        let (mut meter, (counts, timeline)) = probe;
-        let measured = meter.finish();
-        // Only a report shows distributions, and only of what it has over time.
-        let (rtt, queueing) = match timeline {
-            Some(_) => (meter.rtt(), meter.queueing()),
-            None => Default::default(),
-        };
-        Ok(Run {
-            seed,
-            values: counts.values(&measured),
-            details: Some(Details {
-                rtt,
-                queueing,
-                measured,
-                timeline,
-                packets: outcome.bottleneck_packets,
-            }),
-        })
-    });
-    panic::catch_unwind(simulate).unwrap_or_else(|panic| Err(fails(reason(&*panic))))
 }

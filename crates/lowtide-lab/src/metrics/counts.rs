@@ -1,29 +1,21 @@
-//! All that is measured in a run, by name.
-
-use std::collections::BTreeMap;
+//! What is counted over a whole run: packets, timeouts, bandwidth estimates, and how long groups of
+//! flows take to share alike.
 
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::Probe;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, Sent};
+use lowtide_sim::probe::AckSeen;
 
-use crate::metrics::{Measured, Metrics, jain};
+use super::fairness::jain;
 
-/// Values by name: the metrics of `docs/metrics.md` as `throughput_mbps`, `rtt_ms.p95` …, those of
-/// the flows of each group as `flows.0.throughput_mbps` …, and the counts of [`Counts`]. What does
-/// not exist is missing.
-pub type Values = BTreeMap<String, f64>;
-
-/// Counts that are no metrics: packets sent, resent, dropped, delivered; timeouts; the
-/// controllers' bandwidth estimates; and how long the groups took to share alike.
+/// Counts of a run.
 #[derive(Clone, Debug)]
-pub struct Counts {
-    from: Time,
+pub(super) struct Counts {
+    duration: Duration,
     groups: Vec<usize>,
-    sent: u64,
-    resent: u64,
-    dropped: u64,
-    delivered: u64,
-    timeouts: u64,
+    pub(super) sent: u64,
+    pub(super) resent: u64,
+    pub(super) dropped: u64,
+    pub(super) delivered: u64,
+    pub(super) timeouts: u64,
     acks: u64,
     /// Sum of the bandwidth estimates at every eighth acknowledgment, Mbit/s, and how many.
     estimates: (f64, u64),
@@ -43,13 +35,12 @@ const STAY: usize = 10;
 const ALIKE: f64 = 0.95;
 
 impl Counts {
-    /// Counts from `from` on; `groups`: each flow's.
-    #[must_use]
-    pub fn new(groups: Vec<usize>, from: Time, duration: Duration) -> Self {
+    /// Nothing yet; `groups`: the group of each flow.
+    pub(super) fn new(groups: Vec<usize>, duration: Duration) -> Self {
         let count = groups.iter().max().map_or(0, |max| max + 1);
         let seconds = (duration.as_secs_f64().ceil() as usize).min(100_000) + 1;
         Self {
-            from,
+            duration,
             groups,
             sent: 0,
             resent: 0,
@@ -66,8 +57,7 @@ impl Counts {
     /// Seconds from the start of the last group to the first moment from which on Jain's index of
     /// the groups' rates, smoothed over five seconds, is at least 0.95 for ten seconds. `None` for
     /// a single group, or when that never happens.
-    #[must_use]
-    pub fn equilibrium_s(&self) -> Option<f64> {
+    pub(super) fn equilibrium_s(&self) -> Option<f64> {
         let start = self.last_start?.as_nanos() as f64 / 1e9;
         let length = self.seconds.first()?.len();
         if self.seconds.len() < 2 || length < SMOOTHING + STAY {
@@ -83,81 +73,23 @@ impl Counts {
             .map(|t| (t as f64 - start).max(0.0))
     }
 
-    /// All values of a run.
-    #[must_use]
-    pub fn values(&self, measured: &Measured) -> Values {
-        let mut values = Values::new();
-        insert_metrics(&mut values, "", &measured.total);
-        let total: f64 = measured.flows.iter().map(|m| m.goodput_mbps).sum();
-        for group in 0..self.seconds.len() {
-            let of_group: Vec<Metrics> = self
-                .groups
-                .iter()
-                .zip(&measured.flows)
-                .filter(|(g, _)| **g == group)
-                .map(|(_, m)| *m)
-                .collect();
-            let mean = Metrics::combine(&of_group, crate::statistics::mean);
-            insert_metrics(&mut values, &format!("flows.{group}."), &mean);
-            let own: f64 = of_group.iter().map(|m| m.goodput_mbps).sum();
-            insert(&mut values, &format!("flows.{group}.share"), own / total);
-        }
-        for (name, count) in [
-            ("sent_packets", self.sent),
-            ("retransmitted_packets", self.resent),
-            ("lost_packets", self.dropped),
-            ("received_packets", self.delivered),
-            ("timeouts", self.timeouts),
-        ] {
-            insert(&mut values, name, count as f64);
-        }
-        // Packet counts, where metrics count bytes.
-        let sent_mbps = if self.delivered == 0 {
-            f64::NAN
-        } else {
-            measured.total.throughput_mbps * self.sent as f64 / self.delivered as f64
-        };
-        insert(&mut values, "sent_mbps", sent_mbps);
+    /// Mean of the controllers' bandwidth estimates, Mbit/s; NaN without any.
+    pub(super) fn mean_estimate_mbps(&self) -> f64 {
         let (sum, count) = self.estimates;
-        insert(&mut values, "estimate_mbps", sum / count as f64);
-        if let Some(seconds) = self.equilibrium_s() {
-            insert(&mut values, "equilibrium_s", seconds);
-        }
-        values
+        sum / count as f64
     }
-}
 
-fn insert(values: &mut Values, name: &str, value: f64) {
-    if value.is_finite() {
-        values.insert(name.to_string(), value);
+    /// The group of each flow.
+    pub(super) fn groups(&self) -> &[usize] {
+        &self.groups
     }
-}
 
-/// Names and values of all metrics.
-fn insert_metrics(values: &mut Values, prefix: &str, metrics: &Metrics) {
-    let mut put = |name: &str, value: f64| insert(values, &format!("{prefix}{name}"), value);
-    put("throughput_mbps", metrics.throughput_mbps);
-    put("goodput_mbps", metrics.goodput_mbps);
-    put("utilisation", metrics.utilisation);
-    for (name, d) in [
-        ("rtt_ms", metrics.rtt_ms),
-        ("queue_delay_ms", metrics.queue_delay_ms),
-    ] {
-        put(&format!("{name}.mean"), d.mean);
-        put(&format!("{name}.p50"), d.p50);
-        put(&format!("{name}.p95"), d.p95);
-        put(&format!("{name}.p99"), d.p99);
-        put(&format!("{name}.max"), d.max);
+    /// The length of the run.
+    pub(super) fn duration(&self) -> Duration {
+        self.duration
     }
-    put("self_inflicted_ms.p95", metrics.self_inflicted_ms.p95);
-    put("loss_share", metrics.loss_share);
-    put("retransmitted_share", metrics.retransmitted_share);
-    put("jain", metrics.jain);
-    put("power", metrics.power);
-}
 
-impl Probe for Counts {
-    fn on_flow_start(&mut self, flow: usize, start: Time, _: Duration, _: Duration) {
+    pub(super) fn on_flow_start(&mut self, flow: usize, start: Time) {
         let first_of_group = self.groups.iter().position(|g| *g == self.groups[flow]);
         if first_of_group == Some(flow) {
             self.last_start = self.last_start.max(Some(start));
@@ -165,32 +97,38 @@ impl Probe for Counts {
     }
 
     #[inline]
-    fn on_send(&mut self, sent: &Sent) {
-        if sent.now >= self.from {
-            self.sent += 1;
-            self.resent += u64::from(sent.retransmission);
+    pub(super) fn on_send(&mut self, retransmission: bool) {
+        self.sent += 1;
+        self.resent += u64::from(retransmission);
+    }
+
+    pub(super) fn on_drop(&mut self) {
+        self.dropped += 1;
+    }
+
+    /// A packet has reached the receiver, whether it is measured yet or not.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, flow: usize, now: Time, bytes: Bytes) {
+        // One group alone has nobody to share with.
+        if self.seconds.len() < 2 {
+            return;
+        }
+        let at = (now.as_nanos() / 1_000_000_000) as usize;
+        if let Some(second) = self.seconds[self.groups[flow]].get_mut(at) {
+            *second += bytes.get();
         }
     }
 
-    fn on_drop(&mut self, _flow: usize, now: Time, _bytes: Bytes, _cause: DropCause) {
-        self.dropped += u64::from(now >= self.from);
+    #[inline]
+    pub(super) fn on_deliver(&mut self) {
+        self.delivered += 1;
     }
 
     #[inline]
-    fn on_deliver(&mut self, d: &Delivery<'_>) {
-        self.delivered += u64::from(d.now >= self.from);
-        let seconds = &mut self.seconds[self.groups[d.flow]];
-        let at = (d.now.as_nanos() / 1_000_000_000) as usize;
-        if let Some(second) = seconds.get_mut(at) {
-            *second += d.bytes.get();
-        }
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    pub(super) fn on_ack(&mut self, ack: &AckSeen<'_>, from: Time) {
         self.acks += 1;
         if self.acks.is_multiple_of(ESTIMATE_EVERY)
-            && ack.now >= self.from
+            && ack.now >= from
             && let Some(bandwidth) = ack.controller.and_then(|c| c.snapshot().bandwidth)
         {
             self.estimates.0 += bandwidth.as_mbps();
@@ -198,8 +136,8 @@ impl Probe for Counts {
         }
     }
 
-    fn on_timeout(&mut self, _flow: usize, now: Time) {
-        self.timeouts += u64::from(now >= self.from);
+    pub(super) fn on_timeout(&mut self) {
+        self.timeouts += 1;
     }
 }
 
@@ -209,7 +147,7 @@ mod tests {
 
     #[test]
     fn equilibrium_begins_when_shares_are_alike_and_stay_so() {
-        let mut counts = Counts::new(vec![0, 1], Time::ZERO, Duration::from_secs(60));
+        let mut counts = Counts::new(vec![0, 1], Duration::from_secs(60));
         counts.last_start = Some(Time::ZERO + Duration::from_secs(10));
         for t in 0..61 {
             // Alike for a moment at 15 s, for good from 30 s on.

@@ -3,13 +3,16 @@ use std::path::Path;
 use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::*;
+use crate::contender::Contenders;
 
 fn parse(text: &str) -> Result<ScenarioFile, FileError> {
     ScenarioFile::parse(Path::new("folder/test.toml"), text.to_string())
 }
 
 fn refused(text: &str, line: usize, key: &str, part: &str) {
-    let error = parse(text).and_then(|f| f.cells().map(drop)).unwrap_err();
+    let error = parse(text)
+        .and_then(|f| f.cells(&Contenders::default()).map(drop))
+        .unwrap_err();
     assert_eq!((error.line, error.key.as_str()), (line, key), "{error}");
     assert!(error.problem.contains(part), "{error}");
     assert!(
@@ -41,13 +44,16 @@ source = "1MB"
 
 #[test]
 fn flows_of_different_kinds_share_a_link() {
-    let cells = parse(TWO_GROUPS).unwrap().cells().unwrap();
+    let cells = parse(TWO_GROUPS)
+        .unwrap()
+        .cells(&Contenders::default())
+        .unwrap();
     assert_eq!(cells.len(), 1);
-    let prepared = &cells[0].prepared;
-    assert_eq!(prepared.controllers, ["bbr", "cubic:hystart=true"]);
-    assert_eq!(prepared.groups(), [0, 0, 1]);
-    assert_eq!(prepared.seeds().collect::<Vec<_>>(), [1, 2, 3]);
-    let config = prepared.config(2).unwrap();
+    let setting = &cells[0].setting;
+    assert_eq!(setting.controllers(), ["bbr", "cubic:hystart=true"]);
+    assert_eq!(setting.group_of_flows(), [0, 0, 1]);
+    assert_eq!(setting.seeds.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    let config = setting.config(2).unwrap();
     let starts: Vec<Time> = config.flows.iter().map(|f| f.start).collect();
     let at = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(starts, [at(0), at(3), at(5)]);
@@ -73,15 +79,15 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     );
     // The parameters of the second group fit only cubic.
     let text = text.replace("parameters = { hystart = true }\n", "");
-    let cells = parse(&text).unwrap().cells().unwrap();
+    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
     assert_eq!(names.len(), 12);
     assert_eq!(names[0], "slow, 10ms, bbr, 1");
     assert_eq!(names[1], "slow, 10ms, newreno, 1");
     assert_eq!(names[11], "fast, 80ms, vegas, 1");
     let last = &cells[11];
-    assert_eq!(last.prepared.controllers, ["vegas", "vegas"]);
-    assert_eq!(last.prepared.scenario.rtt, Duration::from_millis(80));
+    assert_eq!(last.setting.controllers(), ["vegas", "vegas"]);
+    assert_eq!(last.setting.rtt, Duration::from_millis(80));
     assert!(last.has("80ms") && last.has("rtt=80ms") && last.has("fast") && !last.has("slow"));
     let mut keys: Vec<_> = cells.iter().map(|c| c.key).collect();
     keys.sort();
@@ -89,7 +95,10 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     assert_eq!(keys.len(), 12, "different cells have different keys");
     // The number of seeds is no part of the key, so that more can be added.
     let more = parse(&text.replace("seeds = 3", "seeds = 30")).unwrap();
-    assert_eq!(more.cells().unwrap()[0].key, cells[0].key);
+    assert_eq!(
+        more.cells(&Contenders::default()).unwrap()[0].key,
+        cells[0].key
+    );
 }
 
 #[test]

@@ -1,245 +1,318 @@
-//! From a setting to a simulation.
+//! From sections to a setting: the one place where they are checked.
 
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::AccessConfig;
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
-use lowtide_sim::link::{Link, LinkError, MAHIMAHI_OPPORTUNITY};
+use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
 
-use super::cells::Traces;
-use super::error::Source;
-use super::sections::{FlowSection, LinkSection, Setting, Transport};
-use crate::compare::Contender;
-use crate::experiment::key::Key;
-use crate::scenario::{LinkSource, Scenario};
+use super::sections::{AccessSection, FlowSection, LinkSection, PathSection, Sections, Transport};
+use super::{Group, LinkSource, Seeds, Setting};
+use crate::contender::{Contender, Contenders};
+use crate::run::Host;
+use crate::store::Key;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
 /// The largest packet: what IP can carry.
 const MAX_PACKET: Bytes = Bytes::new(65_535);
-/// The most flows of a run.
+/// The most flows of a run: more would not fit into the memory of a laptop.
 const MAX_FLOWS: u64 = 10_000;
-/// The most runs of a cell.
-const MAX_SEEDS: u64 = 10_000;
+/// The most packets that are acknowledged at once.
+const MAX_ACK_EVERY: u32 = 1_000;
+/// The most runs of a setting.
+pub const MAX_SEEDS: u64 = 10_000;
 
-/// What is wrong with the value at a key.
-pub(super) struct Problem {
-    pub(super) at: String,
-    pub(super) problem: String,
+/// What is wrong, at which key. Whoever filled the sections knows what the user calls the keys: a
+/// line of a file, a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key whose value is wrong, as in `flows.0.every`.
+    pub at: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+    /// Another key that could be changed instead.
+    pub see: Option<&'static str>,
+}
+
+impl Problem {
+    pub(crate) fn new(at: impl Into<String>, problem: impl ToString) -> Self {
+        Self {
+            at: at.into(),
+            problem: problem.to_string(),
+            see: None,
+        }
+    }
+
+    fn see(mut self, key: &'static str) -> Self {
+        self.see = Some(key);
+        self
+    }
+
+    /// The problem in a sentence; `name` is what the user calls a key.
+    pub fn sentence(&self, name: impl Fn(&str) -> String) -> String {
+        match self.see {
+            None => self.problem.clone(),
+            Some(key) => format!("{} (see {})", self.problem, name(key)),
+        }
+    }
 }
 
 fn wrong<T>(at: &str, problem: impl ToString) -> Result<T, Problem> {
-    Err(Problem {
-        at: at.to_string(),
-        problem: problem.to_string(),
-    })
+    Err(Problem::new(at, problem))
 }
 
-/// A flow that is still without its place among the others.
-#[derive(Clone, Debug)]
-struct Flow {
-    group: usize,
-    config: FlowConfig,
+/// Makes settings of sections. It knows whom names mean, and reads no trace twice.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    contenders: Contenders,
+    /// Traces are looked for from here.
+    folder: PathBuf,
+    traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
+    keys: HashMap<PathBuf, Key>,
 }
 
-/// A setting whose every value has been checked.
-#[derive(Clone, Debug)]
-pub struct Prepared {
-    /// The path without its flows, as a report needs it.
-    pub scenario: Scenario,
-    flows: Vec<Flow>,
-    /// What each group of flows runs.
-    pub controllers: Vec<String>,
-    /// The seed of a generated link, where it is the same in all runs.
-    link_seed: Option<u64>,
-    /// Runs.
-    pub seeds: u64,
-    /// The first seed.
-    pub first_seed: u64,
-    /// Nothing before this is measured.
-    pub measure_from: Time,
-}
+impl Resolver {
+    /// A resolver that takes names from `contenders`, and traces from below `folder` where their
+    /// paths do not begin at the root.
+    #[must_use]
+    pub fn new(contenders: &Contenders, folder: &Path) -> Self {
+        Self {
+            contenders: contenders.clone(),
+            folder: folder.to_path_buf(),
+            ..Self::default()
+        }
+    }
 
-impl Prepared {
-    pub(super) fn new(
-        setting: &Setting,
-        source: &Source,
-        traces: &mut Traces,
-    ) -> Result<(Self, String), Problem> {
-        let (link, name, trace_key) = link(&setting.link, source, traces)?;
-        let mut scenario = Scenario::on_link(&name, link);
-        if setting.link.rate.is_some() || setting.link.schedule.is_some() {
-            scenario.buffer = QueueLimit::Bdp(2.0);
+    /// Checks sections and makes a setting of them.
+    ///
+    /// # Errors
+    /// Names the key whose value is wrong.
+    pub fn setting(&mut self, sections: &Sections) -> Result<Setting, Problem> {
+        let link = self.link(&sections.link)?;
+        let name = sections.link.name.clone();
+        let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
+        if sections.link.rate.is_some() || sections.link.schedule.is_some() {
+            setting.buffer = QueueLimit::Bdp(2.0);
         }
-        if let Some(buffer) = setting.link.buffer {
-            scenario.buffer = buffer.0;
+        if let Some(buffer) = sections.link.buffer {
+            setting.buffer = buffer.0;
         }
-        let path = &setting.path;
-        if let Some(rtt) = path.rtt {
-            scenario.rtt = rtt.0;
+        set_path(&mut setting, &sections.path)?;
+        let run = &sections.run;
+        if let Some(duration) = run.duration {
+            setting.duration = duration.0;
         }
-        if path.loss.is_some() && path.burst_loss.is_some() {
-            return wrong("path.burst_loss", "there is 'loss' already; leave one out");
+        if setting.duration > MAX_DURATION {
+            return wrong("run.duration", "the longest is 24 hours (86400s)");
         }
-        if let Some(share) = path.loss {
-            scenario.loss = LossModel::Random(share.0);
-        }
-        if let Some(model) = path.burst_loss {
-            scenario.loss = model.0;
-        }
-        if let Some(share) = path.ack_loss {
-            scenario.ack_loss = LossModel::Random(share.0);
-        }
-        scenario.jitter = path.jitter.map(|max| Jitter {
-            max: max.0,
-            reorder: path.reorder,
-        });
-        scenario.aggregation = path.ack_aggregation.map(|p| Aggregation { period: p.0 });
-        if let Some(size) = path.packet_size {
-            scenario.packet_size = size.0;
-            if size.0 > MAX_PACKET {
-                return wrong("path.packet_size", format!("the most is {MAX_PACKET}"));
-            }
-        }
-        if let Some(duration) = setting.run.duration {
-            scenario.duration = duration.0;
-            if duration.0 > MAX_DURATION {
-                return wrong("run.duration", "the longest is 24 hours (86400s)");
-            }
-        }
-        let seeds = setting.run.seeds.unwrap_or(1);
-        if seeds == 0 || seeds > MAX_SEEDS {
+        setting.seeds = Seeds {
+            first: run.first_seed.unwrap_or(1),
+            count: run.seeds.unwrap_or(1),
+        };
+        if !(1..=MAX_SEEDS).contains(&setting.seeds.count) {
             return wrong("run.seeds", format!("must lie between 1 and {MAX_SEEDS}"));
         }
-        let measure_from = Time::ZERO + setting.run.measure_from.map_or(Duration::ZERO, |t| t.0);
-        if measure_from >= Time::ZERO + scenario.duration {
+        setting.measure_from = Time::ZERO + run.measure_from.map_or(Duration::ZERO, |t| t.0);
+        if setting.measure_from >= Time::ZERO + setting.duration {
             return wrong("run.measure_from", "the run is over by then");
         }
-        if setting.flows.is_empty() {
+        setting.groups = self.groups(sections, setting.duration)?;
+        setting.host = run.host.unwrap_or_default();
+        Host::check(&setting)?;
+        Ok(setting)
+    }
+
+    /// The key of what sections simulate: equal where the same is simulated, whatever the seeds are.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    pub fn key(&mut self, sections: &Sections) -> Result<Key, Problem> {
+        let mut simulated = sections.clone();
+        (simulated.run.seeds, simulated.run.first_seed) = (None, None);
+        let text = format!("{simulated:?}");
+        let trace = match &sections.link.trace {
+            None => String::new(),
+            Some(path) => self.trace_key(path)?.to_string(),
+        };
+        Ok(Key::of(&[text.as_bytes(), trace.as_bytes()]))
+    }
+
+    fn groups(&self, sections: &Sections, duration: Duration) -> Result<Vec<Group>, Problem> {
+        if sections.flows.is_empty() {
             return wrong(
                 "flows",
                 "there is nobody to send: write a [[flows]] with a controller",
             );
         }
-        let mut flows = Vec::new();
-        let mut controllers = Vec::new();
-        for (group, section) in setting.flows.iter().enumerate() {
-            let name = add_flows(section, group, scenario.duration, &mut flows)?;
-            controllers.push(name);
-        }
-        scenario.flows = flows.len();
-        if let Some(first) = flows.first() {
-            scenario.access = first.config.access;
-            scenario.transport = first.config.transport;
-            scenario.source = first.config.source;
-        }
-        let prepared = Self {
-            scenario,
-            flows,
-            controllers,
-            link_seed: setting.link.seed,
-            seeds,
-            first_seed: setting.run.first_seed.unwrap_or(1),
-            measure_from,
-        };
-        Ok((prepared, trace_key))
+        let mut flows = 0;
+        let groups = sections.flows.iter().enumerate();
+        groups
+            .map(|(n, section)| {
+                let count = section.count.unwrap_or(1);
+                flows += count;
+                if count == 0 || flows > MAX_FLOWS {
+                    let problem = format!("all together must be 1 to {MAX_FLOWS}");
+                    return wrong(&format!("flows.{n}.count"), problem);
+                }
+                let named = |problem: Problem| Problem {
+                    at: format!("flows.{n}.{}", problem.at),
+                    ..problem
+                };
+                self.group(section, duration).map_err(named)
+            })
+            .collect()
     }
 
-    /// The simulation of a seed.
-    ///
-    /// # Errors
-    /// When the link cannot be generated.
-    pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
-        let s = &self.scenario;
-        let link_seed = self.link_seed.unwrap_or(seed);
-        let there = s.rtt.div(2);
-        let link = s.link.link(s.duration, link_seed)?;
-        let mut forward = PipeConfig::link_with_delay(link, s.buffer, there);
-        forward.loss = s.loss;
-        forward.jitter = s.jitter;
-        let mut reverse = PipeConfig::delay_only(s.rtt - there);
-        reverse.loss = s.ack_loss;
-        reverse.aggregation = s.aggregation;
-        Ok(SimConfig {
-            forward,
-            reverse,
-            flows: self.flows.iter().map(|f| f.config.clone()).collect(),
-            duration: s.duration,
-            packet_size: s.packet_size,
-            ack_size: Scenario::ACK_SIZE,
-            seed,
+    /// A group of flows; problems are at the section's keys.
+    fn group(&self, section: &FlowSection, duration: Duration) -> Result<Group, Problem> {
+        let zero = Duration::ZERO;
+        let group = Group {
+            count: section.count.unwrap_or(1) as usize,
+            start: section.start.map_or(zero, |t| t.0),
+            every: section.every.map_or(zero, |t| t.0),
+            stop: section.stop.map(|t| Time::ZERO + t.0),
+            transport: transport(section)?,
+            source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
+            access: access(&section.access),
+            ..Group::of(self.contender(section)?)
+        };
+        let last_start = group.start + group.every * (group.count as u64 - 1);
+        if last_start >= duration {
+            let key = if group.start >= duration {
+                "start"
+            } else {
+                "every"
+            };
+            let (last_start, duration) = (last_start.as_secs_f64(), duration.as_secs_f64());
+            let problem = format!(
+                "the last flow would start at {last_start} s, when the run of {duration} s is over"
+            );
+            return Err(Problem::new(key, problem).see("run.duration"));
+        }
+        Ok(group)
+    }
+
+    fn contender(&self, section: &FlowSection) -> Result<Contender, Problem> {
+        let mut spec = section
+            .controller
+            .clone()
+            .unwrap_or_else(|| "bbr".to_string());
+        for (key, value) in &section.parameters {
+            let join = if spec.contains(':') { ',' } else { ':' };
+            spec = format!("{spec}{join}{key}={value}");
+        }
+        self.contenders.parse(&spec).or_else(|e| {
+            let key = if section.parameters.is_empty() {
+                "controller"
+            } else {
+                "parameters"
+            };
+            wrong(key, e)
         })
     }
 
-    /// The group of each flow.
-    #[must_use]
-    pub fn groups(&self) -> Vec<usize> {
-        self.flows.iter().map(|f| f.group).collect()
+    /// A link, and what it is for people.
+    fn link(&mut self, section: &LinkSection) -> Result<(LinkSource, String), Problem> {
+        let given = [
+            section.rate.is_some(),
+            section.schedule.is_some(),
+            section.trace.is_some(),
+            section.model.is_some(),
+        ];
+        if given.iter().filter(|g| **g).count() != 1 {
+            return wrong(
+                "link",
+                "needs exactly one of 'rate', 'schedule', 'trace' and 'model'",
+            );
+        }
+        let fixed = |link: Link| LinkSource::Fixed(Arc::new(link));
+        if let Some(rate) = section.rate {
+            let link = Link::constant(rate.0).or_else(|e| wrong("link.rate", e))?;
+            return Ok((fixed(link), format!("constant {} Mbit/s", rate.0.as_mbps())));
+        }
+        if let Some(text) = &section.schedule {
+            let schedule = trace::schedule::parse(text).or_else(|e| wrong("link.schedule", e))?;
+            return Ok((fixed(Link::Rates(schedule)), text.clone()));
+        }
+        if let Some(path) = &section.trace {
+            let link = self.trace(path, section.opportunity.map(|bytes| bytes.0))?;
+            return Ok((LinkSource::Fixed(link), path.display().to_string()));
+        }
+        generated(section)
     }
 
-    /// The seeds of its runs.
-    pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
-        let first = self.first_seed;
-        (0..self.seeds).map(move |n| first.wrapping_add(n))
+    /// The link of a trace.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn trace(&mut self, path: &Path, opportunity: Option<Bytes>) -> Result<Arc<Link>, Problem> {
+        let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+        let file = self.folder.join(path);
+        let cached = (file, opportunity);
+        if let Some(link) = self.traces.get(&cached) {
+            return Ok(link.clone());
+        }
+        let file = &cached.0;
+        let link = trace::load(file, opportunity)
+            .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
+        let link = Arc::new(link);
+        self.traces.insert(cached, link.clone());
+        Ok(link)
     }
 
-    /// The seed of the link in the run of a seed.
-    #[must_use]
-    pub fn link_seed(&self, seed: u64) -> u64 {
-        self.link_seed.unwrap_or(seed)
+    fn trace_key(&mut self, path: &Path) -> Result<Key, Problem> {
+        let file = self.folder.join(path);
+        if let Some(key) = self.keys.get(&file) {
+            return Ok(*key);
+        }
+        let bytes =
+            fs::read(&file).or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
+        let key = Key::of(&[&bytes]);
+        self.keys.insert(file, key);
+        Ok(key)
     }
 }
 
-/// A link, what it is for people, and the key of the trace's content where it is one.
-fn link(
-    section: &LinkSection,
-    source: &Source,
-    traces: &mut Traces,
-) -> Result<(LinkSource, String, String), Problem> {
-    let given = [
-        section.rate.is_some(),
-        section.schedule.is_some(),
-        section.trace.is_some(),
-        section.model.is_some(),
-    ];
-    if given.iter().filter(|g| **g).count() != 1 {
-        return wrong(
-            "link",
-            "needs exactly one of 'rate', 'schedule', 'trace' and 'model'",
-        );
+fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
+    if let Some(rtt) = path.rtt {
+        setting.rtt = rtt.0;
     }
-    let fixed = |link: Link| LinkSource::Fixed(Arc::new(link));
-    if let Some(rate) = section.rate {
-        let link = Link::constant(rate.0).or_else(|e| wrong("link.rate", e))?;
-        let name = format!("constant {} Mbit/s", rate.0.as_mbps());
-        return Ok((fixed(link), name, String::new()));
+    if path.loss.is_some() && path.burst_loss.is_some() {
+        return wrong("path.burst_loss", "there is 'loss' already; leave one out");
     }
-    if let Some(text) = &section.schedule {
-        let schedule = trace::schedule::parse(text).or_else(|e| wrong("link.schedule", e))?;
-        return Ok((fixed(Link::Rates(schedule)), text.clone(), String::new()));
+    if let Some(share) = path.loss {
+        setting.loss = LossModel::Random(share.0);
     }
-    if let Some(path) = &section.trace {
-        let opportunity = section.opportunity.map_or(MAHIMAHI_OPPORTUNITY, |b| b.0);
-        let file = source.resolve(path);
-        let cached = (file.clone(), opportunity.get());
-        if !traces.read.contains_key(&cached) {
-            let problem = |e: String| format!("{}: {e}", file.display());
-            let link = trace::load(&file, opportunity)
-                .or_else(|e| wrong("link.trace", problem(e.to_string())))?;
-            let bytes =
-                std::fs::read(&file).or_else(|e| wrong("link.trace", problem(e.to_string())))?;
-            let entry = (Arc::new(link), Key::of(&[&bytes]));
-            traces.read.insert(cached.clone(), entry);
-        }
-        let (link, key) = &traces.read[&cached];
-        let name = path.display().to_string();
-        return Ok((LinkSource::Fixed(link.clone()), name, key.to_string()));
+    if let Some(model) = path.burst_loss {
+        setting.loss = model.0;
     }
+    if let Some(share) = path.ack_loss {
+        setting.ack_loss = LossModel::Random(share.0);
+    }
+    setting.jitter = path.jitter.map(|max| Jitter {
+        max: max.0,
+        reorder: path.reorder,
+    });
+    setting.aggregation = path.ack_aggregation.map(|p| Aggregation { period: p.0 });
+    if let Some(size) = path.packet_size {
+        setting.packet_size = size.0;
+    }
+    if setting.packet_size > MAX_PACKET {
+        return wrong("path.packet_size", format!("the most is {MAX_PACKET}"));
+    }
+    Ok(())
+}
+
+fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
     let name = section.model.as_deref().unwrap_or_default();
     let named = generate::named();
     let Some(found) = named.iter().find(|n| n.name == name) else {
@@ -254,98 +327,55 @@ fn link(
         model = model.with_mean(mean.0);
     }
     let about = format!("{name} of {} Mbit/s", model.mean().as_mbps());
-    Ok((LinkSource::Generated(model), about, String::new()))
+    let seed = section.seed;
+    Ok((LinkSource::Generated { model, seed }, about))
 }
 
-/// Adds a group's flows; its controller for people.
-fn add_flows(
-    section: &FlowSection,
-    group: usize,
-    duration: Duration,
-    flows: &mut Vec<Flow>,
-) -> Result<String, Problem> {
-    let at = |key: &str| format!("flows.{group}.{key}");
-    let count = section.count.unwrap_or(1);
-    if count == 0 || flows.len() as u64 + count > MAX_FLOWS {
-        return wrong(
-            &at("count"),
-            format!("all together must be 1 to {MAX_FLOWS}"),
-        );
-    }
-    let mut spec = section
-        .controller
-        .clone()
-        .unwrap_or_else(|| "bbr".to_string());
-    for (key, value) in &section.parameters {
-        let join = if spec.contains(':') { ',' } else { ':' };
-        spec = format!("{spec}{join}{key}={value}");
-    }
-    let sender: SenderKind = Contender::parse(&spec)
-        .or_else(|e| {
-            let key = if section.parameters.is_empty() {
-                "controller"
-            } else {
-                "parameters"
-            };
-            wrong(&at(key), e)
-        })?
-        .sender();
-    let transport = match section.transport.unwrap_or(Transport::Quic) {
+fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
+    let only = |key: &str, what: &str| {
+        let problem = Problem::new(key, format!("is for {what} only"));
+        Err(problem.see("flows.0.transport"))
+    };
+    match section.transport.unwrap_or(Transport::Quic) {
         Transport::Quic => {
             if section.min_rto.is_some() {
-                return wrong(&at("min_rto"), "is for transport = \"tcp\" only");
+                return only("min_rto", "tcp");
             }
             if section.sack.is_some() {
-                return wrong(&at("sack"), "is for transport = \"tcp\" only");
+                return only("sack", "tcp");
             }
             let mut config = TransportConfig::quic();
             if let (TransportConfig::Quic { ack_every, .. }, Some(every)) =
                 (&mut config, section.ack_every)
             {
+                if !(1..=MAX_ACK_EVERY).contains(&every) {
+                    let problem = format!("must lie between 1 and {MAX_ACK_EVERY}");
+                    return wrong("ack_every", problem);
+                }
                 *ack_every = every;
             }
-            config
+            Ok(config)
         }
         Transport::Tcp => {
             if section.ack_every.is_some() {
-                return wrong(&at("ack_every"), "is for transport = \"quic\" only");
+                return only("ack_every", "quic");
             }
             let mut config = TransportConfig::tcp();
             if let TransportConfig::Tcp { min_rto, sack, .. } = &mut config {
                 *min_rto = section.min_rto.map_or(*min_rto, |least| least.0);
                 *sack = section.sack.unwrap_or(*sack);
             }
-            config
+            Ok(config)
         }
-    };
+    }
+}
+
+fn access(section: &AccessSection) -> AccessConfig {
     let zero = Duration::ZERO;
-    let start = section.start.map_or(zero, |t| t.0);
-    let every = section.every.map_or(zero, |t| t.0);
-    if start + every * (count - 1) >= duration {
-        let key = if start >= duration { "start" } else { "every" };
-        return wrong(&at(key), "the last flow would start when the run is over");
+    AccessConfig {
+        sender_rate: section.sender_rate.map(|r| r.0),
+        sender_delay: section.sender_delay.map_or(zero, |t| t.0),
+        receiver_rate: section.receiver_rate.map(|r| r.0),
+        receiver_delay: section.receiver_delay.map_or(zero, |t| t.0),
     }
-    let stop = section.stop.map(|t| Time::ZERO + t.0);
-    let access = &section.access;
-    let rate = |r: Option<super::RateText>| -> Option<Rate> { r.map(|r| r.0) };
-    let access = AccessConfig {
-        sender_rate: rate(access.sender_rate),
-        sender_delay: access.sender_delay.map_or(zero, |t| t.0),
-        receiver_rate: rate(access.receiver_rate),
-        receiver_delay: access.receiver_delay.map_or(zero, |t| t.0),
-    };
-    for n in 0..count {
-        flows.push(Flow {
-            group,
-            config: FlowConfig {
-                sender: sender.clone(),
-                transport,
-                source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
-                start: Time::ZERO + start + every * n,
-                stop,
-                access,
-            },
-        });
-    }
-    Ok(spec)
 }
