@@ -3,6 +3,7 @@
 use super::error::FileError;
 use super::{Case, ScenarioFile};
 use crate::contender::Contenders;
+use crate::metrics::{CATALOGUE, Metric, split_group};
 use crate::setting::{Problem, Resolver, Sections, Setting};
 use crate::store::Key;
 
@@ -108,7 +109,27 @@ impl ScenarioFile {
                 cells.push(self.cell(labels, &overrides, &mut resolver)?);
             }
         }
+        self.check_metrics(&cells)?;
         Ok(cells)
+    }
+
+    /// Whether all metrics that the file wants to be shown can be measured in some cell.
+    fn check_metrics(&self, cells: &[Cell]) -> Result<(), FileError> {
+        let groups = cells.iter().map(|cell| cell.setting.groups.len());
+        let groups = groups.max().unwrap_or(0);
+        for (n, name) in self.content.metrics.iter().enumerate() {
+            let (group, key) = split_group(name);
+            if Metric::of_key(key).is_none() || group.is_some_and(|group| group >= groups) {
+                let known: Vec<&str> = CATALOGUE.iter().map(|metric| metric.key).collect();
+                let problem = format!(
+                    "nothing is called '{name}'; known are {}, of a group as in flows.0.{}",
+                    known.join(", "),
+                    known[0]
+                );
+                return Err(self.error_at(&["metrics", &n.to_string()], problem));
+            }
+        }
+        Ok(())
     }
 
     /// The sweep's keys in the order of the file.

@@ -173,6 +173,75 @@ fn errors_name_file_line_and_key() {
 }
 
 #[test]
+fn what_cannot_be_run_or_shown_is_refused_before_anything_is_run() {
+    let link = "link = { rate = \"5mbit\" }\n";
+    let file = |rest: &str| format!("{link}{rest}");
+    refused(
+        &file("flows = [{ ack_every = 0 }]"),
+        2,
+        "flows.0.ack_every",
+        "between 1 and 1000",
+    );
+    refused(
+        &file("flows = [{ start = \"20s\", every = \"5s\", count = 3 }]"),
+        2,
+        "flows.0.every",
+        "at 30 s, when the run of 30 s is over (see run.duration)",
+    );
+    refused(
+        &file("flows = [{}]\nmetrics = [\"jain\", \"speed\"]"),
+        3,
+        "metrics.1",
+        "nothing is called 'speed'; known are throughput_mbps, ",
+    );
+    refused(
+        &file("flows = [{}]\nmetrics = [\"flows.1.jain\"]"),
+        3,
+        "metrics.0",
+        "'flows.1.jain'",
+    );
+    let shown = "flows = [{}]\nmetrics = [\"flows.0.share\", \"equilibrium_s\"]";
+    let cells = parse(&file(shown)).unwrap().cells(&Contenders::default());
+    assert_eq!(cells.unwrap().len(), 1);
+}
+
+#[cfg(feature = "quic")]
+#[test]
+fn the_quic_host_takes_no_tcp_and_no_small_packets() {
+    let file =
+        |rest: &str| format!("link = {{ rate = \"5mbit\" }}\nrun = {{ host = \"quic\" }}\n{rest}");
+    refused(
+        &file("flows = [{}, { transport = \"tcp\" }]"),
+        3,
+        "flows.1.transport",
+        "has no TCP (see run.host)",
+    );
+    refused(
+        &file("flows = [{}]\npath = { packet_size = \"600B\" }"),
+        4,
+        "path.packet_size",
+        "1228 B to 65535 B",
+    );
+    refused(
+        &file("flows = [{}, { controller = \"oracle\" }]"),
+        3,
+        "flows.1.controller",
+        "the oracle",
+    );
+}
+
+#[test]
+fn files_may_name_controllers_that_a_program_brings_along() {
+    let text = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"mine\" }]";
+    let file = parse(text).unwrap();
+    assert!(file.cells(&Contenders::default()).is_err());
+    let bbr = Contenders::default().parse("bbr").unwrap();
+    let own = Contenders::default().with("mine", bbr.sender());
+    let cells = file.cells(&own).unwrap();
+    assert_eq!(cells[0].setting.controllers(), ["mine"]);
+}
+
+#[test]
 fn the_schema_is_made_from_the_types() {
     let schema = ScenarioFile::schema();
     for key in [

@@ -52,7 +52,7 @@ impl Problem {
         }
     }
 
-    fn see(mut self, key: &'static str) -> Self {
+    pub(crate) fn see(mut self, key: &'static str) -> Self {
         self.see = Some(key);
         self
     }
