@@ -98,19 +98,19 @@ fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
 #[test]
 fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
     // Each loss opens a recovery, whose first round sends what was delivered and no more.
-    let mut scenario = constant(20);
-    scenario.buffer = QueueLimit::Bdp(4.0);
-    scenario.loss = LossModel::Random(0.03);
-    let lossy = compare(&scenario, &["bbr-noagg", "rbbr"]);
-    scenario.loss = LossModel::Random(0.005);
-    scenario.aggregation = Some(lowtide_sim::impairment::Aggregation {
+    let mut setting = constant(20);
+    setting.buffer = QueueLimit::Bdp(4.0);
+    setting.loss = LossModel::Random(0.03);
+    let lossy = compare(&setting, &["bbr-noagg", "rbbr"]);
+    setting.loss = LossModel::Random(0.005);
+    setting.aggregation = Some(lowtide_sim::impairment::Aggregation {
         period: Duration::from_millis(25),
     });
-    let unsteady = compare(&scenario, &["bbr-noagg", "rbbr"]);
+    let unsteady = compare(&setting, &["bbr-noagg", "rbbr"]);
     for result in [lossy, unsteady] {
         let (bbr, rbbr) = (of(&result, "bbr-noagg"), of(&result, "rbbr"));
         assert!(
-            rbbr.throughput_mbps > 0.8 * bbr.throughput_mbps,
+            rbbr["throughput_mbps"] > 0.8 * bbr["throughput_mbps"],
             "{rbbr:?} {bbr:?}"
         );
     }
@@ -118,7 +118,7 @@ fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
 
 #[test]
 fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
-    // Mahmud et al., testbed setting 3: ten TCP flows on 10 Mbit/s, 100 packets of buffer.
+    // Mahmud et al., testbed scenario 3: ten TCP flows on 10 Mbit/s, 100 packets of buffer.
     let mut setting = constant(10);
     setting.rtt = Duration::from_millis(20);
     setting.buffer = QueueLimit::Packets(100);
