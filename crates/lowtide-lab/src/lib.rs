@@ -11,6 +11,7 @@ pub mod contender;
 pub mod curves;
 pub mod experiment;
 pub mod figures;
+pub mod key;
 pub mod metrics;
 pub mod qlog;
 pub mod recording;

@@ -19,8 +19,8 @@ use lowtide_sim::transport::TransportConfig;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::run::{Host, simulate};
-use crate::setting::Setting;
+use crate::run::simulate;
+use crate::setting::{Host, Setting};
 
 /// Which qlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

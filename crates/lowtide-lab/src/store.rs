@@ -2,8 +2,6 @@
 //!
 //! A sweep that is stopped, however abruptly, loses no more than the runs that were under way.
 
-mod key;
-
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::key::Key;
+use crate::key::Key;
 use crate::metrics::Named;
 
 /// Name of the file in its folder.

@@ -5,8 +5,9 @@ use std::path::Path;
 use lowtide_cc::units::Bytes;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{Options, run};
+use lowtide_lab::key::Key;
 use lowtide_lab::scenario_file::ScenarioFile;
-use lowtide_lab::store::{Key, Store};
+use lowtide_lab::store::Store;
 
 const FILE: &str = r#"
 link = { rate = "5mbit" }

@@ -1,8 +1,7 @@
 //! The flags that say how runs are made.
 
-use lowtide_lab::run::Host;
 use lowtide_lab::scenario_file::ScenarioFile;
-use lowtide_lab::setting::MAX_SEEDS;
+use lowtide_lab::setting::{Host, MAX_SEEDS};
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum HostArg {

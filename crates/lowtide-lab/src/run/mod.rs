@@ -1,16 +1,15 @@
 //! One run: a setting with a seed, carried by its host, and what was measured in it.
 
-mod host;
 mod pool;
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
-pub use self::host::Host;
-pub(crate) use self::host::simulate;
+use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
+
 pub use self::pool::{NoThreads, Pool, Task};
 use crate::metrics::{Delays, Measured, Meter};
-use crate::setting::Setting;
+use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
 
 /// What is kept of a run besides its metrics.
@@ -91,6 +90,23 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
             timeline,
         }),
     })
+}
+
+/// A whole run of a setting's configuration, watched by `probe`.
+pub(crate) fn simulate<P: Probe + Send + 'static>(
+    setting: &Setting,
+    config: SimConfig,
+    mut probe: P,
+) -> Result<(Outcome, P), String> {
+    match Host::of(setting) {
+        Host::Model => {
+            let simulation = Simulation::new(config).map_err(|e| e.to_string())?;
+            let outcome = simulation.run(&mut probe);
+            Ok((outcome, probe))
+        }
+        #[cfg(feature = "quic")]
+        Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
+    }
 }
 
 /// What a panic says.

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::{FailedRun, Keep, Run, run};
+use crate::key::Key;
 use crate::metrics::Measured;
 use crate::setting::Setting;
-use crate::store::{Key, Store};
+use crate::store::Store;
 
 /// A run to be made.
 #[derive(Clone, Debug)]

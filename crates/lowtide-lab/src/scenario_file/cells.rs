@@ -3,9 +3,9 @@
 use super::error::FileError;
 use super::{Case, ScenarioFile};
 use crate::contender::Contenders;
+use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
 use crate::setting::{Problem, Resolver, Sections, Setting};
-use crate::store::Key;
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;

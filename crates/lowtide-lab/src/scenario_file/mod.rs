@@ -21,8 +21,7 @@ use self::error::Source;
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
-use crate::run::Host;
-use crate::setting::{FlowSection, LinkSection, PathSection, RunSection};
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::{Problem, Setting};
 use crate::contender::Contender;
-use crate::setting::{Problem, Setting};
 
 /// What carries the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -79,21 +78,4 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
         return problem("path.packet_size".to_string(), &text);
     }
     Ok(())
-}
-
-/// A whole run of a setting's configuration, watched by `probe`.
-pub(crate) fn simulate<P: Probe + Send + 'static>(
-    setting: &Setting,
-    config: SimConfig,
-    mut probe: P,
-) -> Result<(Outcome, P), String> {
-    match Host::of(setting) {
-        Host::Model => {
-            let simulation = Simulation::new(config).map_err(|e| e.to_string())?;
-            let outcome = simulation.run(&mut probe);
-            Ok((outcome, probe))
-        }
-        #[cfg(feature = "quic")]
-        Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
-    }
 }

@@ -4,6 +4,7 @@
 //! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
 
 mod built_in;
+mod host;
 mod quantity;
 mod resolve;
 mod sections;
@@ -20,6 +21,7 @@ use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
+pub use self::host::Host;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
 };
@@ -28,7 +30,6 @@ pub use self::sections::{
     AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport, Value,
 };
 use crate::contender::Contender;
-use crate::run::Host;
 
 /// Where a setting's bottleneck comes from.
 #[derive(Clone, Debug)]

@@ -15,10 +15,9 @@ use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::TransportConfig;
 
 use super::sections::{AccessSection, FlowSection, LinkSection, PathSection, Sections, Transport};
-use super::{Group, LinkSource, Seeds, Setting};
+use super::{Group, Host, LinkSource, Seeds, Setting};
 use crate::contender::{Contender, Contenders};
-use crate::run::Host;
-use crate::store::Key;
+use crate::key::Key;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);

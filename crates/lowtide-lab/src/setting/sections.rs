@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::host::Host;
 use super::quantity::{
     BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
 };
-use crate::run::Host;
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
 /// what the flags of a command say. What is not said has a default.

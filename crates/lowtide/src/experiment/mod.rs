@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::key::Key;
 use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
-use lowtide_lab::store::{Key, Store};
+use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
 use crate::run_flags::RunFlags;
