@@ -5,28 +5,27 @@ use std::sync::Arc;
 use std::time::Duration as WallTime;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use lowtide_cc::registry;
 use lowtide_cc::units::{Duration, Rate};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::scenario::{LinkSource, Scenario, built_in, sender};
+use lowtide_lab::setting::{LinkSource, Setting, built_in};
 use lowtide_sim::Simulation;
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
-fn constant(mbps: u64, flows: usize, seconds: u64) -> Scenario {
+fn constant(mbps: u64, flows: usize, seconds: u64) -> Setting {
     let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
-    Scenario {
-        flows,
+    let setting = Setting {
         duration: Duration::from_secs(seconds),
         buffer: QueueLimit::Bdp(2.0),
-        ..Scenario::on_link("constant", LinkSource::Fixed(Arc::new(link)))
-    }
+        ..Setting::on_link("constant", LinkSource::Fixed(Arc::new(link)))
+    };
+    setting.with_flows(flows)
 }
 
-fn run(scenario: &Scenario, spec: &str) -> u64 {
-    let config = scenario
-        .config(&sender(&registry::parse(spec).unwrap()), 1)
-        .unwrap();
+fn run(setting: &Setting, spec: &str) -> u64 {
+    let contender = Contenders::default().parse(spec).unwrap();
+    let config = setting.run_by(&contender).config(1).unwrap();
     let mut meter = Meter::new(&config);
     let outcome = Simulation::new(config).unwrap().run(&mut meter);
     std::hint::black_box(meter.finish());
@@ -39,9 +38,9 @@ fn simulation(c: &mut Criterion) {
         .sampling_mode(SamplingMode::Flat)
         .sample_size(10)
         .measurement_time(WallTime::from_secs(5));
-    let mut four_g = built_in()[0].scenario();
+    let mut four_g = built_in()[0].setting();
     four_g.duration = Duration::from_secs(100);
-    for (name, spec, scenario) in [
+    for (name, spec, setting) in [
         ("bbr, 1 flow, 10 Mbit/s, 100 s", "bbr", constant(10, 1, 100)),
         (
             "bbr, 1 flow, 100 Mbit/s, 100 s",
@@ -66,8 +65,8 @@ fn simulation(c: &mut Criterion) {
         ),
         ("bbr, 1 flow, 4G-like link, 100 s", "bbr", four_g),
     ] {
-        group.throughput(Throughput::Elements(run(&scenario, spec)));
-        group.bench_function(name, |b| b.iter(|| run(&scenario, spec)));
+        group.throughput(Throughput::Elements(run(&setting, spec)));
+        group.bench_function(name, |b| b.iter(|| run(&setting, spec)));
     }
     group.finish();
 }

@@ -11,14 +11,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lowtide_cc::registry;
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_lab::scenario::{self, LinkSource, Scenario};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::probe::{AckSeen, DropCause, LossSeen, Sent};
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::{self, quantity};
+use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::trace;
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{Probe, Simulation};
 
@@ -65,37 +66,38 @@ impl<W: Write> Probe for Log<W> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut cc, mut seed, mut buffer) = ("bbr".to_string(), 1, None);
-    let mut scenario = None;
+    let mut setting = None;
     let mut changes: Vec<(String, String)> = Vec::new();
     let mut words = std::env::args().skip(1);
     while let Some(flag) = words.next() {
         let value = words.next().ok_or_else(|| format!("{flag}: no value"))?;
-        let on = |link: Link| Some(Scenario::on_link(&value, LinkSource::Fixed(Arc::new(link))));
+        let on = |link: Link| Some(Setting::on_link(&value, LinkSource::Fixed(Arc::new(link))));
         match flag.as_str() {
             "--cc" => cc = value,
             "--seed" => seed = value.parse()?,
-            "--buffer" => buffer = Some(quantity::queue_limit(&value)?),
+            "--buffer" => buffer = Some(queue::parse(&value)?),
             "--rate" => {
-                scenario = on(Link::constant(quantity::rate(&value)?)?);
+                setting = on(Link::constant(quantity::rate(&value)?)?);
                 buffer = buffer.or(Some(QueueLimit::Bdp(2.0)));
             }
-            "--trace" => scenario = on(trace::load(Path::new(&value), MAHIMAHI_OPPORTUNITY)?),
+            "--trace" => setting = on(trace::load(Path::new(&value), MAHIMAHI_OPPORTUNITY)?),
             _ => changes.push((flag, value)),
         }
     }
-    let mut scenario = scenario.ok_or("one of --rate and --trace is needed")?;
-    scenario.transport = TransportConfig::tcp();
-    scenario.buffer = buffer.unwrap_or(scenario.buffer);
+    let mut setting = setting.ok_or("one of --rate and --trace is needed")?;
+    setting.buffer = buffer.unwrap_or(setting.buffer);
     for (flag, value) in changes {
         match flag.as_str() {
-            "--rtt" => scenario.rtt = quantity::duration(&value)?,
-            "--duration" => scenario.duration = quantity::duration(&value)?,
-            "--flows" => scenario.flows = value.parse()?,
-            "--loss" => scenario.loss = LossModel::Random(quantity::probability(&value)?),
+            "--rtt" => setting.rtt = quantity::duration(&value)?,
+            "--duration" => setting.duration = quantity::duration(&value)?,
+            "--flows" => setting = setting.with_flows(value.parse()?),
+            "--loss" => setting.loss = LossModel::Random(quantity::probability(&value)?),
             _ => return Err(format!("{flag}: unknown").into()),
         }
     }
-    let config = scenario.config(&scenario::sender(&registry::parse(&cc)?), seed)?;
+    let contender = Contenders::default().parse(&cc)?;
+    let setting = setting.over(TransportConfig::tcp());
+    let config = setting.run_by(&contender).config(seed)?;
     let mut out = BufWriter::new(io::stdout().lock());
     writeln!(out, "time_ns,event,flow,offset,in_flight,cwnd,rtt_ns")?;
     let mut log = Log(out);

@@ -1,17 +1,25 @@
-//! Experiments on congestion control: scenarios, comparisons, sweeps, the papers, metrics, reports,
-//! figures.
+//! Experiments on congestion control: settings, runs, comparisons, grids, the papers, metrics,
+//! reports, figures.
+//!
+//! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`experiment`]
+//! and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
+//! they gave.
 
 pub mod claim;
 pub mod compare;
+pub mod contender;
 pub mod curves;
 pub mod experiment;
 pub mod figures;
+pub mod key;
 pub mod metrics;
 pub mod qlog;
 pub mod recording;
 pub mod report;
 pub mod reproduce;
-pub mod scenario;
+pub mod run;
 pub mod scenario_file;
+pub mod setting;
 pub mod statistics;
+pub mod store;
 pub mod timeline;

@@ -19,8 +19,8 @@ use lowtide_sim::transport::TransportConfig;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::compare::{self, Contender, Host};
-use crate::scenario::Scenario;
+use crate::run::simulate;
+use crate::setting::{Host, Setting};
 
 /// Which qlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,53 +41,51 @@ pub enum Error {
     /// Its events are QUIC's.
     #[error("qlog's events are those of QUIC, not of TCP")]
     NotQuic,
-    /// The scenario cannot be run.
+    /// The setting cannot be run.
     #[error("{0}")]
-    Run(#[from] compare::Error),
+    Run(String),
     /// The log cannot be written.
     #[error("{0}")]
     Write(#[from] io::Error),
 }
 
-/// Whether a scenario's runs can be written.
+/// Whether a setting's runs can be written.
 ///
 /// # Errors
 /// When it has several flows or no QUIC.
-pub fn check(scenario: &Scenario) -> Result<(), Error> {
-    if scenario.flows != 1 {
-        return Err(Error::SeveralFlows(scenario.flows));
+pub fn check(setting: &Setting) -> Result<(), Error> {
+    match setting.groups.as_slice() {
+        [group] if group.count == 1 => match group.transport {
+            TransportConfig::Quic { .. } => Ok(()),
+            TransportConfig::Tcp { .. } => Err(Error::NotQuic),
+        },
+        _ => Err(Error::SeveralFlows(setting.flow_count())),
     }
-    if !matches!(scenario.transport, TransportConfig::Quic { .. }) {
-        return Err(Error::NotQuic);
-    }
-    Ok(())
 }
 
-/// Runs a contender once over `host`, writes what its sender sees, and hands `out` back.
+/// Runs a setting once with its first seed, writes what the sender sees, and hands `out` back.
 ///
 /// # Errors
-/// When the scenario has several flows or no QUIC, cannot be simulated, or writing fails.
+/// When the setting has several flows or no QUIC, cannot be simulated, or writing fails.
 pub fn write<W: Write + Send + 'static>(
-    scenario: &Scenario,
-    contender: &Contender,
-    host: Host,
-    seed: u64,
+    setting: &Setting,
     version: Version,
     out: W,
 ) -> Result<W, Error> {
-    check(scenario)?;
-    let config = scenario
-        .config(&contender.sender(), seed)
-        .map_err(compare::Error::from)?;
-    let host = contender.host(host);
-    let title = format!("{} on {}", contender.name(), scenario.link_name);
-    let description = match host {
+    check(setting)?;
+    let seed = setting.seeds.first;
+    let config = setting
+        .config(seed)
+        .map_err(|e| Error::Run(e.to_string()))?;
+    let name = setting.controllers().join(" + ");
+    let title = format!("{name} on {}", setting.link_name);
+    let description = match Host::of(setting) {
         Host::Model => format!("simulated by Lowtide, seed {seed}"),
         #[cfg(feature = "quic")]
         Host::Quic => format!("s2n-quic in virtual time by Lowtide, seed {seed}"),
     };
-    let log = Log::new(out, version, &title, &description, contender.name());
-    let (_, log) = compare::simulate(host, config, log)?;
+    let log = Log::new(out, version, &title, &description, &name);
+    let (_, log) = simulate(setting, config, log).map_err(Error::Run)?;
     Ok(log.finish()?)
 }
 

@@ -13,15 +13,15 @@ use lowtide_cc::controller::{
     AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent, Snapshot, TimeoutEvent,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
-use lowtide_sim::{Probe, SenderKind};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{Comparison, Entry, Role};
-use crate::metrics::{Meter, Metrics, SelfInflictedSummary};
+use crate::metrics::{Meter, Metrics};
 use crate::qlog;
-use crate::scenario::{LinkSource, Scenario};
+use crate::setting::{LinkSource, Seeds, Setting};
 use crate::timeline::Timeline;
 
 /// What a sender saw since the last sample, and its state now. Times are microseconds, volumes bytes.
@@ -247,18 +247,19 @@ pub fn comparison(
     controller: &str,
     recordings: &[Recording],
     duration: Duration,
-) -> Result<(Scenario, Comparison), LinkError> {
+) -> Result<(Setting, Comparison), LinkError> {
     let least = recordings.iter().map(Recording::least_rtt_us).min();
     let none = LinkSource::Fixed(Arc::new(Link::unlimited()));
-    let scenario = Scenario {
+    let setting = Setting {
         rtt: Duration::from_micros(least.unwrap_or(0)),
         duration: duration.max(Duration::from_millis(1)),
-        flows: recordings.len().max(1),
-        ..Scenario::on_link(title, none)
+        seeds: Seeds { first: 0, count: 1 },
+        ..Setting::on_link(title, none)
     };
-    let config = scenario.config(&SenderKind::Oracle, 0)?;
+    let setting = setting.with_flows(recordings.len().max(1));
+    let config = setting.config(setting.seeds.first)?;
     let mut probe = (Meter::new(&config), Timeline::new(&config));
-    for flow in 0..scenario.flows {
+    for flow in 0..setting.flow_count() {
         probe.on_flow_start(flow, Time::ZERO, Duration::ZERO, Duration::ZERO);
     }
     for (flow, recording) in recordings.iter().enumerate() {
@@ -266,11 +267,14 @@ pub fn comparison(
     }
     let (mut meter, timeline) = probe;
     let measured = meter.finish();
-    let known = |metrics: &Metrics| Metrics {
-        utilisation: f64::NAN,
-        self_inflicted_ms: SelfInflictedSummary { p95: f64::NAN },
-        retransmitted_share: f64::NAN,
-        ..*metrics
+    let unknown = [
+        "utilisation",
+        "self_inflicted_ms.p95",
+        "retransmitted_share",
+    ];
+    let known = |metrics: &Metrics| {
+        let without = |m: Metrics, key: &&str| m.with(key, f64::NAN);
+        unknown.iter().fold(*metrics, without)
     };
     let total = known(&measured.total);
     let entry = Entry {
@@ -290,7 +294,7 @@ pub fn comparison(
         windows: Vec::new(),
         simulated_packets: 0,
     };
-    Ok((scenario, comparison))
+    Ok((setting, comparison))
 }
 
 /// Writes one connection as qlog. Its packets are not recorded one by one: the file has the sender's
@@ -345,14 +349,14 @@ mod tests {
     fn a_recording_has_the_metrics_of_what_was_recorded_and_none_that_nobody_knows() {
         let second = Duration::from_secs(1);
         let flows = [recording(), recording()];
-        let (scenario, comparison) = comparison("here", "bbr", &flows, second).unwrap();
-        assert_eq!(scenario.rtt, Duration::from_millis(30));
+        let (setting, comparison) = comparison("here", "bbr", &flows, second).unwrap();
+        assert_eq!(setting.rtt, Duration::from_millis(30));
         let entry = &comparison.entries[0];
-        assert!((entry.mean.throughput_mbps - 20.0).abs() < 1e-9);
-        assert!((entry.flows[1].throughput_mbps - 10.0).abs() < 1e-9);
-        assert!((entry.mean.rtt_ms.mean - 40.0).abs() < 0.5);
-        assert!((entry.mean.loss_share - 0.001).abs() < 1e-9);
-        assert!(entry.mean.utilisation.is_nan());
+        assert!((entry.mean["throughput_mbps"] - 20.0).abs() < 1e-9);
+        assert!((entry.flows[1]["throughput_mbps"] - 10.0).abs() < 1e-9);
+        assert!((entry.mean["rtt_ms.mean"] - 40.0).abs() < 0.5);
+        assert!((entry.mean["loss_share"] - 0.001).abs() < 1e-9);
+        assert!(entry.mean["utilisation"].is_nan());
         let timeline = entry.timeline.as_ref().unwrap();
         let lost: u32 = timeline.flows()[0].bins.iter().map(|b| b.lost).sum();
         assert_eq!(lost, 1);

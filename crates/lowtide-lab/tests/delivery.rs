@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::setting::{Group, LinkSource, Setting};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::Delivery;
@@ -48,20 +49,24 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let link = Link::constant(Rate::from_mbps(20)).unwrap();
-        let scenario = Scenario {
+        let contender = Contenders::default().parse(registry::all()[controller].name).unwrap();
+        let group = Group {
             transport: if tcp { TransportConfig::tcp() } else { TransportConfig::quic() },
             source: SourceConfig::Sized(Bytes::new(volume)),
+            ..Group::of(contender)
+        };
+        let setting = Setting {
+            groups: vec![group],
             duration: Duration::from_secs(3600),
             buffer: QueueLimit::Packets(buffer),
             loss: LossModel::Random(loss),
             ack_loss: LossModel::Random(ack_loss),
             jitter: Some(Jitter { max: Duration::from_millis(jitter_ms), reorder }),
             aggregation: Some(Aggregation { period: Duration::from_millis(aggregation_ms) }),
-            ..Scenario::on_link("rough", LinkSource::Fixed(Arc::new(link)))
+            ..Setting::on_link("rough", LinkSource::Fixed(Arc::new(link)))
         };
-        let spec = registry::parse(registry::all()[controller].name).unwrap();
         let mut watch = Watch::default();
-        let config = scenario.config(&sender(&spec), seed).unwrap();
+        let config = setting.config(seed).unwrap();
         Simulation::new(config).unwrap().run(&mut watch);
         prop_assert_eq!(watch.first_copies, Bytes::new(volume));
         prop_assert!(watch.completed_at.is_some());

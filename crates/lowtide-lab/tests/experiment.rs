@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use lowtide_cc::units::Bytes;
-use lowtide_lab::experiment::{Options, Store, key::Key, run};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::experiment::{Options, run};
+use lowtide_lab::key::Key;
 use lowtide_lab::scenario_file::ScenarioFile;
+use lowtide_lab::store::Store;
 
 const FILE: &str = r#"
 link = { rate = "5mbit" }
@@ -17,10 +20,10 @@ flows = [{ controller = "bbr" }]
 #[test]
 fn a_cell_that_fails_is_reported_and_not_kept_and_the_others_go_on() {
     let file = ScenarioFile::parse(Path::new("a.toml"), FILE.to_string()).unwrap();
-    let sound = file.cells().unwrap();
+    let sound = file.cells(&Contenders::default()).unwrap();
     let mut cells = sound.clone();
     // A packet without bytes cannot be sent.
-    cells[1].prepared.scenario.packet_size = Bytes::ZERO;
+    cells[1].setting.packet_size = Bytes::ZERO;
     let folder = tempfile::tempdir().unwrap();
     let kept = |cells| {
         let store = Store::open(folder.path(), Key::of(&[b"test"])).unwrap();

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Contender, Host, Plan, compare};
+use lowtide_lab::compare::{Options, compare};
+use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::figures;
-use lowtide_lab::scenario::{LinkSource, Scenario};
+use lowtide_lab::setting::{LinkSource, Seeds, Setting};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
@@ -26,32 +27,28 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     let link = Link::constant(Rate::from_mbps(10)).unwrap();
-    let scenario = Scenario {
+    let setting = Setting {
         duration: Duration::from_secs(5),
         buffer: QueueLimit::Packets(60),
-        flows: 2,
-        ..Scenario::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+        seeds: Seeds { first: 1, count: 2 },
+        ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
     };
-    let Contender::Controller { sender, .. } = Contender::parse("cubic").unwrap() else {
-        panic!("cubic is a controller");
-    };
+    let setting = setting.with_flows(2);
+    let cubic = Contenders::default().parse("cubic").unwrap();
     let hostile = Contender::Controller {
         name: "<b>&\"bold\"</b>".to_string(),
-        sender,
+        sender: cubic.sender(),
     };
-    let contenders = [Contender::parse("bbr").unwrap(), hostile];
-    let plan = Plan {
-        host: Host::default(),
-        seeds: 2,
-        first_seed: 1,
+    let contenders = [Contenders::default().parse("bbr").unwrap(), hostile];
+    let options = Options {
         jobs: 1,
         timelines: true,
     };
-    let comparison = compare(&scenario, &contenders, &plan, &|| {}).unwrap();
+    let comparison = compare(&setting, &contenders, options, &|| {}).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let drawn = |name: &str| {
         let folder = dir.path().join(name);
-        figures::write(&scenario, &comparison, 1, &folder).unwrap();
+        figures::write(&setting, &comparison, &folder).unwrap();
         files(&folder)
     };
     let first = drawn("first");

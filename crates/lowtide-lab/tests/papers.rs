@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use lowtide_lab::claim::Holds;
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{Options, run};
 use lowtide_lab::reproduce::{Experiment, Row, built_in, cells_over_time, figures, rows, select};
 use lowtide_lab::scenario_file::{OverTime, ScenarioFile};
@@ -13,7 +14,7 @@ fn reproduce(name: &str) -> (Experiment, Vec<Row>) {
     assert_eq!(files.len(), 1, "{name}");
     let mut file = files.remove(0);
     file.set_seeds(2);
-    let cells = file.cells().unwrap();
+    let cells = file.cells(&Contenders::default()).unwrap();
     let options = Options {
         over_time: &cells_over_time(&file, &cells).unwrap(),
         ..Options::default()
@@ -59,7 +60,7 @@ fn a_variable_link_costs_bbr_delay_because_it_overestimates() {
 #[test]
 fn every_figure_over_time_finds_its_cells() {
     for file in built_in().unwrap() {
-        let cells = file.cells().unwrap();
+        let cells = file.cells(&Contenders::default()).unwrap();
         let places = cells_over_time(&file, &cells).unwrap();
         let lines = |f: &OverTime| f.lines.len().max(1);
         let wanted: usize = file.content.over_time.iter().map(lines).sum();
@@ -75,7 +76,7 @@ quantity = "rtt"
 lines = ["nobody"]
 "#;
     let file = ScenarioFile::parse(Path::new("a.toml"), text.to_string()).unwrap();
-    let error = cells_over_time(&file, &file.cells().unwrap()).unwrap_err();
+    let error = cells_over_time(&file, &file.cells(&Contenders::default()).unwrap()).unwrap_err();
     let shown = error.to_string();
     assert!(
         shown.starts_with("a.toml:8: over_time.0.lines.0"),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use cddl_cat::validate_json_str;
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_lab::compare::{Contender, Host};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::metrics::Meter;
 use lowtide_lab::qlog::{self, Version};
-use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_lab::setting::{Host, LinkSource, Setting};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
@@ -17,13 +17,14 @@ use serde_json::Value;
 
 const SCHEMA: &str = include_str!("qlog.cddl");
 
-fn scenario() -> Scenario {
+fn setting(spec: &str) -> Setting {
     let link = Link::constant(Rate::from_mbps(10)).unwrap();
-    Scenario {
+    let setting = Setting {
         duration: Duration::from_secs(5),
         loss: LossModel::Random(0.01),
-        ..Scenario::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
-    }
+        ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+    };
+    setting.run_by(&Contenders::default().parse(spec).unwrap())
 }
 
 fn log(spec: &str, version: Version) -> Vec<String> {
@@ -31,8 +32,11 @@ fn log(spec: &str, version: Version) -> Vec<String> {
 }
 
 fn log_over(host: Host, spec: &str, version: Version) -> Vec<String> {
-    let contender = Contender::parse(spec).unwrap();
-    let bytes = qlog::write(&scenario(), &contender, host, 1, version, Vec::new()).unwrap();
+    let setting = Setting {
+        host,
+        ..setting(spec)
+    };
+    let bytes = qlog::write(&setting, version, Vec::new()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let records = text.split('\u{1e}').skip(1);
     records
@@ -89,13 +93,12 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
     let times: Vec<f64> = events.iter().map(|e| e["time"].as_f64().unwrap()).collect();
     assert!(times.is_sorted());
 
-    let spec = lowtide_cc::registry::parse("cubic").unwrap();
-    let config = scenario().config(&sender(&spec), 1).unwrap();
+    let config = setting("cubic").config(1).unwrap();
     let mut meter = Meter::new(&config);
     Simulation::new(config).unwrap().run(&mut meter);
     let measured = meter.finish().total;
     let sent = seen["quic:packet_sent"] as f64;
-    let resent = measured.retransmitted_share * sent;
+    let resent = measured["retransmitted_share"] * sent;
     assert!((resent - resent.round()).abs() < 1e-6, "of full packets");
     // What is lost is sent again, but for the last losses before the end.
     let lost = seen["quic:packet_lost"] as f64;
@@ -115,7 +118,7 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
             ends[ends.len() - 1] - ends[0] + 1
         })
         .sum();
-    let received = measured.throughput_mbps * 5.0 * 1e6 / 8.0 / 1500.0;
+    let received = measured["throughput_mbps"] * 5.0 * 1e6 / 8.0 / 1500.0;
     assert!(
         (0.0..100.0).contains(&(received - acked as f64)),
         "{acked} of {received}"
@@ -130,28 +133,13 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
 
 #[test]
 fn several_flows_and_tcp_are_refused() {
-    let contender = Contender::parse("bbr").unwrap();
-    let refused = |scenario: &Scenario| {
-        qlog::write(
-            scenario,
-            &contender,
-            Host::Model,
-            1,
-            Version::Draft14,
-            Vec::new(),
-        )
-        .unwrap_err()
-        .to_string()
+    let refused = |setting: &Setting| {
+        let written = qlog::write(setting, Version::Draft14, Vec::new());
+        written.unwrap_err().to_string()
     };
-    let two = Scenario {
-        flows: 2,
-        ..scenario()
-    };
+    let two = setting("bbr").with_flows(2);
     assert_eq!(refused(&two), "qlog shows one flow, not 2");
-    let tcp = Scenario {
-        transport: TransportConfig::tcp(),
-        ..scenario()
-    };
+    let tcp = setting("bbr").over(TransportConfig::tcp());
     assert!(refused(&tcp).contains("TCP"));
 }
 

@@ -6,17 +6,17 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lowtide_cc::registry;
-use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
+use lowtide_lab::compare::{self, Comparison, Options};
+use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::report::Report;
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::setting::Setting;
 use lowtide_lab::{figures, qlog};
 
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
 use crate::progress;
 use crate::qlog_version::QlogVersionArg;
-use crate::scenario_args::ScenarioArgs;
+use crate::setting_args::SettingArgs;
 use crate::sparkline;
 
 #[derive(clap::Args)]
@@ -27,26 +27,7 @@ pub(crate) struct Args {
     controllers: Vec<String>,
 
     #[command(flatten)]
-    scenario: ScenarioArgs,
-
-    /// Repeat each run with so many seeds; mean and 95 % interval are shown
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run",
-          value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: u64,
-
-    /// The first seed
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Run")]
-    seed: u64,
-
-    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
-    /// time on the same links
-    #[arg(
-        long,
-        value_name = "HOST",
-        default_value = "model",
-        help_heading = "Run"
-    )]
-    host: HostArg,
+    setting: SettingArgs,
 
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Run",
@@ -95,91 +76,67 @@ pub(crate) struct Args {
     no_timing: bool,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum HostArg {
-    Model,
-    #[cfg(feature = "quic")]
-    Quic,
-}
-
-impl From<HostArg> for Host {
-    fn from(host: HostArg) -> Self {
-        match host {
-            HostArg::Model => Self::Model,
-            #[cfg(feature = "quic")]
-            HostArg::Quic => Self::Quic,
-        }
-    }
-}
-
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let contenders = contenders(&args.controllers)?;
-    let scenarios = args.scenario.scenarios()?;
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let asked = asked(&args.controllers, contenders)?;
+    let settings = args.setting.settings(contenders)?;
     if args.qlog.is_some() {
-        for scenario in &scenarios {
-            qlog::check(scenario).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
+        for setting in &settings {
+            qlog::check(setting).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
         }
     }
-    let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
-    let plan = Plan {
-        host: args.host.into(),
-        seeds: args.seeds,
-        first_seed: args.seed,
-        jobs: args.jobs.unwrap_or(0) as usize,
-        timelines: args.report.is_some() || args.figures.is_some() || draws,
-    };
-    let runs = compare::count_runs(&contenders, &plan) * scenarios.len() as u64;
-    let bar = progress::bar(runs);
-    let mut done: Vec<(Scenario, Comparison)> = Vec::new();
-    let mut walls = Vec::new();
-    for scenario in scenarios {
-        let started = Instant::now();
-        let comparison = compare::compare(&scenario, &contenders, &plan, &|| bar.inc(1))
-            .map_err(|e| Failure::input(format!("{}: {e}", scenario.link_name)))?;
-        walls.push(started.elapsed().as_secs_f64());
-        done.push((scenario, comparison));
-    }
-    bar.finish_and_clear();
+    let (done, walls) = compare_all(args, settings, &asked)?;
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
     if let Some(dir) = &args.report {
-        output::write_report(Report::of_comparisons(&done, args.seed), dir)?;
+        output::write_report(Report::of_comparisons(&done), dir)?;
     }
     if let Some(dir) = &args.figures {
-        write_figures(dir, &done, args.seed)?;
+        write_figures(dir, &done)?;
     }
     if let Some(dir) = &args.qlog {
-        write_qlogs(dir, &done, &contenders, args)?;
+        write_qlogs(dir, &done, &asked, args)?;
     }
-    let failed: Vec<String> = done
-        .iter()
-        .flat_map(|(scenario, comparison)| {
-            comparison.failed.iter().map(|f| {
-                format!(
-                    "{}: {}, seed {}: {}",
-                    scenario.link_name, f.name, f.seed, f.reason
-                )
-            })
-        })
-        .collect();
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::run(format!(
-            "runs failed and are missing above: {}",
-            failed.join("; ")
-        )))
+    let failed = done.iter().flat_map(|(setting, comparison)| {
+        let of_link = |f| (setting.link_name.as_str(), f);
+        comparison.failed.iter().map(of_link)
+    });
+    output::complain(failed.map(|(link, f)| format!("{link}: {}", output::failed(f))))
+}
+
+/// A comparison in each setting, and how long each took, in seconds.
+fn compare_all(
+    args: &Args,
+    settings: Vec<Setting>,
+    asked: &[Contender],
+) -> Result<(Vec<(Setting, Comparison)>, Vec<f64>), Failure> {
+    let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
+    let options = Options {
+        jobs: args.jobs.unwrap_or(0) as usize,
+        timelines: args.report.is_some() || args.figures.is_some() || draws,
+    };
+    let runs = settings.iter().map(|s| compare::count_runs(s, asked));
+    let bar = progress::bar(runs.sum());
+    let mut done = Vec::with_capacity(settings.len());
+    let mut walls = Vec::with_capacity(settings.len());
+    for setting in settings {
+        let started = Instant::now();
+        let comparison = compare::compare(&setting, asked, options, &|| bar.inc(1))
+            .map_err(|e| Failure::input(format!("{}: {e}", setting.link_name)))?;
+        walls.push(started.elapsed().as_secs_f64());
+        done.push((setting, comparison));
     }
+    bar.finish_and_clear();
+    Ok((done, walls))
 }
 
 /// Prints the comparisons; `walls`: how long each took, in seconds.
-fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(), Failure> {
+fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[f64]) -> Result<(), Failure> {
     let wall = |n: usize| (!args.no_timing).then_some(walls[n]);
     if args.json {
         let objects: Vec<JsonComparison<'_>> = done
             .iter()
             .enumerate()
-            .map(|(n, (scenario, comparison))| JsonComparison::new(scenario, comparison, wall(n)))
+            .map(|(n, (setting, comparison))| JsonComparison::new(setting, comparison, wall(n)))
             .collect();
         return match objects.as_slice() {
             [one] => output::print_json(one),
@@ -190,10 +147,10 @@ fn show(args: &Args, done: &[(Scenario, Comparison)], walls: &[f64]) -> Result<(
         return output::print(&output::csv(done)?);
     }
     let mut text = String::new();
-    for (n, (scenario, comparison)) in done.iter().enumerate() {
+    for (n, (setting, comparison)) in done.iter().enumerate() {
         // Writing to a string cannot fail.
-        let _ = describe(&mut text, scenario, args);
-        text.push_str(&output::table(scenario, comparison, args.markdown));
+        let _ = describe(&mut text, setting, args);
+        text.push_str(&output::table(setting, comparison, args.markdown));
         if !args.markdown && args.sparklines.applies() {
             text.push_str(&sparkline::draw(comparison));
         }
@@ -220,12 +177,12 @@ fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
 /// Writes a qlog for each contender and says where, on standard error.
 fn write_qlogs(
     dir: &Path,
-    done: &[(Scenario, Comparison)],
+    done: &[(Setting, Comparison)],
     contenders: &[Contender],
     args: &Args,
 ) -> Result<(), Failure> {
-    let (host, seed, version) = (args.host.into(), args.seed, args.qlog_version.get());
-    for (n, (scenario, _)) in done.iter().enumerate() {
+    let version = args.qlog_version.get();
+    for (n, (setting, _)) in done.iter().enumerate() {
         let folder = folder_of(dir, n, done.len());
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
             Failure::run(format!("cannot write {}: {e}", path.display()))
@@ -245,15 +202,8 @@ fn write_qlogs(
                 .collect();
             let path = folder.join(format!("{name}.sqlog"));
             let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
-            qlog::write(
-                scenario,
-                contender,
-                host,
-                seed,
-                version,
-                BufWriter::new(file),
-            )
-            .map_err(|e| failure(&path, &e))?;
+            let run = setting.run_by(contender);
+            qlog::write(&run, version, BufWriter::new(file)).map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }
@@ -261,46 +211,43 @@ fn write_qlogs(
 }
 
 /// Writes the figures and says where, on standard error.
-fn write_figures(dir: &Path, done: &[(Scenario, Comparison)], seed: u64) -> Result<(), Failure> {
-    for (n, (scenario, comparison)) in done.iter().enumerate() {
+fn write_figures(dir: &Path, done: &[(Setting, Comparison)]) -> Result<(), Failure> {
+    for (n, (setting, comparison)) in done.iter().enumerate() {
         let folder = folder_of(dir, n, done.len());
-        figures::write(scenario, comparison, seed, &folder)
+        figures::write(setting, comparison, &folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
 }
 
-fn describe(text: &mut String, scenario: &Scenario, args: &Args) -> std::fmt::Result {
+fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Result {
     let head = if args.markdown { "### " } else { "" };
-    let flows = match scenario.flows {
+    let flows = match setting.flow_count() {
         1 => "1 flow".to_string(),
         n => format!("{n} flows"),
     };
-    let seeds = match args.seeds {
+    let seeds = match setting.seeds.count {
         1 => String::new(),
         n => format!(", {n} seeds (mean ± 95 % interval)"),
     };
     writeln!(
         text,
         "{head}{}\n\nRTT {}, {} s, {flows}{seeds}\n",
-        scenario.link_name,
-        scenario.rtt,
-        scenario.duration.as_secs_f64(),
+        setting.link_name,
+        setting.rtt,
+        setting.duration.as_secs_f64(),
     )
 }
 
-/// The controllers asked for; without any, all but the constant window, which is part of every
-/// comparison.
-fn contenders(names: &[String]) -> Result<Vec<Contender>, Failure> {
-    let parse =
-        |name: &str| Contender::parse(name).map_err(|e| Failure::input(format!("--cc: {e}")));
+/// The controllers asked for; without any, the usual ones.
+fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
     if names.is_empty() {
-        let all = registry::all()
-            .iter()
-            .map(|e| e.name)
-            .filter(|name| *name != "window");
-        return all.map(parse).collect();
+        return Ok(contenders.usual());
     }
-    names.iter().map(|name| parse(name)).collect()
+    let parse = |name: &String| {
+        let parsed = contenders.parse(name);
+        parsed.map_err(|e| Failure::input(format!("--cc: {e}")))
+    };
+    names.iter().map(parse).collect()
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lowtide_cc::units::Duration;
-use lowtide_sim::trace::quantity;
+use lowtide_cc::units::quantity;
 
 use crate::failure::Failure;
 use crate::link_args::LinkArgs;

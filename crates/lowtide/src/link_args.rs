@@ -1,14 +1,16 @@
 //! The flags that make a link.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_lab::scenario::{self, LinkSource, Scenario};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::{self, quantity};
+use lowtide_lab::setting::{
+    self, BufferText, BurstText, BytesText, FlowSection, LinkSection, Problem, RateText, Resolver,
+    Sections, Setting, ShareText, SpanText, TimeText,
+};
+use lowtide_sim::impairment::{self, LossModel};
+use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::trace;
 
 use crate::failure::Failure;
 
@@ -42,7 +44,7 @@ pub(crate) struct LinkArgs {
 
     /// Queue before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
     /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
-    #[arg(long, value_parser = quantity::queue_limit)]
+    #[arg(long, value_parser = queue::parse)]
     buffer: Option<QueueLimit>,
 
     /// Bytes of one opportunity of a mahimahi trace
@@ -54,8 +56,9 @@ pub(crate) struct LinkArgs {
     loss: Option<f64>,
 
     /// Bursty loss behind the bottleneck: mean share and mean burst in packets, as in 1%:10
-    #[arg(long, value_name = "SHARE:PACKETS", conflicts_with = "loss")]
-    burst_loss: Option<String>,
+    #[arg(long, value_name = "SHARE:PACKETS", conflicts_with = "loss",
+          value_parser = impairment::parse_burst_loss)]
+    burst_loss: Option<LossModel>,
 
     /// Random loss of acknowledgments
     #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
@@ -78,14 +81,33 @@ pub(crate) struct LinkArgs {
 const MAX_DEFAULT_DURATION: Duration = Duration::from_secs(120);
 
 impl LinkArgs {
-    /// Scenarios with the links that the flags describe: one, or one for each trace.
-    pub(crate) fn scenarios(&self) -> Result<Vec<Scenario>, Failure> {
-        let links = self.links()?;
-        links.into_iter().map(|s| self.apply(s)).collect()
+    /// The links that the flags describe, with one flow on each: one, or one for each trace.
+    pub(crate) fn settings(&self, resolver: &mut Resolver) -> Result<Vec<Setting>, Failure> {
+        let sections = self.sections(resolver)?;
+        let resolved = sections.iter().map(|s| resolver.setting(s));
+        resolved.map(|r| r.map_err(|p| self.failure(&p))).collect()
+    }
+
+    /// What the flags say: once, or once for each trace.
+    pub(crate) fn sections(&self, resolver: &mut Resolver) -> Result<Vec<Sections>, Failure> {
+        let mut all = self.links(resolver)?;
+        for sections in &mut all {
+            self.apply(sections);
+        }
+        Ok(all)
+    }
+
+    /// What is wrong, by its flag.
+    pub(crate) fn failure(&self, problem: &Problem) -> Failure {
+        let flag = match problem.at.as_str() {
+            "link.trace" if self.traces.is_some() => "--traces".to_string(),
+            key => flag(key),
+        };
+        Failure::input(format!("{flag}: {}", problem.sentence(self::flag)))
     }
 
     /// The links before all other flags.
-    fn links(&self) -> Result<Vec<Scenario>, Failure> {
+    fn links(&self, resolver: &mut Resolver) -> Result<Vec<Sections>, Failure> {
         if let Some(dir) = &self.traces {
             let mut files = Vec::new();
             collect_traces(dir, &mut files)?;
@@ -95,33 +117,26 @@ impl LinkArgs {
                     dir.display()
                 )));
             }
-            return files
-                .iter()
-                .map(|file| self.trace_scenario(file, dir))
-                .collect();
+            let on = files.iter().map(|file| self.on_trace(file, dir, resolver));
+            return on.collect();
         }
         if !self.trace.is_empty() {
-            return self
-                .trace
-                .iter()
-                .map(|f| self.trace_scenario(f, Path::new("")))
-                .collect();
+            let files = self.trace.iter();
+            let on = files.map(|file| self.on_trace(file, Path::new(""), resolver));
+            return on.collect();
         }
-        if let Some(rate) = self.rate {
-            let link = Link::constant(rate).map_err(Failure::input)?;
-            let name = format!("constant {} Mbit/s", rate.as_mbps());
-            return Ok(vec![constant_scenario(&name, link)]);
+        if self.rate.is_some() || self.schedule.is_some() {
+            return Ok(vec![on_link(LinkSection {
+                rate: self.rate.map(RateText),
+                schedule: self.schedule.clone(),
+                ..LinkSection::default()
+            })]);
         }
-        if let Some(text) = &self.schedule {
-            let schedule = trace::schedule::parse(text)
-                .map_err(|e| Failure::input(format!("--schedule: {e}")))?;
-            return Ok(vec![constant_scenario(text, Link::Rates(schedule))]);
-        }
-        let built_in = scenario::built_in();
+        let built_in = setting::built_in();
         match &self.scenario {
-            None => Ok(vec![built_in[0].scenario()]),
+            None => Ok(vec![built_in[0].sections()]),
             Some(name) => match built_in.iter().find(|b| b.name == name) {
-                Some(found) => Ok(vec![found.scenario()]),
+                Some(found) => Ok(vec![found.sections()]),
                 None => {
                     let known: Vec<String> = built_in
                         .iter()
@@ -137,57 +152,62 @@ impl LinkArgs {
         }
     }
 
-    fn trace_scenario(&self, file: &Path, below: &Path) -> Result<Scenario, Failure> {
-        let link = load_trace(file, self.opportunity)?;
+    /// A run once through a trace, unless that takes too long.
+    fn on_trace(
+        &self,
+        file: &Path,
+        below: &Path,
+        resolver: &mut Resolver,
+    ) -> Result<Sections, Failure> {
+        let link = resolver.trace(file, self.opportunity);
+        let link = link.map_err(|problem| self.failure(&problem))?;
         let length = trace::info::natural_length(&link).unwrap_or(MAX_DEFAULT_DURATION);
-        let name = file
-            .strip_prefix(below)
-            .unwrap_or(file)
-            .display()
-            .to_string();
-        Ok(Scenario {
-            duration: length.min(MAX_DEFAULT_DURATION),
-            ..Scenario::on_link(&name, LinkSource::Fixed(Arc::new(link)))
-        })
+        let name = file.strip_prefix(below).unwrap_or(file);
+        let mut sections = on_link(LinkSection {
+            name: Some(name.display().to_string()),
+            trace: Some(file.to_path_buf()),
+            opportunity: self.opportunity.map(BytesText),
+            ..LinkSection::default()
+        });
+        sections.run.duration = Some(TimeText(length.min(MAX_DEFAULT_DURATION)));
+        Ok(sections)
     }
 
-    fn apply(&self, mut s: Scenario) -> Result<Scenario, Failure> {
-        s.rtt = self.rtt.unwrap_or(s.rtt);
-        s.buffer = self.buffer.unwrap_or(s.buffer);
-        if let Some(share) = self.loss {
-            s.loss = LossModel::Random(share);
-        }
-        if let Some(text) = &self.burst_loss {
-            s.loss = quantity::burst_loss(text)
-                .map_err(|e| Failure::input(format!("--burst-loss: {e}")))?;
-        }
-        if let Some(share) = self.ack_loss {
-            s.ack_loss = LossModel::Random(share);
-        }
-        if let Some(max) = self.jitter {
-            s.jitter = Some(Jitter {
-                max,
-                reorder: self.reorder,
-            });
-        }
-        if let Some(period) = self.ack_aggregation {
-            s.aggregation = Some(Aggregation { period });
-        }
-        Ok(s)
+    /// All flags but those that choose the link.
+    fn apply(&self, sections: &mut Sections) {
+        let link = &mut sections.link;
+        link.buffer = self.buffer.map(BufferText).or(link.buffer);
+        let path = &mut sections.path;
+        path.rtt = self.rtt.map(SpanText).or(path.rtt);
+        path.loss = self.loss.map(ShareText).or(path.loss);
+        path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
+        path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);
+        path.jitter = self.jitter.map(TimeText).or(path.jitter);
+        path.reorder |= self.reorder;
+        path.ack_aggregation = self.ack_aggregation.map(TimeText).or(path.ack_aggregation);
     }
 }
 
-fn constant_scenario(name: &str, link: Link) -> Scenario {
-    Scenario {
-        buffer: QueueLimit::Bdp(2.0),
-        ..Scenario::on_link(name, LinkSource::Fixed(Arc::new(link)))
+/// A link with one flow on it.
+fn on_link(link: LinkSection) -> Sections {
+    Sections {
+        link,
+        flows: vec![FlowSection::default()],
+        ..Sections::default()
     }
 }
 
-/// Reads a trace; the error names the file.
-pub(crate) fn load_trace(file: &Path, opportunity: Option<Bytes>) -> Result<Link, Failure> {
-    trace::load(file, opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY))
-        .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
+/// The flag that fills a key of the sections.
+fn flag(key: &str) -> String {
+    let name = match key.rsplit('.').next().unwrap_or(key) {
+        "every" => "stagger",
+        "count" => "flows",
+        "first_seed" => "seed",
+        "sender_rate" => "access-rate",
+        "controller" | "parameters" => "cc",
+        other => other,
+    };
+    format!("--{}", name.replace('_', "-"))
 }
 
 /// All files below a folder in the order of their names, texts that describe them left out.

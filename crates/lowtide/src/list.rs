@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         })
         .collect();
     listed.push(Listed {
-        name: lowtide_lab::compare::ORACLE,
+        name: lowtide_lab::contender::ORACLE,
         summary: "the physical limit: knows the link's future, keeps it busy with an empty queue",
         source: "Lowtide; only in the simulator",
         parameters: Vec::new(),

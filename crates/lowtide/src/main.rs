@@ -10,7 +10,8 @@ mod output;
 mod progress;
 mod qlog_version;
 mod reproduce;
-mod scenario_args;
+mod run_flags;
+mod setting_args;
 mod sparkline;
 mod trace;
 #[cfg(feature = "quic")]
@@ -20,6 +21,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::scenario_file::ScenarioFile;
 
 #[derive(Parser)]
@@ -65,11 +67,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let contenders = Contenders::default();
     let done = match cli.command {
-        Command::Compare(args) => compare::run(&args),
-        Command::Run(args) => experiment::run(&args),
-        Command::Sweep(args) => experiment::sweep(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Compare(args) => compare::run(&args, &contenders),
+        Command::Run(args) => experiment::run(&args, &contenders),
+        Command::Sweep(args) => experiment::sweep(&args, &contenders),
+        Command::Reproduce(args) => reproduce::run(&args, &contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args),
         Command::Trace { command } => trace::run(&command),

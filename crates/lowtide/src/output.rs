@@ -5,9 +5,10 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
-use lowtide_lab::metrics::Metrics;
+use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown};
 use lowtide_lab::report::Report;
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::run::FailedRun;
+use lowtide_lab::setting::Setting;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -64,13 +65,13 @@ struct JsonResult<'a> {
 
 impl<'a> JsonComparison<'a> {
     pub(crate) fn new(
-        scenario: &'a Scenario,
+        setting: &'a Setting,
         comparison: &'a Comparison,
         wall_s: Option<f64>,
     ) -> Self {
         Self {
-            link: &scenario.link_name,
-            duration_s: scenario.duration.as_secs_f64(),
+            link: &setting.link_name,
+            duration_s: setting.duration.as_secs_f64(),
             wall_s,
             simulated_packets: comparison.simulated_packets,
             results: comparison
@@ -87,79 +88,9 @@ impl<'a> JsonComparison<'a> {
     }
 }
 
-/// A column of the table.
-struct Column {
-    head: &'static str,
-    value: fn(&Metrics) -> f64,
-    /// Digits after the point.
-    digits: usize,
-    higher_is_better: bool,
-}
-
-const COLUMNS: &[Column] = &[
-    Column {
-        head: "Mbit/s",
-        value: |m| m.throughput_mbps,
-        digits: 2,
-        higher_is_better: true,
-    },
-    Column {
-        head: "used %",
-        value: |m| m.utilisation * 100.0,
-        digits: 1,
-        higher_is_better: true,
-    },
-    Column {
-        head: "RTT ms",
-        value: |m| m.rtt_ms.mean,
-        digits: 1,
-        higher_is_better: false,
-    },
-    Column {
-        head: "p95",
-        value: |m| m.rtt_ms.p95,
-        digits: 1,
-        higher_is_better: false,
-    },
-    Column {
-        head: "p99",
-        value: |m| m.rtt_ms.p99,
-        digits: 1,
-        higher_is_better: false,
-    },
-    Column {
-        head: "self p95",
-        value: |m| m.self_inflicted_ms.p95,
-        digits: 1,
-        higher_is_better: false,
-    },
-    Column {
-        head: "lost %",
-        value: |m| m.loss_share * 100.0,
-        digits: 2,
-        higher_is_better: false,
-    },
-    Column {
-        head: "resent %",
-        value: |m| m.retransmitted_share * 100.0,
-        digits: 2,
-        higher_is_better: false,
-    },
-];
-
-const FAIRNESS: Column = Column {
-    head: "Jain",
-    value: |m| m.jain,
-    digits: 3,
-    higher_is_better: true,
-};
-
 /// The table of a comparison, to be read or as Markdown.
-pub(crate) fn table(scenario: &Scenario, comparison: &Comparison, markdown: bool) -> String {
-    let mut columns: Vec<&Column> = COLUMNS.iter().collect();
-    if scenario.flows > 1 {
-        columns.push(&FAIRNESS);
-    }
+pub(crate) fn table(setting: &Setting, comparison: &Comparison, markdown: bool) -> String {
+    let columns = Shown::Comparison.columns(setting.flow_count() > 1);
     let mut table = Table::new();
     table.load_style(if markdown {
         presets::ASCII_MARKDOWN
@@ -188,73 +119,83 @@ pub(crate) fn table(scenario: &Scenario, comparison: &Comparison, markdown: bool
 }
 
 /// A value with its interval; the best of the contenders is marked.
-fn cell(column: &Column, entry: &Entry, all: &[Entry]) -> String {
-    let value = (column.value)(&entry.mean);
+fn cell(metric: &Metric, entry: &Entry, all: &[Entry]) -> String {
+    let of = |metrics: &Metrics| metrics[metric.key] * metric.factor;
+    let value = of(&entry.mean);
     if !value.is_finite() {
         return "-".to_string();
     }
-    let shown = format!("{value:.*}", column.digits);
-    let interval = entry
-        .ci95
-        .as_ref()
-        .map(|ci| (column.value)(ci))
-        .filter(|half| half.is_finite() && *half >= 0.5 * 10_f64.powi(-(column.digits as i32)))
-        .map_or_else(String::new, |half| format!(" ±{half:.*}", column.digits));
+    let shown = format!("{value:.*}", metric.digits);
+    let half = entry.ci95.as_ref().map(of).filter(|half| half.is_finite());
+    let interval = interval(half, metric.digits);
     let contenders: Vec<f64> = all
         .iter()
         .filter(|e| e.role == Role::Contender)
-        .map(|e| (column.value)(&e.mean))
+        .map(|e| of(&e.mean))
         .filter(|v| v.is_finite())
         .collect();
-    let best = contenders.iter().copied().reduce(|a, b| {
-        if column.higher_is_better {
-            a.max(b)
-        } else {
-            a.min(b)
-        }
-    });
+    let best = contenders
+        .iter()
+        .copied()
+        .reduce(|a, b| match metric.better {
+            Better::More => a.max(b),
+            Better::Less | Better::Neither => a.min(b),
+        });
     // Where all are alike there is no best.
-    let as_shown = |v: f64| format!("{v:.*}", column.digits);
+    let as_shown = |v: f64| format!("{v:.*}", metric.digits);
     let differ = contenders.iter().any(|v| as_shown(*v) != shown);
     let is_best =
         entry.role == Role::Contender && differ && best.is_some_and(|best| as_shown(best) == shown);
     format!("{shown}{interval}{}", if is_best { "*" } else { " " })
 }
 
-/// The comparisons as CSV: one line a controller.
-pub(crate) fn csv(comparisons: &[(Scenario, Comparison)]) -> Result<Vec<u8>, Failure> {
+/// Half an interval behind its value; empty where so many digits do not show it.
+pub(crate) fn interval(half: Option<f64>, digits: usize) -> String {
+    half.filter(|half| *half >= 0.5 * 10_f64.powi(-(digits as i32)))
+        .map_or_else(String::new, |half| format!(" ±{half:.digits$}"))
+}
+
+/// The comparisons as CSV: one line a controller, its metrics by name.
+pub(crate) fn csv(comparisons: &[(Setting, Comparison)]) -> Result<Vec<u8>, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    let by_name = |metrics: &Metrics| {
+        let mut values: Vec<(&str, f64)> = metrics.of_flows().map(|(m, v)| (m.key, v)).collect();
+        values.sort_by_key(|(key, _)| *key);
+        values
+    };
     let mut head = vec!["link".to_string(), "controller".to_string()];
-    let nested = |m: &Metrics| flatten(&serde_json::to_value(m).unwrap_or_default());
     if let Some(entry) = comparisons.first().and_then(|(_, c)| c.entries.first()) {
-        head.extend(nested(&entry.mean).into_iter().map(|(name, _)| name));
+        let names = by_name(&entry.mean).into_iter();
+        head.extend(names.map(|(key, _)| key.replace('.', "_")));
     }
     writer.write_record(&head).map_err(Failure::run)?;
-    for (scenario, comparison) in comparisons {
+    for (setting, comparison) in comparisons {
         for entry in &comparison.entries {
-            let mut row = vec![scenario.link_name.clone(), entry.name.clone()];
-            row.extend(nested(&entry.mean).into_iter().map(|(_, value)| value));
+            let mut row = vec![setting.link_name.clone(), entry.name.clone()];
+            let values = by_name(&entry.mean).into_iter();
+            row.extend(values.map(|(_, value)| match serde_json::json!(value) {
+                serde_json::Value::Null => String::new(),
+                number => number.to_string(),
+            }));
             writer.write_record(&row).map_err(Failure::run)?;
         }
     }
     writer.into_inner().map_err(Failure::run)
 }
 
-/// Names and values of a JSON object, those of inner objects as `outer_inner`.
-fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
-    let mut flat = Vec::new();
-    for (name, value) in value.as_object().into_iter().flatten() {
-        match value {
-            serde_json::Value::Object(_) => {
-                flat.extend(
-                    flatten(value)
-                        .into_iter()
-                        .map(|(n, v)| (format!("{name}_{n}"), v)),
-                );
-            }
-            serde_json::Value::Null => flat.push((name.clone(), String::new())),
-            _ => flat.push((name.clone(), value.to_string())),
-        }
+/// A run that failed, in a sentence.
+pub(crate) fn failed(run: &FailedRun) -> String {
+    format!("{}, seed {}: {}", run.name, run.seed, run.reason)
+}
+
+/// Fails where runs did.
+pub(crate) fn complain(failed: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return Ok(());
     }
-    flat
+    Err(Failure::run(format!(
+        "runs failed and are missing above: {}",
+        failed.join("; ")
+    )))
 }

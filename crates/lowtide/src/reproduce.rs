@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::claim::Holds;
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::report::{PaperResult, Report, Sweep};
 use lowtide_lab::reproduce::{self, Experiment, Row};
@@ -14,6 +15,7 @@ use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 
 use crate::experiment::complain;
 use crate::failure::Failure;
+use crate::run_flags::RunFlags;
 use crate::{output, progress};
 
 #[derive(clap::Args)]
@@ -30,13 +32,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     experiments: Option<PathBuf>,
 
-    /// Runs of each cell [default: the files', 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: Option<u64>,
-
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    jobs: Option<u64>,
+    #[command(flatten)]
+    flags: RunFlags,
 
     /// List the experiments and run none
     #[arg(long)]
@@ -59,7 +56,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let files = match &args.experiments {
         None => reproduce::built_in().map_err(Failure::run)?,
         Some(folder) => load(folder)?,
@@ -83,12 +80,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return output::print(text.as_bytes());
     }
     for file in &mut files {
-        if let Some(seeds) = args.seeds {
-            file.set_seeds(seeds);
-        }
+        args.flags.apply(file);
     }
     let started = Instant::now();
-    let experiments = execute(args, files)?;
+    let experiments = execute(args, contenders, files)?;
     let rows: Vec<Vec<Row>> = experiments
         .iter()
         .map(reproduce::rows)
@@ -151,11 +146,9 @@ fn made_by(args: &Args) -> String {
     } else {
         ""
     };
-    let seeds = args
-        .seeds
-        .map_or_else(String::new, |n| format!(" --seeds {n}"));
+    let flags = args.flags.shown();
     let which = &args.which;
-    format!("lowtide reproduce {which}{traces}{seeds}")
+    format!("lowtide reproduce {which}{traces}{flags}")
 }
 
 fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
@@ -175,12 +168,16 @@ fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
 }
 
 /// Runs all cells of all files as one piece of work, so that no core waits for another file.
-fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Failure> {
+fn execute(
+    args: &Args,
+    contenders: &Contenders,
+    files: Vec<ScenarioFile>,
+) -> Result<Vec<Experiment>, Failure> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut parts = Vec::new();
     let mut over_time = Vec::new();
     for file in &files {
-        let own = file.cells().map_err(Failure::input)?;
+        let own = file.cells(contenders).map_err(Failure::input)?;
         if args.document.is_some() || args.report.is_some() {
             let places = reproduce::cells_over_time(file, &own).map_err(Failure::input)?;
             over_time.extend(places.into_iter().map(|place| cells.len() + place));
@@ -197,7 +194,10 @@ fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Fai
                 );
             }
             if !found.is_empty() {
-                recorded = file.on_traces(&found).cells().map_err(Failure::input)?;
+                recorded = file
+                    .on_traces(&found)
+                    .cells(contenders)
+                    .map_err(Failure::input)?;
             }
         }
         parts.push((own.len(), recorded.len()));
@@ -206,7 +206,7 @@ fn execute(args: &Args, files: Vec<ScenarioFile>) -> Result<Vec<Experiment>, Fai
     }
     let bar = progress::bar(experiment::count_runs(&cells, None));
     let options = Options {
-        jobs: args.jobs.unwrap_or(0) as usize,
+        jobs: args.flags.threads(),
         store: None,
         over_time: &over_time,
     };

@@ -1,17 +1,17 @@
 //! `lowtide trace`.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
 use lowtide_sim::trace::generate::{self, Cellular};
-use lowtide_sim::trace::{info, mahimahi, quantity, series};
+use lowtide_sim::trace::{self, info, mahimahi, series};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::link_args::load_trace;
 use crate::output;
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -250,4 +250,10 @@ fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result
         );
     }
     output::print(text.as_bytes())
+}
+
+/// Reads a trace; the error names the file.
+fn load_trace(file: &Path, opportunity: Option<Bytes>) -> Result<Link, Failure> {
+    trace::load(file, opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY))
+        .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
 }

@@ -626,3 +626,87 @@ fn reproduce_prints_rows_with_the_papers_value_ours_and_whether_the_claim_holds(
     let figure = fs::read_to_string(folder.path().join("page/acd-rtt.svg")).unwrap();
     assert!(figure.starts_with("<svg"));
 }
+
+/// The results of one contender of a comparison.
+fn contender<'a>(comparison: &'a Value, name: &str) -> &'a Value {
+    let results = comparison["results"].as_array().unwrap();
+    let entry = results.iter().find(|r| r["controller"] == name);
+    entry.unwrap()
+}
+
+#[test]
+fn flags_and_a_file_that_say_the_same_measure_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("same.toml");
+    let text = r#"
+link = { rate = "10mbit", buffer = "1bdp" }
+path = { rtt = "30ms", loss = "0.5%", jitter = "2ms" }
+run = { duration = "4s", seeds = 2, first_seed = 7 }
+[[flows]]
+controller = "cubic"
+count = 2
+every = "1s"
+ack_every = 4
+access = { sender_rate = "20mbit" }
+"#;
+    fs::write(&path, text).unwrap();
+    let flags = "--cc cubic --rate 10mbit --buffer 1bdp --rtt 30ms --loss 0.5% --jitter 2ms \
+                 --duration 4s --seeds 2 --seed 7 --flows 2 --stagger 1s --ack-every 4 \
+                 --access-rate 20mbit";
+    let mut hosts = vec!["model"];
+    if cfg!(feature = "quic") {
+        hosts.push("quic");
+    }
+    let mut throughputs = Vec::new();
+    for host in hosts {
+        let mut args = vec!["compare", "--json", "--host", host];
+        args.extend(flags.split_whitespace());
+        let compared: Value = serde_json::from_str(&stdout(&args)).unwrap();
+        let compared = contender(&compared, "cubic");
+        let path = path.to_str().unwrap();
+        let run = stdout(&["run", path, "--json", "--host", host]);
+        let run: Value = serde_json::from_str(&run).unwrap();
+        let run = &run["results"][0];
+        for key in [
+            "throughput_mbps",
+            "rtt_ms",
+            "queue_delay_ms",
+            "loss_share",
+            "jain",
+        ] {
+            assert_eq!(compared[key], run[key], "{host}: {key}");
+            assert_eq!(compared["ci95"][key], run["ci95"][key], "{host}: {key}");
+        }
+        throughputs.push(run["throughput_mbps"].as_f64().unwrap());
+    }
+    assert!(
+        throughputs.iter().all(|mbps| *mbps > 1.0),
+        "{throughputs:?}"
+    );
+    if let [model, quic] = throughputs[..] {
+        assert!((model - quic).abs() > 1e-9, "another stack, another result");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_by_its_flag() {
+    refused(
+        &["compare", "--ack-every", "0"],
+        &["--ack-every: must lie between 1 and 1000"],
+    );
+    refused(
+        &["compare", "--ack-every", "4", "--transport", "tcp"],
+        &["--ack-every: is for quic only (see --transport)"],
+    );
+    refused(
+        &["compare", "--packet-size", "70kB"],
+        &["--packet-size: the most is"],
+    );
+    refused(&["compare", "--seeds", "0"], &["--seeds: must lie between"]);
+    if cfg!(feature = "quic") {
+        refused(
+            &["compare", "--host", "quic", "--transport", "tcp"],
+            &["--transport: the QUIC host has no TCP (see --host)"],
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::units::Duration;
+use crate::units::{Duration, quantity};
 
 /// The values that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,8 @@ impl Domain {
                 .ok()
                 .filter(|x| (min..=max).contains(x))
                 .map(Value::Real),
-            Self::Span { min, max } => parse_span(text)
+            Self::Span { min, max } => quantity::duration_or_zero(text)
+                .ok()
                 .filter(|span| (min..=max).contains(span))
                 .map(Value::Span),
             Self::Choice(words) => words.iter().find(|w| **w == text).copied().map(Value::Word),
@@ -85,21 +86,6 @@ impl fmt::Display for Spelt {
             us => write!(f, "{us}us"),
         }
     }
-}
-
-fn parse_span(text: &str) -> Option<Duration> {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let nanos = match unit {
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    };
-    let number: f64 = number.parse().ok()?;
-    Some(Duration::from_nanos(libm::round(number * nanos) as u64))
 }
 
 /// A parameter of a controller.

@@ -5,6 +5,7 @@
 //! controller is fed by the network, and no input may make it panic or wrap around.
 
 mod bytes;
+pub mod quantity;
 mod rate;
 mod time;
 

@@ -14,24 +14,19 @@ use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{cdf, fairness, rates, share_window, shares};
-use crate::metrics::Metrics;
-use crate::scenario::Scenario;
+use crate::metrics::{Metric, Metrics};
+use crate::setting::Setting;
 use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
 
 /// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
 /// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `phases`, `plane`, `rtt-cdf`,
 /// `queueing-delay-cdf`, and for several flows `jain` and `shares`, each as `.svg` and `.png`.
-/// `shares` is of the first contender, `phases` of each one's first flow. `seed` is the first seed,
-/// whose runs are shown over time.
+/// `shares` is of the first contender, `phases` of each one's first flow. What is over time is the
+/// first seed's.
 ///
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
-pub fn write(
-    scenario: &Scenario,
-    comparison: &Comparison,
-    seed: u64,
-    folder: &Path,
-) -> io::Result<()> {
+pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let fonts = raster::fonts();
     let drawn = |e: Box<dyn Error>| io::Error::other(e.to_string());
@@ -40,12 +35,12 @@ pub fn write(
         fs::write(folder.join(format!("{name}.svg")), svg)?;
         fs::write(folder.join(format!("{name}.png")), png)
     };
-    for plot in plots(scenario, comparison, seed).map_err(drawn)? {
+    for plot in plots(setting, comparison).map_err(drawn)? {
         write(&plot.name, plot.svg().map_err(drawn)?)?;
     }
     let rows = strips(comparison);
     if !rows.is_empty() {
-        let svg = phases::svg(&rows, scenario.duration).map_err(drawn)?;
+        let svg = phases::svg(&rows, setting.duration).map_err(drawn)?;
         write("phases", svg)?;
     }
     Ok(())
@@ -75,11 +70,7 @@ struct Shown<'a> {
     timeline: Option<Timeline>,
 }
 
-fn plots(
-    scenario: &Scenario,
-    comparison: &Comparison,
-    seed: u64,
-) -> Result<Vec<Plot>, Box<dyn Error>> {
+fn plots(setting: &Setting, comparison: &Comparison) -> Result<Vec<Plot>, Box<dyn Error>> {
     let mut controllers = 0;
     let shown: Vec<Shown<'_>> = comparison
         .entries
@@ -114,8 +105,8 @@ fn plots(
         .filter_map(|s| Some((s, s.timeline.as_ref()?)))
         .collect();
     if let Some((_, first)) = timed.first() {
-        let link = scenario.link.link(scenario.duration, seed)?;
-        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), scenario.duration);
+        let link = setting.link.link(setting.duration, setting.seeds.first)?;
+        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), setting.duration);
         rate.area = shade(&link, first);
         rate.lines = timed
             .iter()
@@ -132,7 +123,7 @@ fn plots(
             move |t: &Timeline| t.link().iter().map(get).collect::<Vec<Envelope>>()
         };
         let filled = |name, axis, get: &dyn Fn(&Timeline) -> Vec<Envelope>| {
-            let mut plot = over_time(name, axis, scenario.duration);
+            let mut plot = over_time(name, axis, setting.duration);
             plot.lines = timed.iter().map(|(s, t)| filled(s, t, &get(t))).collect();
             plot
         };
@@ -151,9 +142,9 @@ fn plots(
             }
         }));
         plots.push(window);
-        if scenario.flows > 1 {
-            plots.push(jain(scenario, &timed));
-            plots.push(stacked(scenario, first));
+        if setting.flow_count() > 1 {
+            plots.push(jain(setting, &timed));
+            plots.push(stacked(setting, first));
         }
     }
     Ok(plots)
@@ -177,14 +168,22 @@ fn filled(shown: &Shown<'_>, timeline: &Timeline, envelopes: &[Envelope]) -> Lin
     }
 }
 
+/// What the plane shows across and up.
+const DELAY: &str = "rtt_ms.p95";
+const THROUGHPUT: &str = "throughput_mbps";
+
+fn title_of(key: &str) -> String {
+    Metric::of_key(key).map_or_else(String::new, Metric::title)
+}
+
 /// Throughput against delay: mean and 95 % interval of the seeds, and the constant windows.
 fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
     let mut plot = Plot::new(
         "plane",
-        Axis::log("95th percentile of the RTT, ms"),
-        Axis::linear("throughput, Mbit/s"),
+        Axis::log(&title_of(DELAY)),
+        Axis::linear(&title_of(THROUGHPUT)),
     );
-    let place = |m: &Metrics| (m.rtt_ms.p95, m.throughput_mbps);
+    let place = |m: &Metrics| (m[DELAY], m[THROUGHPUT]);
     let windows = comparison.windows.iter().map(|(_, m)| place(m));
     plot.lines = vec![Line {
         label: "constant windows".to_string(),
@@ -195,7 +194,7 @@ fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
     }];
     plot.marks = shown
         .iter()
-        .filter(|s| s.entry.role != Role::Floor && s.entry.mean.rtt_ms.p95.is_finite())
+        .filter(|s| s.entry.role != Role::Floor && s.entry.mean[DELAY].is_finite())
         .map(|s| Mark {
             label: s.entry.name.clone(),
             look: s.look,
@@ -203,7 +202,7 @@ fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
             spread: s.entry.ci95.as_ref().map_or((0.0, 0.0), |ci| {
                 let (x, y) = place(ci);
                 // An interval must stay on a logarithmic axis.
-                (x.min(s.entry.mean.rtt_ms.p95 * 0.9), y)
+                (x.min(s.entry.mean[DELAY] * 0.9), y)
             }),
         })
         .collect();
@@ -229,9 +228,9 @@ fn distribution(
     plot
 }
 
-fn jain(scenario: &Scenario, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
+fn jain(setting: &Setting, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
     let y = Axis::linear("Jain's index").within(0.0, 1.05);
-    let mut plot = over_time("jain", y, scenario.duration);
+    let mut plot = over_time("jain", y, setting.duration);
     plot.lines = timed
         .iter()
         .map(|(s, t)| {
@@ -245,9 +244,9 @@ fn jain(scenario: &Scenario, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
 }
 
 /// The rates of the flows of one run, each on top of those before it.
-fn stacked(scenario: &Scenario, timeline: &Timeline) -> Plot {
+fn stacked(setting: &Setting, timeline: &Timeline) -> Plot {
     let y = Axis::linear("rates on top of each other, Mbit/s");
-    let mut plot = over_time("shares", y, scenario.duration);
+    let mut plot = over_time("shares", y, setting.duration);
     let window = share_window(timeline.bin());
     let mut below: Vec<f64> = Vec::new();
     for (n, flow) in timeline.flows().iter().enumerate() {

@@ -258,6 +258,9 @@ pub(crate) struct Plot {
     pub(crate) marks: Vec<Mark>,
 }
 
+/// What is drawn on.
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
+
 impl Plot {
     pub(crate) fn new(name: &str, x: Axis, y: Axis) -> Self {
         Self {
@@ -299,7 +302,6 @@ impl Plot {
         };
         let x_ends = self.x.ends(points().map(|p| p.0));
         let y_ends = self.y.ends(points().map(|p| p.1));
-        let at = |(x, y): (f64, f64)| (self.x.place(x), self.y.place(y));
         let mut builder = ChartBuilder::on(&area);
         builder
             .margin(12)
@@ -321,80 +323,95 @@ impl Plot {
             .draw()?;
         if !self.area.is_empty() {
             chart.draw_series(AreaSeries::new(
-                self.area.iter().map(|p| at(*p)),
+                self.area.iter().map(|p| self.place(*p)),
                 self.y.place(0.0).max(y_ends.0),
                 CAPACITY,
             ))?;
         }
         for line in &self.lines {
-            let colour = line.look.colour();
-            if !line.low.is_empty() {
-                let seen = || {
-                    line.points
-                        .iter()
-                        .zip(&line.low)
-                        .filter(|(p, _)| p.1.is_finite())
-                };
-                let upper = seen().map(|(p, _)| at(*p));
-                let lower = seen().rev().map(|(p, low)| at((p.0, *low)));
-                chart.draw_series([Polygon::new(
-                    upper.chain(lower).collect::<Vec<_>>(),
-                    colour.mix(0.18),
-                )])?;
-            }
-            let seen: Vec<(f64, f64)> = line
-                .points
-                .iter()
-                .filter(|p| p.1.is_finite())
-                .map(|p| at(*p))
-                .collect();
-            let style = colour.stroke_width(1);
-            if line.dashed || line.look == Look::Level {
-                chart.draw_series(DashedLineSeries::new(seen.iter().copied(), 6, 4, style))?;
-                continue;
-            }
-            chart.draw_series(LineSeries::new(seen.iter().copied(), style))?;
-            let look = line.look;
-            let stride = (seen.len() / MARKS).max(1);
-            let offset = match look {
-                Look::Controller(n) => (n * stride) / SHAPES,
-                Look::Printed(_) | Look::Frame | Look::Level => stride / 2,
-            };
-            chart.draw_series(
-                seen.iter()
-                    .skip(offset % stride)
-                    .step_by(stride)
-                    .map(|p| EmptyElement::at(*p) + shape((0, 0), look, 4)),
-            )?;
+            self.draw_line(&mut chart, line)?;
         }
         for series in &self.series {
-            let style = series.look.colour().stroke_width(1);
-            // Zero has no place on a logarithmic axis.
-            let shown = |p: &&(f64, f64)| !self.y.log || p.1 > 0.0;
-            let points = || series.points.iter().filter(shown).map(|p| at(*p));
-            if series.joined {
-                chart.draw_series(LineSeries::new(points(), style))?;
-            }
-            // On a logarithmic axis an interval may have no lower end.
-            let bars = series
-                .bars()
-                .map(|bar| bar.map(at).map(|(x, y)| (x, y.max(y_ends.0))));
-            chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
-            chart.draw_series(
-                points().map(|p| EmptyElement::at(p) + shape((0, 0), series.look, 4)),
-            )?;
+            self.draw_series(&mut chart, series, y_ends.0)?;
         }
         for mark in &self.marks {
-            let (x, y) = mark.at;
-            let style = mark.look.colour().stroke_width(1);
-            let (dx, dy) = mark.spread;
-            let bars = [
-                [at((x - dx, y)), at((x + dx, y))],
-                [at((x, y - dy)), at((x, y + dy))],
-            ];
-            chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
-            chart.draw_series([EmptyElement::at(at(mark.at)) + shape((0, 0), mark.look, 6)])?;
+            self.draw_mark(&mut chart, mark)?;
         }
+        Ok(())
+    }
+
+    /// Where a point stands on the scales.
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x.place(x), self.y.place(y))
+    }
+
+    fn draw_line(&self, chart: &mut Chart<'_, '_>, line: &Line) -> Result<(), Box<dyn Error>> {
+        let look = line.look;
+        let colour = look.colour();
+        if !line.low.is_empty() {
+            let pairs = || line.points.iter().zip(&line.low);
+            let seen = || pairs().filter(|(p, _)| p.1.is_finite());
+            let upper = seen().map(|(p, _)| self.place(*p));
+            let lower = seen().rev().map(|(p, low)| self.place((p.0, *low)));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            chart.draw_series([Polygon::new(outline, colour.mix(0.18))])?;
+        }
+        let seen: Vec<(f64, f64)> = line
+            .points
+            .iter()
+            .filter(|p| p.1.is_finite())
+            .map(|p| self.place(*p))
+            .collect();
+        let style = colour.stroke_width(1);
+        if line.dashed || look == Look::Level {
+            chart.draw_series(DashedLineSeries::new(seen.iter().copied(), 6, 4, style))?;
+            return Ok(());
+        }
+        chart.draw_series(LineSeries::new(seen.iter().copied(), style))?;
+        let stride = (seen.len() / MARKS).max(1);
+        let offset = match look {
+            Look::Controller(n) => (n * stride) / SHAPES,
+            Look::Printed(_) | Look::Frame | Look::Level => stride / 2,
+        };
+        let marked = seen.iter().skip(offset % stride).step_by(stride);
+        chart.draw_series(marked.map(|p| EmptyElement::at(*p) + shape((0, 0), look, 4)))?;
+        Ok(())
+    }
+
+    /// Points with their intervals; `bottom`: where the vertical scale begins.
+    fn draw_series(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        series: &Series,
+        bottom: f64,
+    ) -> Result<(), Box<dyn Error>> {
+        let style = series.look.colour().stroke_width(1);
+        // Zero has no place on a logarithmic axis.
+        let shown = |p: &&(f64, f64)| !self.y.log || p.1 > 0.0;
+        let points = || series.points.iter().filter(shown).map(|p| self.place(*p));
+        if series.joined {
+            chart.draw_series(LineSeries::new(points(), style))?;
+        }
+        // On a logarithmic axis an interval may have no lower end.
+        let end = |point: (f64, f64)| {
+            let (x, y) = self.place(point);
+            (x, y.max(bottom))
+        };
+        let bars = series.bars().map(|bar| bar.map(end));
+        chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
+        chart.draw_series(points().map(|p| EmptyElement::at(p) + shape((0, 0), series.look, 4)))?;
+        Ok(())
+    }
+
+    fn draw_mark(&self, chart: &mut Chart<'_, '_>, mark: &Mark) -> Result<(), Box<dyn Error>> {
+        let (x, y) = mark.at;
+        let style = mark.look.colour().stroke_width(1);
+        let (dx, dy) = mark.spread;
+        let bars = [[(x - dx, y), (x + dx, y)], [(x, y - dy), (x, y + dy)]];
+        let bars = bars.map(|bar| bar.map(|end| self.place(end)));
+        chart.draw_series(bars.map(|bar| PathElement::new(bar, style)))?;
+        let at = EmptyElement::at(self.place(mark.at));
+        chart.draw_series([at + shape((0, 0), mark.look, 6)])?;
         Ok(())
     }
 

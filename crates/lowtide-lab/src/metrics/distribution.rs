@@ -2,7 +2,6 @@
 
 use hdrhistogram::Histogram;
 use lowtide_cc::units::Duration;
-use serde::Serialize;
 
 /// Significant decimal digits of percentiles.
 const DIGITS: u8 = 3;
@@ -100,7 +99,7 @@ impl Delays {
 }
 
 /// A distribution in five numbers, milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySummary {
     /// Mean.
     pub mean: f64,

@@ -12,7 +12,7 @@ use super::{Report, Run};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
 use crate::metrics::Metrics;
-use crate::scenario::Scenario;
+use crate::setting::Setting;
 use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
 
 /// Values over time of one report. They take 2.7 bytes each; all that is bounded here is 3.9 MB, so
@@ -30,7 +30,7 @@ const CDF_POINTS: usize = 400;
 pub(super) struct Data<'a> {
     about: &'a str,
     rate_window_ms: f64,
-    columns: &'static [Column],
+    columns: Vec<Column>,
     links: Vec<LinkData<'a>>,
     sweeps: &'a [Sweep],
     papers: &'a [PaperResult],
@@ -138,12 +138,12 @@ impl<'a> Data<'a> {
         Ok(Self {
             about: &report.about,
             rate_window_ms: RATE_WINDOW.as_millis_f64(),
-            columns: columns(runs.iter().any(|r| r.scenario.flows > 1)),
+            columns: columns(runs.iter().any(|r| r.setting.flow_count() > 1)),
             links: runs
                 .iter()
                 .map(|run| {
-                    let scenario = run.scenario;
-                    let link = scenario.link.link(scenario.duration, run.seed)?;
+                    let setting = run.setting;
+                    let link = setting.link.link(setting.duration, setting.seeds.first)?;
                     Ok(link_data(run, &link, thinning))
                 })
                 .collect::<Result<_, LinkError>>()?,
@@ -199,24 +199,23 @@ fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -
 
 fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a> {
     let Run {
-        scenario,
+        setting,
         comparison,
-        seed,
     } = *run;
     let entries: Vec<EntryData<'a>> = comparison
         .entries
         .iter()
-        .map(|entry| entry_data(entry, scenario.flows > 1, thinning))
+        .map(|entry| entry_data(entry, setting.flow_count() > 1, thinning))
         .collect();
     let timeline = comparison.entries.iter().find_map(|e| e.timeline.as_ref());
     let bin = timeline.map_or(Duration::ZERO, |t| t.bin() * thinning.factor as u64);
     let bins = timeline.map_or(0, |t| t.link().len().div_ceil(thinning.factor));
     LinkData {
-        name: &scenario.link_name,
-        setting: setting(scenario, comparison),
-        seed,
-        duration: scenario.duration.as_secs_f64(),
-        flows: scenario.flows,
+        name: &setting.link_name,
+        setting: about(setting, comparison),
+        seed: setting.link.seed(setting.seeds.first),
+        duration: setting.duration.as_secs_f64(),
+        flows: setting.flow_count(),
         seeds: comparison.entries.first().map_or(0, |e| e.seeds.len()),
         bin: bin.as_secs_f64(),
         capacity: (!link.is_unlimited() && bins > 0)
@@ -225,18 +224,18 @@ fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a>
         windows: comparison
             .windows
             .iter()
-            .filter(|(_, m)| m.rtt_ms.p95.is_finite())
+            .filter(|(_, m)| m["rtt_ms.p95"].is_finite())
             .map(|(name, m)| WindowData {
                 name,
-                delay: short(m.rtt_ms.p95),
-                rate: short(m.throughput_mbps),
+                delay: short(m["rtt_ms.p95"]),
+                rate: short(m["throughput_mbps"]),
             })
             .collect(),
     }
 }
 
-/// A scenario in one line.
-fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
+/// A setting in one line.
+fn about(setting: &Setting, comparison: &Comparison) -> String {
     let seeds = comparison.entries.first().map_or(0, |e| e.seeds.len());
     let plural = |n: usize, what: &str| match n {
         1 => format!("1 {what}"),
@@ -244,9 +243,9 @@ fn setting(scenario: &Scenario, comparison: &Comparison) -> String {
     };
     format!(
         "RTT {}, {} s, {}, {}",
-        scenario.rtt,
-        scenario.duration.as_secs_f64(),
-        plural(scenario.flows, "flow"),
+        setting.rtt,
+        setting.duration.as_secs_f64(),
+        plural(setting.flow_count(), "flow"),
         plural(seeds, "seed"),
     )
 }
@@ -263,7 +262,7 @@ fn entry_data<'a>(entry: &'a Entry, several_flows: bool, thinning: Thinning) -> 
     let cells = |m: &Metrics| -> Vec<f64> {
         columns(several_flows)
             .iter()
-            .map(|c| short((c.value)(m)))
+            .map(|c| short(c.value(m)))
             .collect()
     };
     EntryData {
@@ -274,8 +273,8 @@ fn entry_data<'a>(entry: &'a Entry, several_flows: bool, thinning: Thinning) -> 
         seeds: entry
             .seeds
             .iter()
-            .filter(|m| m.rtt_ms.p95.is_finite())
-            .map(|m| (short(m.rtt_ms.p95), short(m.throughput_mbps)))
+            .filter(|m| m["rtt_ms.p95"].is_finite())
+            .map(|m| (short(m["rtt_ms.p95"]), short(m["throughput_mbps"])))
             .collect(),
         rtt: cdf(&entry.rtt, thinning.points),
         queueing: cdf(&entry.queueing, thinning.points),

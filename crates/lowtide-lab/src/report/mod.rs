@@ -20,7 +20,7 @@ use self::data::Data;
 pub use self::papers::PaperResult;
 pub use self::sweep::Sweep;
 use crate::compare::Comparison;
-use crate::scenario::Scenario;
+use crate::setting::Setting;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -55,12 +55,10 @@ const SCRIPTS: [&str; 11] = [
 /// A comparison on one link, run with timelines.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The link and the path.
-    pub scenario: &'a Scenario,
-    /// What was run on it.
+    /// What was run; over time the runs of its first seed are shown.
+    pub setting: &'a Setting,
+    /// What came out.
     pub comparison: &'a Comparison,
-    /// The first seed, whose runs are shown over time.
-    pub seed: u64,
 }
 
 /// What a report shows; what is empty is left out.
@@ -79,17 +77,16 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Comparisons that were run with timelines; `seed` is the first seed.
+    /// Comparisons that were run with timelines.
     #[must_use]
-    pub fn of_comparisons(runs: &'a [(Scenario, Comparison)], seed: u64) -> Self {
+    pub fn of_comparisons(runs: &'a [(Setting, Comparison)]) -> Self {
         let title = match runs {
-            [(scenario, _)] => scenario.link_name.clone(),
+            [(setting, _)] => setting.link_name.clone(),
             several => format!("{} links", several.len()),
         };
-        let run = |(scenario, comparison): &'a (Scenario, Comparison)| Run {
-            scenario,
+        let run = |(setting, comparison): &'a (Setting, Comparison)| Run {
+            setting,
             comparison,
-            seed,
         };
         Self {
             title,
@@ -129,10 +126,10 @@ fn json_in_page(data: &Data<'_>) -> serde_json::Result<String> {
 }
 
 /// Writes the report of comparisons that were run with timelines to `path`, and the folders above
-/// it. `seed` is the first seed, whose runs are shown over time.
+/// it.
 ///
 /// # Errors
 /// When a link cannot be made again or the file cannot be written.
-pub fn write(runs: &[(Scenario, Comparison)], seed: u64, path: &Path) -> io::Result<()> {
-    Report::of_comparisons(runs, seed).write(path)
+pub fn write(runs: &[(Setting, Comparison)], path: &Path) -> io::Result<()> {
+    Report::of_comparisons(runs).write(path)
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::quantity;
+use lowtide_cc::units::quantity;
+use lowtide_sim::queue::{self, QueueLimit};
 use serde::Serialize;
 
-use crate::compare::FailedRun;
 use crate::curves::short;
 use crate::experiment::CellResult;
+use crate::metrics::{Better, CATALOGUE, Metric, split_group};
+use crate::run::FailedRun;
 use crate::scenario_file::ScenarioFile;
 
 /// Numbers of all sweeps of one report, some seven bytes each.
@@ -20,7 +21,7 @@ pub struct Sweep {
     name: String,
     about: String,
     fields: Vec<Field>,
-    metrics: Vec<Metric>,
+    metrics: Vec<Choice>,
     groups: Vec<Group>,
     /// The field that tells the controllers apart.
     controllers: Option<usize>,
@@ -46,19 +47,28 @@ struct Field {
 }
 
 /// A value that a reader can choose.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Known {
-    label: &'static str,
+#[derive(Clone, Debug, Serialize)]
+struct Choice {
+    key: &'static str,
+    label: String,
     factor: f64,
     /// 1: more is better; −1: less; 0: neither.
     better: i8,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct Metric {
-    key: String,
-    #[serde(flatten)]
-    known: Option<Known>,
+impl Choice {
+    fn of(metric: &Metric) -> Self {
+        Self {
+            key: metric.key,
+            label: metric.title(),
+            factor: metric.factor,
+            better: match metric.better {
+                Better::More => 1,
+                Better::Less => -1,
+                Better::Neither => 0,
+            },
+        }
+    }
 }
 
 /// All flows, or a group of them.
@@ -76,84 +86,6 @@ struct Column {
     half: Vec<Option<f64>>,
 }
 
-const fn known(label: &'static str, factor: f64, better: i8) -> Known {
-    Known {
-        label,
-        factor,
-        better,
-    }
-}
-
-/// In the order in which a reader wants them.
-const KNOWN: &[(&str, Known)] = &[
-    ("throughput_mbps", known("throughput, Mbit/s", 1.0, 1)),
-    ("rtt_ms.mean", known("mean RTT, ms", 1.0, -1)),
-    (
-        "rtt_ms.p95",
-        known("95th percentile of the RTT, ms", 1.0, -1),
-    ),
-    (
-        "rtt_ms.p99",
-        known("99th percentile of the RTT, ms", 1.0, -1),
-    ),
-    (
-        "utilisation",
-        known("used of what the link offered, %", 100.0, 1),
-    ),
-    ("goodput_mbps", known("goodput, Mbit/s", 1.0, 1)),
-    ("share", known("share of all goodput, %", 100.0, 0)),
-    (
-        "queue_delay_ms.mean",
-        known("mean queueing delay, ms", 1.0, -1),
-    ),
-    (
-        "queue_delay_ms.p95",
-        known("95th percentile of the queueing delay, ms", 1.0, -1),
-    ),
-    (
-        "self_inflicted_ms.p95",
-        known("95th percentile of the self-inflicted delay, ms", 1.0, -1),
-    ),
-    ("loss_share", known("bytes lost, %", 100.0, -1)),
-    (
-        "retransmitted_share",
-        known("bytes sent again, %", 100.0, -1),
-    ),
-    ("jain", known("Jain's fairness index", 1.0, 1)),
-    ("power", known("power: throughput over p95 RTT", 1.0, 1)),
-    ("rtt_ms.p50", known("median RTT, ms", 1.0, -1)),
-    ("rtt_ms.max", known("largest RTT, ms", 1.0, -1)),
-    (
-        "queue_delay_ms.p50",
-        known("median queueing delay, ms", 1.0, -1),
-    ),
-    (
-        "queue_delay_ms.p99",
-        known("99th percentile of the queueing delay, ms", 1.0, -1),
-    ),
-    (
-        "queue_delay_ms.max",
-        known("largest queueing delay, ms", 1.0, -1),
-    ),
-    ("equilibrium_s", known("time to share alike, s", 1.0, -1)),
-    ("timeouts", known("timeouts", 1.0, -1)),
-    ("sent_packets", known("packets sent", 1.0, 0)),
-    ("received_packets", known("packets received", 1.0, 0)),
-    ("lost_packets", known("packets lost", 1.0, 0)),
-    ("retransmitted_packets", known("packets sent again", 1.0, 0)),
-    ("sent_mbps", known("sent, Mbit/s", 1.0, 0)),
-    ("estimate_mbps", known("bandwidth estimate, Mbit/s", 1.0, 0)),
-];
-
-/// Splits `flows.0.jain` into `flows.0.` and `jain`.
-fn of_group(name: &str) -> (&str, &str) {
-    let end = name
-        .strip_prefix("flows.")
-        .and_then(|rest| rest.find('.'))
-        .map_or(0, |dot| "flows.".len() + dot + 1);
-    name.split_at(end)
-}
-
 /// A label as a number and what kind of quantity it is. Numbers without a unit are of a kind of
 /// their own, so that what is no quantity at all is not mistaken for one.
 fn number(label: &str) -> Option<(&'static str, f64)> {
@@ -168,7 +100,7 @@ fn number(label: &str) -> Option<(&'static str, f64)> {
             .ok()
             .map(|d| ("time", d.as_millis_f64()))
     };
-    let queue = || match quantity::queue_limit(label).ok()? {
+    let queue = || match queue::parse(label).ok()? {
         QueueLimit::Bdp(n) => Some(("bdp", n)),
         QueueLimit::Packets(n) => Some(("packets", n as f64)),
         QueueLimit::Bytes(b) => Some(("bytes", b.as_f64())),
@@ -199,14 +131,10 @@ impl Sweep {
     #[must_use]
     pub fn new(file: &ScenarioFile, results: &[CellResult]) -> Self {
         let fields = fields(results);
-        let names: BTreeSet<&str> = results
-            .iter()
-            .flat_map(|r| &r.runs)
-            .flat_map(|run| run.values.keys().map(String::as_str))
-            .collect();
+        let names: BTreeSet<String> = results.iter().flat_map(CellResult::names).collect();
         let values = names
             .iter()
-            .map(|name| ((*name).to_string(), column(results, name)))
+            .map(|name| (name.clone(), column(results, name)))
             .collect();
         Self {
             name: file.name(),
@@ -235,7 +163,8 @@ impl Sweep {
             let Some(least) = self.metrics.pop() else {
                 break;
             };
-            self.values.retain(|name, _| of_group(name).1 != least.key);
+            self.values
+                .retain(|name, _| split_group(name).1 != least.key);
             self.omitted += 1;
         }
         self
@@ -283,11 +212,11 @@ fn controllers(results: &[CellResult], fields: &[Field]) -> Option<usize> {
     let called = |f: &Field| f.key.rsplit('.').next() == Some("controller");
     fields.iter().position(called).or_else(|| {
         fields.iter().enumerate().position(|(n, field)| {
-            let pairs: BTreeSet<(usize, &[String])> = results
+            let pairs: BTreeSet<(usize, Vec<&str>)> = results
                 .iter()
-                .map(|r| (place(r, fields)[n], r.cell.prepared.controllers.as_slice()))
+                .map(|r| (place(r, fields)[n], r.cell.setting.controllers()))
                 .collect();
-            let kinds: BTreeSet<&[String]> = pairs.iter().map(|(_, c)| *c).collect();
+            let kinds: BTreeSet<&Vec<&str>> = pairs.iter().map(|(_, c)| c).collect();
             pairs.len() == field.labels.len() && kinds.len() == pairs.len() && kinds.len() > 1
         })
     })
@@ -314,40 +243,36 @@ fn column(results: &[CellResult], name: &str) -> Column {
         })
 }
 
-/// The file's own metrics, then the known ones, then all else.
-fn metrics(file: &ScenarioFile, names: &BTreeSet<&str>) -> Vec<Metric> {
-    let measured: BTreeSet<&str> = names.iter().map(|name| of_group(name).1).collect();
-    let first = file.content.metrics.iter().map(|m| of_group(m).1);
-    let wanted = first
-        .chain(KNOWN.iter().map(|(key, _)| *key))
-        .chain(measured.iter().copied());
-    let mut metrics: Vec<Metric> = Vec::new();
-    for key in wanted.filter(|key| measured.contains(key)) {
-        if metrics.iter().all(|m| m.key != key) {
-            metrics.push(Metric {
-                key: key.to_string(),
-                known: KNOWN.iter().find(|(k, _)| *k == key).map(|(_, k)| *k),
-            });
+/// The file's own metrics, then all others that were measured, those first that readers want first.
+fn metrics(file: &ScenarioFile, names: &BTreeSet<String>) -> Vec<Choice> {
+    let own = file.content.metrics.iter();
+    let own = own.filter_map(|name| Metric::of_key(split_group(name).1));
+    let mut others: Vec<&Metric> = CATALOGUE.iter().collect();
+    others.sort_by_key(|metric| metric.rank);
+    let measured: BTreeSet<&str> = names.iter().map(|name| split_group(name).1).collect();
+    let mut metrics: Vec<Choice> = Vec::new();
+    for metric in own.chain(others).filter(|m| measured.contains(m.key)) {
+        if metrics.iter().all(|known| known.key != metric.key) {
+            metrics.push(Choice::of(metric));
         }
     }
     metrics
 }
 
 /// All flows together and, where there are several, the groups.
-fn groups(results: &[CellResult], names: &BTreeSet<&str>) -> Vec<Group> {
+fn groups(results: &[CellResult], names: &BTreeSet<String>) -> Vec<Group> {
     let mut groups = vec![Group {
         prefix: String::new(),
         name: "all flows together".to_string(),
     }];
-    let prefixes: BTreeSet<&str> = names.iter().map(|name| of_group(name).0).collect();
-    let prefixes: Vec<&str> = prefixes.into_iter().filter(|p| !p.is_empty()).collect();
-    if prefixes.len() < 2 {
+    let numbers: BTreeSet<usize> = names.iter().filter_map(|n| split_group(n).0).collect();
+    if numbers.len() < 2 {
         return groups;
     }
-    for (n, prefix) in prefixes.iter().enumerate() {
+    for n in numbers {
         let mut names = results
             .iter()
-            .filter_map(|r| r.cell.prepared.controllers.get(n));
+            .filter_map(|r| r.cell.setting.controllers().get(n).copied());
         let first = names.next();
         // A controller that the sweep varies is not the group's name.
         let name = match first {
@@ -355,7 +280,7 @@ fn groups(results: &[CellResult], names: &BTreeSet<&str>) -> Vec<Group> {
             _ => format!("group {}", n + 1),
         };
         groups.push(Group {
-            prefix: (*prefix).to_string(),
+            prefix: format!("flows.{n}."),
             name,
         });
     }
@@ -384,12 +309,5 @@ mod tests {
         assert_eq!(of(&["2bdp", "inf"]), None);
         assert_eq!(of(&["2bdp", "100p"]), None);
         assert_eq!(of(&["1s", "1000ms"]), None);
-    }
-
-    #[test]
-    fn groups_are_told_from_their_values() {
-        assert_eq!(of_group("flows.12.rtt_ms.p95"), ("flows.12.", "rtt_ms.p95"));
-        assert_eq!(of_group("rtt_ms.p95"), ("", "rtt_ms.p95"));
-        assert_eq!(of_group("flows.x"), ("", "flows.x"));
     }
 }

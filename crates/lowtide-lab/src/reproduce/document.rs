@@ -136,57 +136,67 @@ fn write_page(
         )?;
     }
     for (experiment, rows) in experiments.iter().zip(rows) {
-        let content = &experiment.file.content;
-        writeln!(text, "\n## {}\n", experiment.file.name())?;
-        if let Some(paper) = &content.paper {
-            writeln!(text, "{} {}\n", paper.reference.trim(), paper.place)?;
-        }
-        if !content.about.is_empty() {
-            writeln!(text, "{}\n", content.about.trim())?;
-        }
-        if let Some(paper) = content.paper.as_ref().filter(|p| !p.stand_in.is_empty()) {
-            writeln!(text, "Not the paper's: {}\n", paper.stand_in.trim())?;
-        }
+        write_experiment(text, experiment, rows, figures)?;
+    }
+    Ok(())
+}
+
+fn write_experiment(
+    text: &mut String,
+    experiment: &Experiment,
+    rows: &[Row],
+    figures: &str,
+) -> std::fmt::Result {
+    let content = &experiment.file.content;
+    writeln!(text, "\n## {}\n", experiment.file.name())?;
+    if let Some(paper) = &content.paper {
+        writeln!(text, "{} {}\n", paper.reference.trim(), paper.place)?;
+    }
+    if !content.about.is_empty() {
+        writeln!(text, "{}\n", content.about.trim())?;
+    }
+    if let Some(paper) = content.paper.as_ref().filter(|p| !p.stand_in.is_empty()) {
+        writeln!(text, "Not the paper's: {}\n", paper.stand_in.trim())?;
+    }
+    writeln!(
+        text,
+        "| setting | metric | paper | ours | claim | holds |\n|---|---|--:|--:|---|---|"
+    )?;
+    for row in rows {
+        let claim = if row.claim == row.expression {
+            format!("`{}`", row.claim)
+        } else {
+            row.claim.clone()
+        };
         writeln!(
             text,
-            "| setting | metric | paper | ours | claim | holds |\n|---|---|--:|--:|---|---|"
+            "| {} | {} | {} | {} | {claim} | {} |",
+            row.setting,
+            row.metric,
+            row.printed(),
+            row.shown(),
+            row.holds.name()
         )?;
-        for row in rows {
-            let claim = if row.claim == row.expression {
-                format!("`{}`", row.claim)
-            } else {
-                row.claim.clone()
-            };
-            writeln!(
-                text,
-                "| {} | {} | {} | {} | {claim} | {} |",
-                row.setting,
-                row.metric,
-                row.printed(),
-                row.shown(),
-                row.holds.name()
-            )?;
-        }
-        let curves = content.figures.iter().map(|f| (&f.title, &f.file));
-        let planes = content.planes.iter().map(|p| (&p.title, &p.file));
-        let timed = content.over_time.iter().map(|f| (&f.title, &f.file));
-        for (title, file) in curves.chain(planes).chain(timed) {
-            writeln!(text, "\n![{title}]({figures}/{file}.svg)")?;
-        }
-        if let Some(paper) = content.paper.as_ref().filter(|p| !p.finding.is_empty()) {
-            writeln!(text, "\n**Found:** {}", paper.finding.trim())?;
-        }
-        for (note, claim) in notes(rows) {
-            writeln!(text, "\n*{claim}*: {note}")?;
-        }
-        let failed: Vec<_> = experiment.failed().collect();
-        for run in failed {
-            writeln!(
-                text,
-                "\nFailed: {}, seed {}: {}",
-                run.name, run.seed, run.reason
-            )?;
-        }
+    }
+    let curves = content.figures.iter().map(|f| (&f.title, &f.file));
+    let planes = content.planes.iter().map(|p| (&p.title, &p.file));
+    let timed = content.over_time.iter().map(|f| (&f.title, &f.file));
+    for (title, file) in curves.chain(planes).chain(timed) {
+        writeln!(text, "\n![{title}]({figures}/{file}.svg)")?;
+    }
+    if let Some(paper) = content.paper.as_ref().filter(|p| !p.finding.is_empty()) {
+        writeln!(text, "\n**Found:** {}", paper.finding.trim())?;
+    }
+    for (note, claim) in notes(rows) {
+        writeln!(text, "\n*{claim}*: {note}")?;
+    }
+    let failed: Vec<_> = experiment.failed().collect();
+    for run in failed {
+        writeln!(
+            text,
+            "\nFailed: {}, seed {}: {}",
+            run.name, run.seed, run.reason
+        )?;
     }
     Ok(())
 }

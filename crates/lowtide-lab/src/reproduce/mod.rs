@@ -17,8 +17,9 @@ pub use self::figures::{Drawn, figures};
 pub use self::over_time::cells_over_time;
 pub use self::papers::built_in;
 use crate::claim::{ClaimError, Context, Holds, evaluate, holds, parse_claim, parse_expression};
-use crate::compare::FailedRun;
 use crate::experiment::CellResult;
+use crate::metrics::{Metric, split_group};
+use crate::run::FailedRun;
 use crate::scenario_file::{FileError, ScenarioFile};
 use crate::statistics::{ci95, mean};
 
@@ -138,12 +139,11 @@ impl Context for Measured<'_> {
                 labels.join(", ")
             )));
         }
-        let known = |r: &&CellResult| r.runs.iter().any(|run| run.values.contains_key(name));
-        // Some values do not exist in every run; a wrong name exists in none.
-        if !cells.iter().any(known)
-            && !self.results.iter().any(|r| known(&r))
-            && name != "equilibrium_s"
-        {
+        // What is known does not exist in every run.
+        let (group, key) = split_group(name);
+        let has_group =
+            |r: &CellResult| group.is_none_or(|group| group < r.cell.setting.groups.len());
+        if Metric::of_key(key).is_none() || !self.results.iter().any(has_group) {
             return Err(ClaimError(format!(
                 "nothing is measured that is called '{name}'"
             )));
@@ -155,7 +155,7 @@ impl Context for Measured<'_> {
                 Some(n) => r
                     .runs
                     .get(n)
-                    .and_then(|run| run.values.get(name).copied())
+                    .and_then(|run| run.measured.get(name))
                     .unwrap_or(f64::NAN),
             })
             .collect())

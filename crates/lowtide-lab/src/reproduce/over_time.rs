@@ -76,18 +76,14 @@ pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, 
     let first = shown.first().ok_or("it has no cell")?;
     let mut plot = frame(figure, first);
     if figure.capacity {
-        let prepared = &first.result.cell.prepared;
-        let seed = prepared.link_seed(prepared.first_seed);
-        let link = prepared
-            .scenario
-            .link
-            .link(prepared.scenario.duration, seed);
+        let setting = &first.result.cell.setting;
+        let link = setting.link.link(setting.duration, setting.seeds.first);
         plot.area = shade(&*link.map_err(|e| e.to_string())?, &first.timeline);
     }
     for run in &shown {
         add_lines(&mut plot, figure, run);
     }
-    let end = first.result.cell.prepared.scenario.duration.as_secs_f64();
+    let end = first.result.cell.setting.duration.as_secs_f64();
     for level in &figure.levels {
         plot.lines.push(Line {
             label: level.label.clone(),
@@ -108,7 +104,7 @@ fn frame(figure: &OverTime, first: &Shown<'_>) -> Plot {
         Quantity::Cwnd => "window, kB",
         Quantity::Queue => "queue, kB",
     };
-    let duration = first.result.cell.prepared.scenario.duration;
+    let duration = first.result.cell.setting.duration;
     let mut plot = over_time(&figure.file, Axis::scaled(label, figure.log), duration);
     plot.title.clone_from(&figure.title);
     plot
@@ -117,18 +113,24 @@ fn frame(figure: &OverTime, first: &Shown<'_>) -> Plot {
 /// The lines of one run: of all flows together, of each group, or of each flow.
 fn add_lines(plot: &mut Plot, figure: &OverTime, run: &Shown<'_>) {
     let t = &run.timeline;
-    let groups = run.result.cell.prepared.groups();
+    let groups = run.result.cell.setting.group_of_flows();
     let parts: Vec<(Option<String>, Vec<usize>)> = match figure.each {
         Each::All => vec![(None, Vec::new())],
         Each::Group => {
-            let controllers = run.result.cell.prepared.controllers.iter().enumerate();
+            let controllers = run
+                .result
+                .cell
+                .setting
+                .controllers()
+                .into_iter()
+                .enumerate();
             let flows_of = |g: usize| (0..t.flows().len()).filter(|n| groups[*n] == g).collect();
             controllers
                 .map(|(g, name)| {
                     // Groups that run the same are told apart by their number.
-                    let name = match run.label == Some(name.as_str()) {
+                    let name = match run.label == Some(name) {
                         true => format!("sender {}", g + 1),
-                        false => name.clone(),
+                        false => name.to_string(),
                     };
                     (Some(name), flows_of(g))
                 })
@@ -143,7 +145,7 @@ fn add_lines(plot: &mut Plot, figure: &OverTime, run: &Shown<'_>) {
             (Some(run), Some(part)) => format!("{run}, {part}"),
             (Some(only), None) => only.to_string(),
             (None, Some(only)) => only,
-            (None, None) => run.result.cell.prepared.controllers.join(" + "),
+            (None, None) => run.result.cell.setting.controllers().join(" + "),
         };
         let (points, low) = values(figure, t, &flows);
         let index = plot.lines.len();

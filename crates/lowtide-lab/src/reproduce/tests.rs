@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::contender::Contenders;
 use crate::experiment::{Options, run};
 
 const SMALL: &str = r#"
@@ -33,7 +34,12 @@ holds = "rtt_ms.mean('window:packets=40') > 1.5 * rtt_ms.mean('window:packets=16
 
 fn experiment(text: &str) -> Experiment {
     let file = ScenarioFile::parse(Path::new("small.toml"), text.to_string()).unwrap();
-    let results = run(&file.cells().unwrap(), Options::default(), &|| ()).unwrap();
+    let results = run(
+        &file.cells(&Contenders::default()).unwrap(),
+        Options::default(),
+        &|| (),
+    )
+    .unwrap();
     Experiment {
         file,
         results,
@@ -96,7 +102,10 @@ fn every_paper_file_is_read_and_has_cells_and_claims() {
     let files = built_in().unwrap();
     for file in &files {
         let name = file.name();
-        assert!(!file.cells().unwrap().is_empty(), "{name}");
+        assert!(
+            !file.cells(&Contenders::default()).unwrap().is_empty(),
+            "{name}"
+        );
         let paper = file
             .content
             .paper

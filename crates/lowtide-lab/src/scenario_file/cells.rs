@@ -1,16 +1,11 @@
 //! A file's cells: every case with every value of the sweep.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use lowtide_sim::link::Link;
-
 use super::error::FileError;
-use super::prepare::{Prepared, Problem};
-use super::sections::Setting;
 use super::{Case, ScenarioFile};
-use crate::experiment::key::Key;
+use crate::contender::Contenders;
+use crate::key::Key;
+use crate::metrics::{CATALOGUE, Metric, split_group};
+use crate::setting::{Problem, Resolver, Sections, Setting};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -24,7 +19,7 @@ pub struct Cell {
     /// Its case and its values, each with the key that it is a value of (`case` for a case).
     pub labels: Vec<(String, String)>,
     /// What is simulated.
-    pub prepared: Prepared,
+    pub setting: Setting,
     /// All of what is simulated but the seed.
     pub key: Key,
 }
@@ -54,12 +49,6 @@ impl Cell {
     }
 }
 
-/// Traces that were read, so that no file is read twice.
-#[derive(Debug, Default)]
-pub(super) struct Traces {
-    pub(super) read: HashMap<(PathBuf, u64), (Arc<Link>, Key)>,
-}
-
 /// A value that a case or the sweep puts at a key, and where the file says so.
 struct Override<'a> {
     key: &'a str,
@@ -67,71 +56,44 @@ struct Override<'a> {
     said_at: Vec<String>,
 }
 
+impl Override<'_> {
+    /// Whether it puts the value at a key, or at one above or below it; numbers of list items left
+    /// aside.
+    fn is_about(&self, key: &str) -> bool {
+        let plain = |key: &str| -> Vec<String> {
+            let parts = key.split('.').filter(|p| p.parse::<usize>().is_err());
+            parts.map(str::to_string).collect()
+        };
+        let (at, said) = (plain(key), plain(self.key));
+        at.starts_with(&said) || said.starts_with(&at)
+    }
+}
+
 impl ScenarioFile {
-    /// All cells in the order of the cases, then of the sweep's keys in the file.
+    /// All cells in the order of the cases, then of the sweep's keys in the file; `contenders` are
+    /// those whom its flows may name.
     ///
     /// # Errors
     /// When a value makes no sense, or there are too many cells.
-    pub fn cells(&self) -> Result<Vec<Cell>, FileError> {
-        let mut traces = Traces::default();
+    pub fn cells(&self, contenders: &Contenders) -> Result<Vec<Cell>, FileError> {
+        let mut resolver = Resolver::new(contenders, self.source.folder());
         let plain = [None];
         let cases: Vec<Option<(usize, &Case)>> = match self.content.cases.as_slice() {
             [] => plain.to_vec(),
             some => some.iter().enumerate().map(Some).collect(),
         };
-        let mut axes: Vec<&String> = self.content.sweep.keys().collect();
-        axes.sort_by_key(|key| {
-            let quoted = format!("\"{key}\"");
-            let text = &self.source.text;
-            text.find(&quoted).or_else(|| text.find(key.as_str()))
-        });
-        let mut count = cases.len();
-        for key in &axes {
-            let values = self.content.sweep[*key].len();
-            if values == 0 {
-                let problem = "an empty list leaves nothing to run".to_string();
-                return Err(self.error_at(&["sweep", key], problem));
-            }
-            count = count.saturating_mul(values);
-            if count > MAX_CELLS {
-                let problem = format!("this makes {count} cells; the most is {MAX_CELLS}");
-                return Err(self.error_at(&["sweep", key], problem));
-            }
-        }
-        let mut cells = Vec::with_capacity(count);
+        let axes = self.axes();
+        let of_a_case = self.count_of_a_case(&axes, cases.len())?;
+        let mut cells = Vec::with_capacity(cases.len() * of_a_case);
         for case in cases {
-            for n in 0..count / self.content.cases.len().max(1) {
+            for n in 0..of_a_case {
                 let mut labels = Vec::new();
-                let mut overrides: Vec<Override<'_>> = self
-                    .fixed
-                    .iter()
-                    .map(|(key, value)| Override {
-                        key,
-                        value,
-                        said_at: key.split('.').map(str::to_string).collect(),
-                    })
-                    .collect();
+                let mut overrides = self.fixed_overrides();
                 if let Some((index, case)) = case {
                     labels.push(("case".to_string(), case.name.clone()));
-                    overrides.extend(case.set.iter().map(|(key, value)| {
-                        Override {
-                            key,
-                            value,
-                            said_at: ["cases", &index.to_string(), "set", key]
-                                .map(str::to_string)
-                                .to_vec(),
-                        }
-                    }));
+                    overrides.extend(overrides_of_case(index, case));
                 }
-                // The last key changes fastest.
-                let mut rest = n;
-                let mut chosen = Vec::new();
-                for key in axes.iter().rev() {
-                    let values = &self.content.sweep[*key];
-                    chosen.push((*key, rest % values.len()));
-                    rest /= values.len();
-                }
-                for (key, at) in chosen.into_iter().rev() {
+                for (key, at) in self.choice(&axes, n) {
                     let value = &self.content.sweep[key][at];
                     let label = match value {
                         toml::Value::String(text) => text.clone(),
@@ -144,17 +106,89 @@ impl ScenarioFile {
                         said_at: vec!["sweep".into(), key.clone(), at.to_string()],
                     });
                 }
-                cells.push(self.cell(labels, &overrides, &mut traces)?);
+                cells.push(self.cell(labels, &overrides, &mut resolver)?);
             }
         }
+        self.check_metrics(&cells)?;
         Ok(cells)
+    }
+
+    /// Whether all metrics that the file wants to be shown can be measured in some cell.
+    fn check_metrics(&self, cells: &[Cell]) -> Result<(), FileError> {
+        let groups = cells.iter().map(|cell| cell.setting.groups.len());
+        let groups = groups.max().unwrap_or(0);
+        for (n, name) in self.content.metrics.iter().enumerate() {
+            let (group, key) = split_group(name);
+            if Metric::of_key(key).is_none() || group.is_some_and(|group| group >= groups) {
+                let known: Vec<&str> = CATALOGUE.iter().map(|metric| metric.key).collect();
+                let problem = format!(
+                    "nothing is called '{name}'; known are {}, of a group as in flows.0.{}",
+                    known.join(", "),
+                    known[0]
+                );
+                return Err(self.error_at(&["metrics", &n.to_string()], problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The sweep's keys in the order of the file.
+    fn axes(&self) -> Vec<&String> {
+        let mut axes: Vec<&String> = self.content.sweep.keys().collect();
+        axes.sort_by_key(|key| {
+            let quoted = format!("\"{key}\"");
+            let text = &self.source.text;
+            text.find(&quoted).or_else(|| text.find(key.as_str()))
+        });
+        axes
+    }
+
+    /// How many cells each case has.
+    fn count_of_a_case(&self, axes: &[&String], cases: usize) -> Result<usize, FileError> {
+        let mut count = 1_usize;
+        for key in axes {
+            let values = self.content.sweep[*key].len();
+            if values == 0 {
+                let problem = "an empty list leaves nothing to run".to_string();
+                return Err(self.error_at(&["sweep", key], problem));
+            }
+            count = count.saturating_mul(values);
+            let all = count.saturating_mul(cases);
+            if all > MAX_CELLS {
+                let problem = format!("this makes {all} cells; the most is {MAX_CELLS}");
+                return Err(self.error_at(&["sweep", key], problem));
+            }
+        }
+        Ok(count)
+    }
+
+    /// Each key's value, by its place, in the n-th cell of a case; the last key changes fastest.
+    fn choice<'a>(&self, axes: &[&'a String], n: usize) -> Vec<(&'a String, usize)> {
+        let mut rest = n;
+        let mut chosen = Vec::with_capacity(axes.len());
+        for key in axes.iter().rev() {
+            let values = &self.content.sweep[*key];
+            chosen.push((*key, rest % values.len()));
+            rest /= values.len();
+        }
+        chosen.reverse();
+        chosen
+    }
+
+    fn fixed_overrides(&self) -> Vec<Override<'_>> {
+        let fixed = self.fixed.iter().map(|(key, value)| Override {
+            key,
+            value,
+            said_at: key.split('.').map(str::to_string).collect(),
+        });
+        fixed.collect()
     }
 
     fn cell(
         &self,
         labels: Vec<(String, String)>,
         overrides: &[Override<'_>],
-        traces: &mut Traces,
+        resolver: &mut Resolver,
     ) -> Result<Cell, FileError> {
         let mut table: toml::Table = self
             .table
@@ -166,7 +200,7 @@ impl ScenarioFile {
             let path: Vec<&str> = o.said_at.iter().map(String::as_str).collect();
             self.error_at(&path, problem)
         };
-        let mut setting: Setting = table
+        let mut sections: Sections = table
             .clone()
             .try_into()
             .map_err(|e: toml::de::Error| self.error_at(&[], e.message().to_string()))?;
@@ -182,42 +216,38 @@ impl ScenarioFile {
             }
             let path: Vec<&str> = o.key.split('.').collect();
             put(&mut table, &path, o.value).map_err(|problem| said_at(o, problem))?;
-            setting = table
+            sections = table
                 .clone()
                 .try_into()
                 .map_err(|e: toml::de::Error| said_at(o, e.message().trim().replace('\n', " ")))?;
         }
-        let (prepared, trace_key) =
-            Prepared::new(&setting, &self.source, traces).map_err(|Problem { at, problem }| {
-                // What a case or the sweep said is wrong there.
-                let same = |o: &&Override<'_>| {
-                    let plain = |key: &str| {
-                        let parts = key.split('.').filter(|p| p.parse::<usize>().is_err());
-                        parts.map(str::to_string).collect::<Vec<_>>()
-                    };
-                    let (at, said) = (plain(&at), plain(o.key));
-                    at.starts_with(&said) || said.starts_with(&at)
-                };
-                match overrides.iter().rfind(same) {
-                    Some(o) => said_at(o, problem),
-                    None => {
-                        let path: Vec<&str> = at.split('.').collect();
-                        self.error_at(&path, problem)
-                    }
+        let wrong = |problem: Problem| {
+            let text = problem.sentence(str::to_string);
+            // What a case or the sweep said is wrong there.
+            match overrides.iter().rfind(|o| o.is_about(&problem.at)) {
+                Some(o) => said_at(o, text),
+                None => {
+                    let path: Vec<&str> = problem.at.split('.').collect();
+                    self.error_at(&path, text)
                 }
-            })?;
-        if let Some(toml::Value::Table(run)) = table.get_mut("run") {
-            // Neither changes what happens in a run.
-            run.remove("seeds");
-            run.remove("first_seed");
-        }
-        let key = Key::of(&[table.to_string().as_bytes(), trace_key.as_bytes()]);
+            }
+        };
         Ok(Cell {
+            setting: resolver.setting(&sections).map_err(wrong)?,
+            key: resolver.key(&sections).map_err(wrong)?,
             labels,
-            prepared,
-            key,
         })
     }
+}
+
+fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override<'_>> {
+    case.set.iter().map(move |(key, value)| Override {
+        key,
+        value,
+        said_at: ["cases", &index.to_string(), "set", key]
+            .map(str::to_string)
+            .to_vec(),
+    })
 }
 
 /// Puts a value at a path; a name where there is a list goes into each of its items.

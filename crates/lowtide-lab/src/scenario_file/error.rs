@@ -63,9 +63,9 @@ impl Source {
         }
     }
 
-    /// A path as the file means it: from its own folder.
-    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
-        self.file.parent().unwrap_or(Path::new("")).join(path)
+    /// The folder from which the file means its paths: its own.
+    pub(super) fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
     }
 }
 

@@ -1,15 +1,12 @@
 //! Scenario files: experiments that a person can read and edit.
 //!
-//! A file describes one simulation, and says which of its values are varied: `[[cases]]` are named
+//! A file describes one simulation with the [sections](crate::setting::Sections) of a setting, and says which of its values are varied: `[[cases]]` are named
 //! sets of values, `[sweep]` lists values for a key; every case is combined with every value. Each
 //! combination is a [`Cell`]. `docs/scenario-files.md` has an example with comments.
 
 mod cells;
 mod error;
 mod paper;
-mod prepare;
-mod quantity;
-mod sections;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,13 +21,7 @@ use self::error::Source;
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
-pub use self::prepare::Prepared;
-pub use self::quantity::{
-    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
-};
-pub use self::sections::{
-    AccessSection, FlowSection, LinkSection, PathSection, RunSection, Setting, Transport, Value,
-};
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -209,13 +200,22 @@ impl ScenarioFile {
 
     /// Runs each cell with so many seeds.
     pub fn set_seeds(&mut self, seeds: u64) {
+        let seeds = i64::try_from(seeds).unwrap_or(i64::MAX);
+        self.set_run("seeds", toml::Value::Integer(seeds));
+    }
+
+    /// Runs each cell over this host.
+    pub fn set_host(&mut self, host: Host) {
+        self.set_run("host", toml::Value::String(host.to_string()));
+    }
+
+    fn set_run(&mut self, key: &str, value: toml::Value) {
         let run = self
             .table
             .entry("run")
             .or_insert_with(|| toml::Value::Table(toml::Table::new()));
         if let toml::Value::Table(run) = run {
-            let seeds = i64::try_from(seeds).unwrap_or(i64::MAX);
-            run.insert("seeds".to_string(), toml::Value::Integer(seeds));
+            run.insert(key.to_string(), value);
         }
     }
 

@@ -3,13 +3,16 @@ use std::path::Path;
 use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::*;
+use crate::contender::Contenders;
 
 fn parse(text: &str) -> Result<ScenarioFile, FileError> {
     ScenarioFile::parse(Path::new("folder/test.toml"), text.to_string())
 }
 
 fn refused(text: &str, line: usize, key: &str, part: &str) {
-    let error = parse(text).and_then(|f| f.cells().map(drop)).unwrap_err();
+    let error = parse(text)
+        .and_then(|f| f.cells(&Contenders::default()).map(drop))
+        .unwrap_err();
     assert_eq!((error.line, error.key.as_str()), (line, key), "{error}");
     assert!(error.problem.contains(part), "{error}");
     assert!(
@@ -41,13 +44,16 @@ source = "1MB"
 
 #[test]
 fn flows_of_different_kinds_share_a_link() {
-    let cells = parse(TWO_GROUPS).unwrap().cells().unwrap();
+    let cells = parse(TWO_GROUPS)
+        .unwrap()
+        .cells(&Contenders::default())
+        .unwrap();
     assert_eq!(cells.len(), 1);
-    let prepared = &cells[0].prepared;
-    assert_eq!(prepared.controllers, ["bbr", "cubic:hystart=true"]);
-    assert_eq!(prepared.groups(), [0, 0, 1]);
-    assert_eq!(prepared.seeds().collect::<Vec<_>>(), [1, 2, 3]);
-    let config = prepared.config(2).unwrap();
+    let setting = &cells[0].setting;
+    assert_eq!(setting.controllers(), ["bbr", "cubic:hystart=true"]);
+    assert_eq!(setting.group_of_flows(), [0, 0, 1]);
+    assert_eq!(setting.seeds.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    let config = setting.config(2).unwrap();
     let starts: Vec<Time> = config.flows.iter().map(|f| f.start).collect();
     let at = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(starts, [at(0), at(3), at(5)]);
@@ -73,15 +79,15 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     );
     // The parameters of the second group fit only cubic.
     let text = text.replace("parameters = { hystart = true }\n", "");
-    let cells = parse(&text).unwrap().cells().unwrap();
+    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
     assert_eq!(names.len(), 12);
     assert_eq!(names[0], "slow, 10ms, bbr, 1");
     assert_eq!(names[1], "slow, 10ms, newreno, 1");
     assert_eq!(names[11], "fast, 80ms, vegas, 1");
     let last = &cells[11];
-    assert_eq!(last.prepared.controllers, ["vegas", "vegas"]);
-    assert_eq!(last.prepared.scenario.rtt, Duration::from_millis(80));
+    assert_eq!(last.setting.controllers(), ["vegas", "vegas"]);
+    assert_eq!(last.setting.rtt, Duration::from_millis(80));
     assert!(last.has("80ms") && last.has("rtt=80ms") && last.has("fast") && !last.has("slow"));
     let mut keys: Vec<_> = cells.iter().map(|c| c.key).collect();
     keys.sort();
@@ -89,7 +95,10 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     assert_eq!(keys.len(), 12, "different cells have different keys");
     // The number of seeds is no part of the key, so that more can be added.
     let more = parse(&text.replace("seeds = 3", "seeds = 30")).unwrap();
-    assert_eq!(more.cells().unwrap()[0].key, cells[0].key);
+    assert_eq!(
+        more.cells(&Contenders::default()).unwrap()[0].key,
+        cells[0].key
+    );
 }
 
 #[test]
@@ -161,6 +170,75 @@ fn errors_name_file_line_and_key() {
         "cases.0.set.link.trace",
         "exactly one of",
     );
+}
+
+#[test]
+fn what_cannot_be_run_or_shown_is_refused_before_anything_is_run() {
+    let link = "link = { rate = \"5mbit\" }\n";
+    let file = |rest: &str| format!("{link}{rest}");
+    refused(
+        &file("flows = [{ ack_every = 0 }]"),
+        2,
+        "flows.0.ack_every",
+        "between 1 and 1000",
+    );
+    refused(
+        &file("flows = [{ start = \"20s\", every = \"5s\", count = 3 }]"),
+        2,
+        "flows.0.every",
+        "at 30 s, when the run of 30 s is over (see run.duration)",
+    );
+    refused(
+        &file("flows = [{}]\nmetrics = [\"jain\", \"speed\"]"),
+        3,
+        "metrics.1",
+        "nothing is called 'speed'; known are throughput_mbps, ",
+    );
+    refused(
+        &file("flows = [{}]\nmetrics = [\"flows.1.jain\"]"),
+        3,
+        "metrics.0",
+        "'flows.1.jain'",
+    );
+    let shown = "flows = [{}]\nmetrics = [\"flows.0.share\", \"equilibrium_s\"]";
+    let cells = parse(&file(shown)).unwrap().cells(&Contenders::default());
+    assert_eq!(cells.unwrap().len(), 1);
+}
+
+#[cfg(feature = "quic")]
+#[test]
+fn the_quic_host_takes_no_tcp_and_no_small_packets() {
+    let file =
+        |rest: &str| format!("link = {{ rate = \"5mbit\" }}\nrun = {{ host = \"quic\" }}\n{rest}");
+    refused(
+        &file("flows = [{}, { transport = \"tcp\" }]"),
+        3,
+        "flows.1.transport",
+        "has no TCP (see run.host)",
+    );
+    refused(
+        &file("flows = [{}]\npath = { packet_size = \"600B\" }"),
+        4,
+        "path.packet_size",
+        "1228 B to 65535 B",
+    );
+    refused(
+        &file("flows = [{}, { controller = \"oracle\" }]"),
+        3,
+        "flows.1.controller",
+        "the oracle",
+    );
+}
+
+#[test]
+fn files_may_name_controllers_that_a_program_brings_along() {
+    let text = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"mine\" }]";
+    let file = parse(text).unwrap();
+    assert!(file.cells(&Contenders::default()).is_err());
+    let bbr = Contenders::default().parse("bbr").unwrap();
+    let own = Contenders::default().with("mine", bbr.sender());
+    let cells = file.cells(&own).unwrap();
+    assert_eq!(cells[0].setting.controllers(), ["mine"]);
 }
 
 #[test]

@@ -1,23 +1,23 @@
-use lowtide_cc::registry;
 use lowtide_cc::units::Rate;
 use lowtide_sim::Simulation;
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
 use super::*;
+use crate::contender::Contenders;
 use crate::metrics::Meter;
-use crate::scenario::{LinkSource, Scenario, sender};
+use crate::setting::{LinkSource, Setting};
 
 fn run(spec: &str, flows: usize) -> (Timeline, Meter) {
     let link = Link::constant(Rate::from_mbps(10)).unwrap();
-    let scenario = Scenario {
+    let setting = Setting {
         duration: Duration::from_secs(15),
         buffer: QueueLimit::Packets(100),
-        flows,
-        ..Scenario::on_link("10 Mbit/s", LinkSource::Fixed(std::sync::Arc::new(link)))
+        ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(std::sync::Arc::new(link)))
     };
-    let kind = sender(&registry::parse(spec).unwrap());
-    let config = scenario.config(&kind, 1).unwrap();
+    let contender = Contenders::default().parse(spec).unwrap();
+    let setting = setting.with_flows(flows).run_by(&contender);
+    let config = setting.config(1).unwrap();
     let mut probes = (Timeline::new(&config), Meter::new(&config));
     Simulation::new(config).unwrap().run(&mut probes);
     probes
@@ -33,13 +33,13 @@ fn bins_agree_with_the_meter_and_keep_their_peaks_when_coarsened() {
     let (timeline, mut meter) = run("cubic", 1);
     let measured = meter.finish().total;
     let delivered: Bytes = timeline.total().iter().map(|b| b.delivered).sum();
-    let expected = measured.throughput_mbps * 15.0 * 1e6 / 8.0;
+    let expected = measured["throughput_mbps"] * 15.0 * 1e6 / 8.0;
     assert!((delivered.as_f64() - expected).abs() < 1.0);
     let lost: u32 = timeline.total().iter().map(|b| b.lost).sum();
     let drops: u32 = timeline.link().iter().map(|b| b.drops).sum();
     assert!(lost > 0 && lost <= drops, "{lost} of {drops}");
     let peak = largest(timeline.total(), |b| b.rtt);
-    assert!((f64::from(peak) - measured.rtt_ms.max).abs() < 0.01);
+    assert!((f64::from(peak) - measured["rtt_ms.max"]).abs() < 0.01);
 
     let coarse = timeline.coarsened(70);
     assert!(coarse.total().len() < timeline.total().len() / 60);

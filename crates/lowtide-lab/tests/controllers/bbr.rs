@@ -4,28 +4,27 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::scenario::{LinkSource, Scenario, sender};
+use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::link::{AfterLast, Link, RateSchedule};
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{Probe, Simulation};
 
-use crate::setting::constant;
+use crate::setting::{constant, contender};
 
-fn scenario(flows: usize, seconds: u64) -> Scenario {
-    Scenario {
+fn setting(flows: usize, seconds: u64) -> Setting {
+    let mut setting = Setting {
         rtt: Duration::from_millis(20),
         buffer: QueueLimit::Bdp(80.0),
         duration: Duration::from_secs(seconds),
-        flows,
-        stagger: Duration::from_secs(3),
         packet_size: Bytes::new(1000),
         ..constant(20)
-    }
+    };
+    setting.groups[0].every = Duration::from_secs(3);
+    setting.with_flows(flows)
 }
 
 /// What a flow's acknowledgments show.
@@ -49,9 +48,8 @@ impl Probe for Watch {
     }
 }
 
-fn run<P: Probe>(scenario: &Scenario, spec: &str, probe: P) -> (Meter, P) {
-    let kind = sender(&registry::parse(spec).unwrap());
-    let config = scenario.config(&kind, 1).unwrap();
+fn run<P: Probe>(setting: &Setting, spec: &str, probe: P) -> (Meter, P) {
+    let config = setting.run_by(&contender(spec)).config(1).unwrap();
     let mut probes = (Meter::new(&config), probe);
     Simulation::new(config).unwrap().run(&mut probes);
     probes
@@ -70,7 +68,7 @@ impl Probe for AroundTimeouts {
         self.timed_out = true;
     }
 
-    fn on_ack(&mut self, ack: &AckSeen<'_>) {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         let seen = ack.controller.map(|cc| (cc.cwnd(), cc.snapshot().phase));
         let before = std::mem::replace(&mut self.last, seen);
         if let (true, Some(before), Some(after)) = (self.timed_out, before, seen) {
@@ -86,16 +84,14 @@ fn a_link_that_stalls_for_a_second_leaves_window_and_phase_as_they_were() {
     let steps = [(0, full), (5, stalled), (6, full), (8, stalled), (9, full)];
     let steps = steps.map(|(at, rate)| (Time::ZERO + Duration::from_secs(at), rate));
     let link = RateSchedule::new(steps.to_vec(), AfterLast::Hold).unwrap();
-    let scenario = Scenario {
-        transport: TransportConfig::tcp(),
-        rtt: Duration::from_millis(40),
-        buffer: QueueLimit::Unlimited,
+    let setting = Setting {
         // The minimum RTT lasts ten: no ProbeRTT is due.
         duration: Duration::from_secs(10),
-        ..Scenario::on_link("stalls", LinkSource::Fixed(Arc::new(Link::Rates(link))))
+        ..Setting::on_link("stalls", LinkSource::Fixed(Arc::new(Link::Rates(link))))
     };
+    let setting = setting.over(TransportConfig::tcp());
     for spec in ["bbr", "bbr-acd", "ebcc"] {
-        let (_, watch) = run(&scenario, spec, AroundTimeouts::default());
+        let (_, watch) = run(&setting, spec, AroundTimeouts::default());
         assert_eq!(watch.pairs.len(), 2, "{spec}: a timeout each");
         for [(before, phase), (after, then)] in watch.pairs {
             assert!(
@@ -109,7 +105,7 @@ fn a_link_that_stalls_for_a_second_leaves_window_and_phase_as_they_were() {
 
 #[test]
 fn one_flow_overshoots_in_startup_probes_gently_and_dips_every_ten_seconds() {
-    let (mut meter, watch) = run(&scenario(1, 45), "bbr:burst=1", Watch::default());
+    let (mut meter, watch) = run(&setting(1, 45), "bbr:burst=1", Watch::default());
     let peak = |phase: &str, from: u64| {
         watch
             .acks
@@ -143,16 +139,20 @@ fn one_flow_overshoots_in_startup_probes_gently_and_dips_every_ten_seconds() {
         assert!((10.0..10.6).contains(&apart), "{apart}");
     }
     let m = meter.finish().total;
-    assert!(m.utilisation > 0.93, "{}", m.utilisation);
-    assert_eq!(m.loss_share, 0.0);
+    assert!(m["utilisation"] > 0.93, "{}", m["utilisation"]);
+    assert_eq!(m["loss_share"], 0.0);
 }
 
 #[test]
 fn two_flows_build_a_queue_of_one_to_one_and_a_half_bdp_and_use_the_link() {
-    let (mut meter, _) = run(&scenario(2, 90), "bbr:burst=1", ());
+    let (mut meter, _) = run(&setting(2, 90), "bbr:burst=1", ());
     let m = meter.finish().total;
     // Xiong §4.2: mean RTT 2 to 2.5 times the minimum.
-    assert!((40.0..50.0).contains(&m.rtt_ms.mean), "{}", m.rtt_ms.mean);
-    assert!(m.utilisation > 0.94, "{}", m.utilisation);
-    assert_eq!(m.loss_share, 0.0);
+    assert!(
+        (40.0..50.0).contains(&m["rtt_ms.mean"]),
+        "{}",
+        m["rtt_ms.mean"]
+    );
+    assert!(m["utilisation"] > 0.94, "{}", m["utilisation"]);
+    assert_eq!(m["loss_share"], 0.0);
 }

@@ -2,7 +2,7 @@
 
 use lowtide_cc::units::Duration;
 use lowtide_lab::compare::Comparison;
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::setting::Setting;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::queue::QueueLimit;
 
@@ -14,16 +14,19 @@ fn holds_the_papers_claims(result: &Comparison) {
     for name in ["rbbr", "bbr-s"] {
         let m = of(result, name);
         assert!(
-            m.throughput_mbps > 0.69 * bbr.throughput_mbps,
+            m["throughput_mbps"] > 0.69 * bbr["throughput_mbps"],
             "{name} {m:?}"
         );
-        assert!(m.rtt_ms.mean < 0.6 * bbr.rtt_ms.mean, "{name} {m:?}");
-        assert!(m.rtt_ms.p95 < 0.5 * bbr.rtt_ms.p95, "{name} {m:?}");
+        assert!(m["rtt_ms.mean"] < 0.6 * bbr["rtt_ms.mean"], "{name} {m:?}");
+        assert!(m["rtt_ms.p95"] < 0.5 * bbr["rtt_ms.p95"], "{name} {m:?}");
     }
     // RTT-gain: about half of the queue.
     let rtt_gain = of(result, "rtt-gain");
-    assert!(rtt_gain.rtt_ms.mean < 0.5 * bbr.rtt_ms.mean, "{rtt_gain:?}");
-    assert!(rtt_gain.throughput_mbps > 0.75 * bbr.throughput_mbps);
+    assert!(
+        rtt_gain["rtt_ms.mean"] < 0.5 * bbr["rtt_ms.mean"],
+        "{rtt_gain:?}"
+    );
+    assert!(rtt_gain["throughput_mbps"] > 0.75 * bbr["throughput_mbps"]);
 }
 
 const FAMILY: [&str; 4] = ["bbr", "rbbr", "bbr-s", "rtt-gain"];
@@ -35,11 +38,11 @@ fn on_a_generated_4g_link_the_filters_halve_the_delay() {
 
 #[test]
 fn on_a_real_lte_link_the_filters_halve_the_delay() {
-    let Some(mut scenario) = recorded() else {
+    let Some(mut setting) = recorded() else {
         return;
     };
-    scenario.duration = Duration::from_secs(60);
-    holds_the_papers_claims(&compare(&scenario, &FAMILY));
+    setting.duration = Duration::from_secs(60);
+    holds_the_papers_claims(&compare(&setting, &FAMILY));
 }
 
 #[test]
@@ -59,52 +62,55 @@ fn on_a_constant_link_the_family_loses_nothing_against_bbr() {
     for name in &names[1..] {
         let m = of(&result, name);
         assert!(
-            m.throughput_mbps > 0.98 * bbr.throughput_mbps,
+            m["throughput_mbps"] > 0.98 * bbr["throughput_mbps"],
             "{name} {m:?}"
         );
-        assert!(m.rtt_ms.mean < 1.1 * bbr.rtt_ms.mean, "{name} {m:?}");
+        assert!(m["rtt_ms.mean"] < 1.1 * bbr["rtt_ms.mean"], "{name} {m:?}");
     }
 }
 
 #[test]
 fn lost_acknowledgments_take_feedback_with_them_and_cost_rbbr_nothing() {
-    let mut scenario = constant(20);
-    let throughput = |s: &Scenario| of(&compare(s, &["rbbr"]), "rbbr").throughput_mbps;
-    let without = throughput(&scenario);
-    scenario.ack_loss = LossModel::Random(0.3);
-    let with = throughput(&scenario);
+    let mut setting = constant(20);
+    let throughput = |s: &Setting| of(&compare(s, &["rbbr"]), "rbbr")["throughput_mbps"];
+    let without = throughput(&setting);
+    setting.ack_loss = LossModel::Random(0.3);
+    let with = throughput(&setting);
     assert!(with > 0.97 * without, "{with} after {without} Mbit/s");
 }
 
 #[test]
 fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
     // The sender's samples come in bunches of 20 ms, the receiver's do not.
-    let mut scenario = constant(20);
-    scenario.aggregation = Some(lowtide_sim::impairment::Aggregation {
+    let mut setting = constant(20);
+    setting.aggregation = Some(lowtide_sim::impairment::Aggregation {
         period: Duration::from_millis(20),
     });
-    let result = compare(&scenario, &["bbr", "rbbr"]);
+    let result = compare(&setting, &["bbr", "rbbr"]);
     let (bbr, rbbr) = (of(&result, "bbr"), of(&result, "rbbr"));
-    assert!(rbbr.throughput_mbps > 0.9 * bbr.throughput_mbps, "{rbbr:?}");
-    assert!(rbbr.rtt_ms.p95 < bbr.rtt_ms.p95, "{rbbr:?}");
+    assert!(
+        rbbr["throughput_mbps"] > 0.9 * bbr["throughput_mbps"],
+        "{rbbr:?}"
+    );
+    assert!(rbbr["rtt_ms.p95"] < bbr["rtt_ms.p95"], "{rbbr:?}");
 }
 
 #[test]
 fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
     // Each loss opens a recovery, whose first round sends what was delivered and no more.
-    let mut scenario = constant(20);
-    scenario.buffer = QueueLimit::Bdp(4.0);
-    scenario.loss = LossModel::Random(0.03);
-    let lossy = compare(&scenario, &["bbr-noagg", "rbbr"]);
-    scenario.loss = LossModel::Random(0.005);
-    scenario.aggregation = Some(lowtide_sim::impairment::Aggregation {
+    let mut setting = constant(20);
+    setting.buffer = QueueLimit::Bdp(4.0);
+    setting.loss = LossModel::Random(0.03);
+    let lossy = compare(&setting, &["bbr-noagg", "rbbr"]);
+    setting.loss = LossModel::Random(0.005);
+    setting.aggregation = Some(lowtide_sim::impairment::Aggregation {
         period: Duration::from_millis(25),
     });
-    let unsteady = compare(&scenario, &["bbr-noagg", "rbbr"]);
+    let unsteady = compare(&setting, &["bbr-noagg", "rbbr"]);
     for result in [lossy, unsteady] {
         let (bbr, rbbr) = (of(&result, "bbr-noagg"), of(&result, "rbbr"));
         assert!(
-            rbbr.throughput_mbps > 0.8 * bbr.throughput_mbps,
+            rbbr["throughput_mbps"] > 0.8 * bbr["throughput_mbps"],
             "{rbbr:?} {bbr:?}"
         );
     }
@@ -113,18 +119,18 @@ fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
 #[test]
 fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
     // Mahmud et al., testbed scenario 3: ten TCP flows on 10 Mbit/s, 100 packets of buffer.
-    let mut scenario = constant(10);
-    scenario.transport = lowtide_sim::transport::TransportConfig::tcp();
-    scenario.rtt = Duration::from_millis(20);
-    scenario.buffer = QueueLimit::Packets(100);
-    scenario.flows = 10;
-    scenario.stagger = Duration::from_secs(1);
-    scenario.duration = Duration::from_secs(60);
-    let result = compare(&scenario, &["bbr", "bbr-acd"]);
+    let mut setting = constant(10);
+    setting.rtt = Duration::from_millis(20);
+    setting.buffer = QueueLimit::Packets(100);
+    setting.groups[0].every = Duration::from_secs(1);
+    setting.duration = Duration::from_secs(60);
+    let tcp = lowtide_sim::transport::TransportConfig::tcp();
+    let setting = setting.over(tcp).with_flows(10);
+    let result = compare(&setting, &["bbr", "bbr-acd"]);
     let (bbr, acd) = (of(&result, "bbr"), of(&result, "bbr-acd"));
     assert!(
-        acd.retransmitted_share < 0.7 * bbr.retransmitted_share,
+        acd["retransmitted_share"] < 0.7 * bbr["retransmitted_share"],
         "{acd:?}"
     );
-    assert!(acd.goodput_mbps > 0.97 * bbr.goodput_mbps, "{acd:?}");
+    assert!(acd["goodput_mbps"] > 0.97 * bbr["goodput_mbps"], "{acd:?}");
 }

@@ -1,17 +1,16 @@
 //! Vegas, Compound and Copa against what their papers say of them, on whole links.
 
-use lowtide_cc::registry;
 use lowtide_cc::units::Duration;
 use lowtide_lab::metrics::{Measured, Meter};
-use lowtide_lab::scenario::{Scenario, sender};
+use lowtide_lab::setting::{Group, Setting};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::queue::QueueLimit;
 
-use crate::setting::constant;
+use crate::setting::{constant, contender};
 
-fn link(mbps: u64, rtt_ms: u64, buffer: QueueLimit, seconds: u64) -> Scenario {
-    Scenario {
+fn link(mbps: u64, rtt_ms: u64, buffer: QueueLimit, seconds: u64) -> Setting {
+    Setting {
         rtt: Duration::from_millis(rtt_ms),
         buffer,
         duration: Duration::from_secs(seconds),
@@ -20,19 +19,13 @@ fn link(mbps: u64, rtt_ms: u64, buffer: QueueLimit, seconds: u64) -> Scenario {
 }
 
 /// One flow of each of these controllers, all from the beginning.
-fn run(scenario: &Scenario, specs: &[&str]) -> Measured {
-    let scenario = Scenario {
-        flows: specs.len(),
-        ..scenario.clone()
+fn run(setting: &Setting, specs: &[&str]) -> Measured {
+    let groups = specs.iter().map(|spec| Group::of(contender(spec)));
+    let mixed = Setting {
+        groups: groups.collect(),
+        ..setting.clone()
     };
-    let config = |spec: &str| {
-        let kind = sender(&registry::parse(spec).unwrap());
-        scenario.config(&kind, 1).unwrap()
-    };
-    let mut mixed = config(specs[0]);
-    for (flow, spec) in specs.iter().enumerate() {
-        mixed.flows[flow] = config(spec).flows[flow].clone();
-    }
+    let mixed = mixed.config(1).unwrap();
     let mut meter = Meter::new(&mixed);
     Simulation::new(mixed).unwrap().run(&mut meter);
     meter.finish()
@@ -42,16 +35,16 @@ fn run(scenario: &Scenario, specs: &[&str]) -> Measured {
 fn vegas_and_copa_keep_a_few_packets_queued_and_the_link_busy() {
     // A packet takes 0.6 ms; the RTT of an empty queue is 40.6 ms. An acknowledgment for two
     // packets shows 41.2 ms at best, so that Vegas counts a packet less than there is.
-    let scenario = link(20, 40, QueueLimit::Unlimited, 30);
+    let setting = link(20, 40, QueueLimit::Unlimited, 30);
     for (spec, least, most) in [
         ("vegas", 2.0, 5.0),
         ("copa", 2.0, 3.5),
         ("copa:mode=default", 2.0, 3.5),
     ] {
-        let m = run(&scenario, &[spec]).total;
-        let queued = (m.rtt_ms.mean - 40.6) / 0.6;
+        let m = run(&setting, &[spec]).total;
+        let queued = (m["rtt_ms.mean"] - 40.6) / 0.6;
         assert!((least..=most).contains(&queued), "{spec}: {queued}");
-        assert!(m.utilisation > 0.98, "{spec}: {}", m.utilisation);
+        assert!(m["utilisation"] > 0.98, "{spec}: {}", m["utilisation"]);
     }
 }
 
@@ -61,35 +54,39 @@ fn compound_outgrows_reno_in_a_small_buffer_on_a_long_path_and_fills_a_deep_one_
     let small = link(100, 100, QueueLimit::Packets(100), 60);
     let compound = run(&small, &["compound"]).total;
     let newreno = run(&small, &["newreno"]).total;
-    assert!(compound.utilisation > newreno.utilisation + 0.1);
-    assert!(compound.utilisation > 0.93, "{}", compound.utilisation);
+    assert!(compound["utilisation"] > newreno["utilisation"] + 0.1);
+    assert!(
+        compound["utilisation"] > 0.93,
+        "{}",
+        compound["utilisation"]
+    );
     // A buffer that overflows before gamma is reached is what the tuning is for.
     let tiny = link(100, 100, QueueLimit::Packets(30), 60);
     let fixed = run(&tiny, &["compound"]).total;
     let tuned = run(&tiny, &["compound:tuning=true"]).total;
-    assert!(tuned.utilisation > fixed.utilisation + 0.1);
+    assert!(tuned["utilisation"] > fixed["utilisation"] + 0.1);
 
     let deep = link(20, 40, QueueLimit::Bdp(5.0), 20);
     let compound = run(&deep, &["compound"]).total;
-    assert!(compound.rtt_ms.p95 > 150.0, "{}", compound.rtt_ms.p95);
-    assert!(compound.loss_share > 0.0);
+    assert!(compound["rtt_ms.p95"] > 150.0, "{}", compound["rtt_ms.p95"]);
+    assert!(compound["loss_share"] > 0.0);
 }
 
 #[test]
 fn copa_bears_random_loss_and_holds_its_share_against_cubic_only_with_mode_switching() {
-    let scenario = link(50, 40, QueueLimit::Bdp(1.0), 30);
+    let setting = link(50, 40, QueueLimit::Bdp(1.0), 30);
     let share = |spec: &str| {
-        let flows = run(&scenario, &[spec, "cubic"]).flows;
-        flows[0].throughput_mbps / (flows[0].throughput_mbps + flows[1].throughput_mbps)
+        let flows = run(&setting, &[spec, "cubic"]).flows;
+        flows[0]["throughput_mbps"] / (flows[0]["throughput_mbps"] + flows[1]["throughput_mbps"])
     };
     let (switching, default) = (share("copa"), share("copa:mode=default"));
     assert!((0.35..0.65).contains(&switching), "{switching}");
     assert!(default < 0.1, "{default}");
 
-    let lossy = Scenario {
+    let lossy = Setting {
         loss: LossModel::Random(0.01),
-        ..scenario
+        ..setting
     };
     let m = run(&lossy, &["copa"]).total;
-    assert!(m.utilisation > 0.9, "{}", m.utilisation);
+    assert!(m["utilisation"] > 0.9, "{}", m["utilisation"]);
 }

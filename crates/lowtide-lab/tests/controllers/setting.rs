@@ -4,25 +4,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lowtide_cc::units::Rate;
-use lowtide_lab::compare::{self, Comparison, Contender, Host, Plan};
+use lowtide_lab::compare::{self, Comparison, Options};
+use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::metrics::Metrics;
-use lowtide_lab::scenario::{LinkSource, Scenario, built_in};
+use lowtide_lab::setting::{LinkSource, Seeds, Setting, built_in};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 
 /// A link of constant rate.
-pub(crate) fn constant(mbps: u64) -> Scenario {
+pub(crate) fn constant(mbps: u64) -> Setting {
     let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
-    Scenario::on_link("constant", LinkSource::Fixed(Arc::new(link)))
+    Setting::on_link("constant", LinkSource::Fixed(Arc::new(link)))
 }
 
-/// One of the built-in scenarios.
-pub(crate) fn named(name: &str) -> Scenario {
+/// One of the built-in settings.
+pub(crate) fn named(name: &str) -> Setting {
     let built_in = built_in().iter().find(|b| b.name == name);
-    built_in.unwrap().scenario()
+    built_in.unwrap().setting()
 }
 
 /// A recorded LTE link of 5.03 Mbit/s, where there is one; otherwise says that the test is skipped.
-pub(crate) fn recorded() -> Option<Scenario> {
+pub(crate) fn recorded() -> Option<Setting> {
     let traces = std::env::var_os("LOWTIDE_TRACES").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
         PathBuf::from,
@@ -38,30 +39,39 @@ pub(crate) fn recorded() -> Option<Scenario> {
     let link = lowtide_sim::trace::load(&trace, MAHIMAHI_OPPORTUNITY).unwrap();
     assert!((link.mean_rate().as_mbps() - 5.03).abs() < 0.02);
     let link = LinkSource::Fixed(Arc::new(link));
-    Some(Scenario::on_link("Verizon", link))
+    Some(Setting::on_link("Verizon", link))
+}
+
+/// The controller of a spec.
+pub(crate) fn contender(spec: &str) -> Contender {
+    Contenders::default().parse(spec).unwrap()
 }
 
 /// Controllers side by side, one seed.
-pub(crate) fn compare(scenario: &Scenario, names: &[&str]) -> Comparison {
-    compare_seeds(scenario, names, 1, 0)
+pub(crate) fn compare(setting: &Setting, names: &[&str]) -> Comparison {
+    compare_seeds(setting, names, 1, 0)
 }
 
 /// Controllers side by side on so many threads; 0: one for each core.
 pub(crate) fn compare_seeds(
-    scenario: &Scenario,
+    setting: &Setting,
     names: &[&str],
     seeds: u64,
     jobs: usize,
 ) -> Comparison {
-    let contenders: Vec<Contender> = names.iter().map(|n| Contender::parse(n).unwrap()).collect();
-    let plan = Plan {
-        host: Host::default(),
-        seeds,
-        first_seed: 1,
+    let contenders: Vec<Contender> = names.iter().map(|name| contender(name)).collect();
+    let setting = Setting {
+        seeds: Seeds {
+            first: 1,
+            count: seeds,
+        },
+        ..setting.clone()
+    };
+    let options = Options {
         jobs,
         timelines: false,
     };
-    compare::compare(scenario, &contenders, &plan, &|| ()).unwrap()
+    compare::compare(&setting, &contenders, options, &|| ()).unwrap()
 }
 
 /// A controller's means.

@@ -3,25 +3,26 @@
 use std::sync::Arc;
 
 use lowtide_cc::units::Duration;
-use lowtide_lab::compare::{self, Contender, Host, Plan, Role};
-use lowtide_lab::scenario::{LinkSource, Scenario};
+use lowtide_lab::compare::{self, Options, Role};
+use lowtide_lab::contender::Contender;
+use lowtide_lab::setting::{LinkSource, Seeds, Setting};
 use lowtide_sim::SenderKind;
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::transport::TransportConfig;
 
-use crate::setting::{compare, compare_seeds, constant, named, of, recorded};
+use crate::setting::{compare, compare_seeds, constant, contender, named, of, recorded};
 
 #[test]
 fn a_source_faster_than_the_link_fills_cubics_queue_and_not_bbrs() {
     let result = compare(&named("media"), &["bbr", "cubic"]);
     let (bbr, cubic) = (of(&result, "bbr"), of(&result, "cubic"));
-    assert!(bbr.throughput_mbps > 4.7, "{bbr:?}");
+    assert!(bbr["throughput_mbps"] > 4.7, "{bbr:?}");
     // Linux's allowance of three send quanta leaves six packets, 15 ms, standing at this rate.
-    assert!((100.0..130.0).contains(&bbr.rtt_ms.mean), "{bbr:?}");
-    assert!(cubic.throughput_mbps > 4.7, "{cubic:?}");
-    assert!((450.0..620.0).contains(&cubic.rtt_ms.p50), "{cubic:?}");
+    assert!((100.0..130.0).contains(&bbr["rtt_ms.mean"]), "{bbr:?}");
+    assert!(cubic["throughput_mbps"] > 4.7, "{cubic:?}");
+    assert!((450.0..620.0).contains(&cubic["rtt_ms.p50"]), "{cubic:?}");
 }
 
 #[test]
@@ -29,51 +30,46 @@ fn a_video_slower_than_the_link_is_paced_and_loses_nothing() {
     let result = compare(&named("video"), &["bbr", "cubic", "newreno"]);
     for name in ["bbr", "cubic", "newreno"] {
         let m = of(&result, name);
-        assert!((1.9..2.1).contains(&m.goodput_mbps), "{name} {m:?}");
-        assert_eq!((m.loss_share, m.retransmitted_share), (0.0, 0.0), "{name}");
+        assert!((1.9..2.1).contains(&m["goodput_mbps"]), "{name} {m:?}");
+        assert_eq!(
+            (m["loss_share"], m["retransmitted_share"]),
+            (0.0, 0.0),
+            "{name}"
+        );
         // A frame of 8.3 kB alone takes 13 ms of a 5 Mbit/s link.
-        assert!(m.rtt_ms.p95 < 140.0, "{name} {m:?}");
+        assert!(m["rtt_ms.p95"] < 140.0, "{name} {m:?}");
     }
 }
 
 #[test]
 fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
-    let mut scenarios = vec![named("4g")];
-    scenarios.push(Scenario {
-        flows: 3,
-        ..constant(50)
-    });
-    scenarios.push(Scenario {
-        transport: TransportConfig::tcp(),
-        ..constant(50)
-    });
+    let mut settings = vec![named("4g")];
+    settings.push(constant(50).with_flows(3));
+    settings.push(constant(50).over(TransportConfig::tcp()));
     // So many flows that each waits longer for its next slot than for a retransmission timer.
-    scenarios.push(Scenario {
-        flows: 100,
-        ..named("4g")
-    });
-    for scenario in scenarios {
-        let result = compare(&scenario, &[]);
+    settings.push(named("4g").with_flows(100));
+    for setting in settings {
+        let result = compare(&setting, &[]);
         let oracle = of(&result, "oracle");
-        assert!(oracle.utilisation > 0.995, "{oracle:?}");
+        assert!(oracle["utilisation"] > 0.995, "{oracle:?}");
         // Where the link is slow, the transmission of a single packet takes milliseconds.
-        let queueing = oracle.queue_delay_ms;
-        assert!(queueing.p50 < 1.0 && queueing.p95 < 5.0, "{oracle:?}");
-        assert_eq!(oracle.loss_share, 0.0);
+        let (p50, p95) = (oracle["queue_delay_ms.p50"], oracle["queue_delay_ms.p95"]);
+        assert!(p50 < 1.0 && p95 < 5.0, "{oracle:?}");
+        assert_eq!(oracle["loss_share"], 0.0);
     }
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let mut scenario = named("4g");
-    scenario.duration = Duration::from_secs(5);
-    scenario.loss = LossModel::Random(0.01);
-    scenario.jitter = Some(Jitter {
+    let mut setting = named("4g");
+    setting.duration = Duration::from_secs(5);
+    setting.loss = LossModel::Random(0.01);
+    setting.jitter = Some(Jitter {
         max: Duration::from_millis(3),
         reorder: true,
     });
-    let one = compare_seeds(&scenario, &["bbr", "cubic", "newreno"], 3, 1);
-    let four = compare_seeds(&scenario, &["bbr", "cubic", "newreno"], 3, 4);
+    let one = compare_seeds(&setting, &["bbr", "cubic", "newreno"], 3, 1);
+    let four = compare_seeds(&setting, &["bbr", "cubic", "newreno"], 3, 4);
     assert_eq!(one.simulated_packets, four.simulated_packets);
     for (a, b) in one.entries.iter().zip(&four.entries) {
         assert_eq!(
@@ -82,7 +78,7 @@ fn the_number_of_threads_changes_nothing() {
         );
     }
     let other_seed = compare_seeds(
-        &Scenario {
+        &Setting {
             duration: Duration::from_secs(5),
             ..named("4g")
         },
@@ -96,27 +92,24 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn random_loss_of_one_percent_leaves_bbr_its_throughput_and_takes_it_from_newreno() {
-    let scenario = Scenario {
+    let setting = Setting {
         loss: LossModel::Random(0.01),
         buffer: QueueLimit::Bdp(2.0),
         ..constant(20)
     };
     for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
-        let scenario = Scenario {
-            transport,
-            ..scenario.clone()
-        };
-        let result = compare(&scenario, &["bbr", "newreno"]);
+        let setting = setting.clone().over(transport);
+        let result = compare(&setting, &["bbr", "newreno"]);
         let (bbr, newreno) = (of(&result, "bbr"), of(&result, "newreno"));
-        assert!(bbr.utilisation > 0.85, "{transport:?} {bbr:?}");
-        assert!(newreno.utilisation < 0.5, "{transport:?} {newreno:?}");
+        assert!(bbr["utilisation"] > 0.85, "{transport:?} {bbr:?}");
+        assert!(newreno["utilisation"] < 0.5, "{transport:?} {newreno:?}");
         // What is lost is sent again, once.
         assert!(
-            (0.005..0.02).contains(&bbr.retransmitted_share),
+            (0.005..0.02).contains(&bbr["retransmitted_share"]),
             "{transport:?} {bbr:?}"
         );
         assert!(
-            bbr.throughput_mbps - bbr.goodput_mbps < 0.1,
+            bbr["throughput_mbps"] - bbr["goodput_mbps"] < 0.1,
             "{transport:?} {bbr:?}"
         );
     }
@@ -127,14 +120,14 @@ fn after_an_outage_of_three_seconds_a_flow_comes_back() {
     let schedule = lowtide_sim::trace::schedule::parse("0s:20mbit,5s:0mbit,8s:20mbit").unwrap();
     let link = Arc::new(Link::Rates(schedule));
     for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
-        let scenario = Scenario {
-            transport,
+        let setting = Setting {
             duration: Duration::from_secs(20),
-            ..Scenario::on_link("outage", LinkSource::Fixed(link.clone()))
+            ..Setting::on_link("outage", LinkSource::Fixed(link.clone()))
         };
-        let result = compare(&scenario, &["bbr", "bbr-noagg", "cubic", "newreno"]);
+        let setting = setting.over(transport);
+        let result = compare(&setting, &["bbr", "bbr-noagg", "cubic", "newreno"]);
         for entry in &result.entries[1..5] {
-            let used = entry.mean.goodput_mbps / (20.0 * 17.0 / 20.0);
+            let used = entry.mean["goodput_mbps"] / (20.0 * 17.0 / 20.0);
             assert!(used > 0.85, "{} {transport:?} {:?}", entry.name, entry.mean);
         }
     }
@@ -145,36 +138,39 @@ fn on_a_real_lte_link_cubic_fills_the_queue_and_bbr_keeps_throughput_at_a_fracti
     let Some(link) = recorded() else {
         return;
     };
-    let scenario = Scenario {
+    let setting = Setting {
         duration: Duration::from_secs(120),
         ..link
     };
-    let result = compare(&scenario, &["bbr", "bbr-noagg", "cubic"]);
+    let result = compare(&setting, &["bbr", "bbr-noagg", "cubic"]);
     let (bbr, noagg, cubic) = (
         of(&result, "bbr"),
         of(&result, "bbr-noagg"),
         of(&result, "cubic"),
     );
     assert!(
-        bbr.utilisation > 0.94 && noagg.utilisation > 0.92,
+        bbr["utilisation"] > 0.94 && noagg["utilisation"] > 0.92,
         "{bbr:?} {noagg:?}"
     );
     assert!(
-        noagg.rtt_ms.mean < bbr.rtt_ms.mean,
+        noagg["rtt_ms.mean"] < bbr["rtt_ms.mean"],
         "compensation costs delay"
     );
-    assert!(cubic.rtt_ms.mean > 20.0 * bbr.rtt_ms.mean, "{cubic:?}");
+    assert!(
+        cubic["rtt_ms.mean"] > 20.0 * bbr["rtt_ms.mean"],
+        "{cubic:?}"
+    );
     let oracle = of(&result, "oracle");
     assert!(
-        oracle.utilisation > 0.99 && oracle.self_inflicted_ms.p95 < 1.0,
+        oracle["utilisation"] > 0.99 && oracle["self_inflicted_ms.p95"] < 1.0,
         "{oracle:?}"
     );
 }
 
 #[test]
 fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
-    let mut scenario = named("4g");
-    scenario.duration = Duration::from_secs(1);
+    let mut setting = named("4g");
+    setting.duration = Duration::from_secs(1);
     let faulty = Contender::Controller {
         name: "faulty".to_string(),
         sender: SenderKind::Controlled {
@@ -182,16 +178,14 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
             estimator: None,
         },
     };
-    let contenders = [faulty, Contender::parse("bbr").unwrap()];
-    let plan = Plan {
-        host: Host::default(),
-        seeds: 2,
-        // Seeds wrap around; none is left out.
-        first_seed: u64::MAX,
-        jobs: 0,
-        timelines: false,
+    // Seeds wrap around; none is left out.
+    setting.seeds = Seeds {
+        first: u64::MAX,
+        count: 2,
     };
-    let result = compare::compare(&scenario, &contenders, &plan, &|| ()).unwrap();
+    let contenders = [faulty, contender("bbr")];
+    let options = Options::default();
+    let result = compare::compare(&setting, &contenders, options, &|| ()).unwrap();
     let roles: Vec<Role> = result.entries.iter().map(|e| e.role).collect();
     assert_eq!(roles, [Role::Limit, Role::Contender, Role::Floor]);
     assert!(result.entries.iter().all(|e| e.seeds.len() == 2));

@@ -16,6 +16,7 @@
 mod network;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
@@ -42,6 +43,9 @@ const SERVER_NAME: &str = "localhost";
 
 /// Flow control is no limit here: as much as any window that the simulator can reach.
 const FLOW_CONTROL_WINDOW: u64 = 1 << 30;
+
+/// Bytes on the wire that a full packet may have; s2n-quic takes no others.
+pub const PACKET_SIZES: RangeInclusive<u64> = 1228..=65_535;
 
 /// What an application hands to a stream at once.
 const CHUNK: usize = 1 << 16;
@@ -163,9 +167,9 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     if config.flows.is_empty() {
         return Err(Error::NoFlows);
     }
-    let packet_size = u16::try_from(config.packet_size.get())
-        .ok()
-        .filter(|size| *size >= 1228)
+    let packet_size = Some(config.packet_size.get())
+        .filter(|size| PACKET_SIZES.contains(size))
+        .and_then(|size| u16::try_from(size).ok())
         .ok_or(Error::PacketSize(config.packet_size))?;
     let certificate = SelfSigned::new([SERVER_NAME]).map_err(setup)?;
     let network = Shared::new(Dumbbell::new(config, probe));

@@ -1,9 +1,9 @@
 //! Sources as people write them.
 
+use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Duration, Rate};
 
-use super::config::SourceConfig;
-use crate::trace::quantity::{self, QuantityError};
+use super::SourceConfig;
 
 /// A source: `bulk`, `10MB` (a volume), `10mbit` (a constant rate), `video:2mbit` (30 frames a
 /// second, sizes ± 30 %), `onoff:10mbit:1s:500ms` (rate, on, off).

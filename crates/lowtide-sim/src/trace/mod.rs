@@ -3,7 +3,6 @@
 pub mod generate;
 pub mod info;
 pub mod mahimahi;
-pub mod quantity;
 pub mod schedule;
 pub mod series;
 

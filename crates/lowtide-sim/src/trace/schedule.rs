@@ -1,8 +1,7 @@
 //! Rate schedules in one line: `0s:10mbit,5s:2mbit,10s:20mbit`. The last rate stays.
 
-use lowtide_cc::units::{Rate, Time};
+use lowtide_cc::units::{Rate, Time, quantity};
 
-use super::quantity;
 use crate::link::{AfterLast, RateSchedule};
 
 /// Reads a schedule.

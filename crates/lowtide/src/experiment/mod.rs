@@ -6,12 +6,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lowtide_lab::experiment::key::Key;
-use lowtide_lab::experiment::{self, CellResult, Options, Store};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::key::Key;
 use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
+use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
+use crate::run_flags::RunFlags;
 use crate::{output, progress};
 
 #[derive(clap::Args)]
@@ -24,13 +27,8 @@ struct Common {
     #[arg(long, value_name = "KEY=VALUE")]
     vary: Vec<String>,
 
-    /// Runs of each cell [default: the file's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: Option<u64>,
-
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    jobs: Option<u64>,
+    #[command(flatten)]
+    flags: RunFlags,
 
     /// Print one JSON object
     #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
@@ -72,9 +70,9 @@ pub(crate) struct SweepArgs {
 /// Cells of one report that are shown over time; they take some megabytes of memory each.
 const MOST_OVER_TIME: usize = 64;
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
-    let cells = file.cells().map_err(Failure::input)?;
+    let cells = file.cells(contenders).map_err(Failure::input)?;
     let over_time: Vec<usize> = match args.report {
         Some(_) => (0..cells.len().min(MOST_OVER_TIME)).collect(),
         None => Vec::new(),
@@ -87,9 +85,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     complain(&results)
 }
 
-pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
-    let cells = file.cells().map_err(Failure::input)?;
+    let cells = file.cells(contenders).map_err(Failure::input)?;
     let store = Store::open(&args.output, program()?)
         .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
     let all = experiment::count_runs(&cells, None);
@@ -142,9 +140,7 @@ fn load(args: &Common) -> Result<ScenarioFile, Failure> {
     for (key, values) in varied {
         file.vary(key, values);
     }
-    if let Some(seeds) = args.seeds {
-        file.set_seeds(seeds);
-    }
+    args.flags.apply(&mut file);
     Ok(file)
 }
 
@@ -165,7 +161,7 @@ fn execute(
 ) -> Result<Vec<CellResult>, Failure> {
     let bar = progress::bar(experiment::count_runs(cells, store));
     let options = Options {
-        jobs: args.jobs.unwrap_or(0) as usize,
+        jobs: args.flags.threads(),
         store,
         over_time,
     };
@@ -192,7 +188,7 @@ fn show(args: &Common, file: &ScenarioFile, results: &[CellResult]) -> Result<()
     if !file.content.about.is_empty() {
         text.push_str(&format!("{}\n\n", file.content.about));
     }
-    text.push_str(&show::table(file, results, args.markdown)?);
+    text.push_str(&show::table(file, results, args.markdown));
     output::print(text.as_bytes())
 }
 
@@ -215,9 +211,8 @@ fn write_run_report(
         runs: places
             .iter()
             .map(|p| report::Run {
-                scenario: &p.scenario,
+                setting: &p.setting,
                 comparison: &p.comparison,
-                seed: p.seed,
             })
             .collect(),
         sweeps: vec![Sweep::new(file, results)],
@@ -228,16 +223,6 @@ fn write_run_report(
 
 /// Fails where runs did.
 pub(crate) fn complain(results: &[CellResult]) -> Result<(), Failure> {
-    let failed: Vec<String> = results
-        .iter()
-        .flat_map(|r| &r.failed)
-        .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
-        .collect();
-    if failed.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::run(format!(
-        "runs failed and are missing above: {}",
-        failed.join("; ")
-    )))
+    let failed = results.iter().flat_map(|r| &r.failed);
+    output::complain(failed.map(output::failed))
 }

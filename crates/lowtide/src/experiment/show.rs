@@ -5,119 +5,103 @@ use std::collections::BTreeSet;
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::experiment::CellResult;
-use lowtide_lab::metrics::Metrics;
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::metrics::Table as Shown;
 use lowtide_lab::scenario_file::ScenarioFile;
-use lowtide_lab::statistics::{ci95, mean};
+use lowtide_lab::setting::Setting;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::output;
 
-/// Shown where the file does not say what to show: head, value, factor, digits.
-const USUAL: &[(&str, &str, f64, usize)] = &[
-    ("Mbit/s", "throughput_mbps", 1.0, 2),
-    ("used %", "utilisation", 100.0, 1),
-    ("RTT ms", "rtt_ms.mean", 1.0, 1),
-    ("p95", "rtt_ms.p95", 1.0, 1),
-    ("p99", "rtt_ms.p99", 1.0, 1),
-    ("lost %", "loss_share", 100.0, 2),
-    ("resent %", "retransmitted_share", 100.0, 2),
-    ("Jain", "jain", 1.0, 3),
-];
+/// A column of the table.
+struct Column<'a> {
+    head: &'a str,
+    /// The value's name.
+    value: &'a str,
+    factor: f64,
+    digits: usize,
+}
 
-fn shown(result: &CellResult, value: &str, factor: f64, digits: usize) -> String {
-    match result.value(value) {
-        None => "-".to_string(),
-        Some((mean, half)) => {
-            let least = 0.5 * 10_f64.powi(-(digits as i32));
-            let interval = half
-                .map(|half| half * factor)
-                .filter(|half| *half >= least)
-                .map_or_else(String::new, |half| format!(" ±{half:.digits$}"));
-            format!("{:.digits$}{interval}", mean * factor)
-        }
+/// The values that the file asks for, as they are; else the usual ones.
+fn columns(file: &ScenarioFile) -> Vec<Column<'_>> {
+    if file.content.metrics.is_empty() {
+        let usual = Shown::Cells.columns(true).into_iter();
+        return usual
+            .map(|metric| Column {
+                head: metric.head,
+                value: metric.key,
+                factor: metric.factor,
+                digits: metric.digits,
+            })
+            .collect();
+    }
+    let own = file.content.metrics.iter().map(|name| Column {
+        head: name,
+        value: name,
+        factor: 1.0,
+        digits: 3,
+    });
+    own.collect()
+}
+
+impl Column<'_> {
+    /// The value of this name in a cell, with its interval.
+    fn shown(&self, result: &CellResult, name: &str) -> String {
+        let Some((mean, half)) = result.value(name) else {
+            return "-".to_string();
+        };
+        let interval = output::interval(half.map(|half| half * self.factor), self.digits);
+        format!("{:.*}{interval}", self.digits, mean * self.factor)
     }
 }
 
 /// A line for each cell, and one for each group of flows where there are several.
-pub(super) fn table(
-    file: &ScenarioFile,
-    results: &[CellResult],
-    markdown: bool,
-) -> Result<String, Failure> {
-    let columns: Vec<(&str, &str, f64, usize)> = match file.content.metrics.as_slice() {
-        [] => USUAL.to_vec(),
-        some => some
-            .iter()
-            .map(|m| (m.as_str(), m.as_str(), 1.0, 3))
-            .collect(),
-    };
-    let measured: BTreeSet<&str> = results
-        .iter()
-        .flat_map(|r| &r.runs)
-        .flat_map(|run| run.values.keys().map(String::as_str))
-        .collect();
-    for (n, metric) in file.content.metrics.iter().enumerate() {
-        if !measured.is_empty() && !measured.contains(metric.as_str()) {
-            let known: Vec<&str> = measured.iter().copied().collect();
-            let problem = format!(
-                "nothing is called '{metric}'; known are {}",
-                known.join(", ")
-            );
-            return Err(Failure::input(
-                file.error_at(&["metrics", &n.to_string()], problem),
-            ));
-        }
-    }
+pub(super) fn table(file: &ScenarioFile, results: &[CellResult], markdown: bool) -> String {
+    let columns = columns(file);
     let mut table = Table::new();
     table.load_style(if markdown {
         presets::ASCII_MARKDOWN
     } else {
         presets::NOTHING
     });
-    let mut head = vec!["cell".to_string()];
-    head.extend(columns.iter().map(|(head, ..)| (*head).to_string()));
+    let mut head = vec!["cell"];
+    head.extend(columns.iter().map(|column| column.head));
     table.set_header(head);
     for result in results {
-        let name = match result.cell.name() {
-            name if name.is_empty() => result.cell.prepared.controllers.join(" + "),
+        let setting = &result.cell.setting;
+        let mut row = vec![match result.cell.name() {
+            name if name.is_empty() => setting.controllers().join(" + "),
             name => name,
-        };
-        let mut row = vec![name];
-        row.extend(columns.iter().map(|(_, v, f, d)| shown(result, v, *f, *d)));
+        }];
+        row.extend(
+            columns
+                .iter()
+                .map(|column| column.shown(result, column.value)),
+        );
         table.add_row(row);
-        let groups = &result.cell.prepared.controllers;
-        if groups.len() < 2 {
+        if setting.groups.len() < 2 {
             continue;
         }
-        for (n, controller) in groups.iter().enumerate() {
-            let count = result
-                .cell
-                .prepared
-                .groups()
-                .iter()
-                .filter(|g| **g == n)
-                .count();
-            let each = if count > 1 {
-                format!(" (each of {count})")
-            } else {
-                String::new()
-            };
-            let mut row = vec![format!("  {controller}{each}")];
-            row.extend(columns.iter().map(|(_, v, f, d)| {
-                // What exists for all flows together only stands in the cell's own line.
-                shown(result, &format!("flows.{n}.{v}"), *f, *d)
-            }));
+        for (n, group) in setting.groups.iter().enumerate() {
+            let controller = group.contender.name();
+            let mut row = vec![match group.count {
+                1 => format!("  {controller}"),
+                count => format!("  {controller} (each of {count})"),
+            }];
+            // What exists for all flows together only stands in the cell's own line.
+            let of_group =
+                |column: &Column<'_>| column.shown(result, &format!("flows.{n}.{}", column.value));
+            row.extend(columns.iter().map(of_group));
             table.add_row(row);
         }
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    Ok(table
+    table
         .lines()
         .map(|line| line.trim_end().to_string() + "\n")
-        .collect())
+        .collect()
 }
 
 /// Puts a value at a dotted name.
@@ -137,36 +121,28 @@ fn nest(into: &mut Map<String, Value>, name: &str, value: f64) {
     }
 }
 
-fn names(result: &CellResult) -> BTreeSet<&str> {
-    result
-        .runs
-        .iter()
-        .flat_map(|run| run.values.keys().map(String::as_str))
-        .collect()
-}
-
 pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
     let cells: Vec<Value> = results
         .iter()
         .map(|result| {
             let mut values = Map::new();
             let mut intervals = Map::new();
-            for name in names(result) {
-                let Some((mean, half)) = result.value(name) else {
+            for name in result.names() {
+                let Some((mean, half)) = result.value(&name) else {
                     continue;
                 };
-                nest(&mut values, name, mean);
+                nest(&mut values, &name, mean);
                 if let Some(half) = half {
-                    nest(&mut intervals, name, half);
+                    nest(&mut intervals, &name, half);
                 }
             }
             let groups = values.remove("flows").unwrap_or_default();
             let group_intervals = intervals.remove("flows").unwrap_or_default();
             let flows: Vec<Value> = result
                 .cell
-                .prepared
-                .controllers
-                .iter()
+                .setting
+                .controllers()
+                .into_iter()
                 .enumerate()
                 .map(|(n, controller)| {
                     let of = |all: &Value| all.get(n.to_string()).cloned().unwrap_or_default();
@@ -186,10 +162,7 @@ pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
                 .collect();
             values.insert("cell".to_string(), json!(result.cell.name()));
             values.insert("labels".to_string(), Value::Object(labels));
-            values.insert(
-                "link".to_string(),
-                json!(result.cell.prepared.scenario.link_name),
-            );
+            values.insert("link".to_string(), json!(result.cell.setting.link_name));
             values.insert("seeds".to_string(), json!(result.runs.len()));
             values.insert("flows".to_string(), Value::Array(flows));
             if !intervals.is_empty() {
@@ -211,14 +184,14 @@ pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
 
 /// Labels, number of seeds, means.
 pub(super) fn csv(results: &[CellResult]) -> Result<Vec<u8>, Failure> {
-    let all: BTreeSet<&str> = results.iter().flat_map(names).collect();
+    let all: BTreeSet<String> = results.iter().flat_map(CellResult::names).collect();
     let keys: Vec<&str> = results.first().map_or_else(Vec::new, |r| {
         r.cell.labels.iter().map(|(key, _)| key.as_str()).collect()
     });
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut head = keys;
     head.push("seeds");
-    head.extend(all.iter());
+    head.extend(all.iter().map(String::as_str));
     writer.write_record(&head).map_err(Failure::run)?;
     for result in results {
         let mut row: Vec<String> = result
@@ -240,10 +213,8 @@ pub(super) fn csv(results: &[CellResult]) -> Result<Vec<u8>, Failure> {
 
 /// Cells on the same link and path side by side, as reports show them.
 pub(super) struct Place {
-    pub(super) scenario: Scenario,
+    pub(super) setting: Setting,
     pub(super) comparison: Comparison,
-    /// The first seed of the link.
-    pub(super) seed: u64,
 }
 
 /// The cells by link and path. What differs between places is in their names, what differs within
@@ -251,8 +222,7 @@ pub(super) struct Place {
 pub(super) fn places(results: &[CellResult]) -> Vec<Place> {
     let mut places: Vec<(String, Vec<&CellResult>)> = Vec::new();
     for result in results {
-        let prepared = &result.cell.prepared;
-        let s = &prepared.scenario;
+        let s = &result.cell.setting;
         let key = format!(
             "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             s.link_name,
@@ -262,7 +232,7 @@ pub(super) fn places(results: &[CellResult]) -> Vec<Place> {
             s.loss,
             s.ack_loss,
             s.packet_size,
-            prepared.link_seed(prepared.first_seed)
+            s.link.seed(s.seeds.first)
         );
         match places.iter_mut().find(|(known, _)| *known == key) {
             Some((_, cells)) => cells.push(result),
@@ -291,47 +261,24 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
             .collect();
         own.join(", ")
     };
-    let mut scenario = first.prepared.scenario.clone();
+    let mut setting = first.setting.clone();
     if several {
-        scenario.link_name = format!("{}: {}", labels(cells[0], true), scenario.link_name);
+        setting.link_name = format!("{}: {}", labels(cells[0], true), setting.link_name);
     }
-    let mut comparison = Comparison {
-        entries: Vec::new(),
-        failed: Vec::new(),
-        windows: Vec::new(),
-        simulated_packets: 0,
-    };
+    let mut comparison = Comparison::default();
     for result in cells {
         comparison.failed.extend(result.failed.iter().cloned());
-        let measured: Vec<_> = result
-            .runs
-            .iter()
-            .filter_map(|r| r.details.as_ref())
-            .collect();
-        let Some(first) = measured.first() else {
-            continue;
+        let details = result.runs.iter().filter_map(|r| r.details.as_ref());
+        comparison.simulated_packets += details.map(|d| d.packets).sum::<u64>();
+        let name = match labels(result, false) {
+            name if name.is_empty() => result.cell.setting.controllers().join(" + "),
+            name => name,
         };
-        let seeds: Vec<Metrics> = measured.iter().map(|d| d.measured.total).collect();
-        comparison.simulated_packets += measured.iter().map(|d| d.packets).sum::<u64>();
-        comparison.entries.push(Entry {
-            name: match labels(result, false) {
-                name if name.is_empty() => result.cell.prepared.controllers.join(" + "),
-                name => name,
-            },
-            role: Role::Contender,
-            mean: Metrics::combine(&seeds, mean),
-            ci95: (seeds.len() > 1).then(|| Metrics::combine(&seeds, ci95)),
-            flows: first.measured.flows.clone(),
-            seeds,
-            timeline: first.timeline.clone(),
-            rtt: first.rtt.clone(),
-            queueing: first.queueing.clone(),
-        });
+        let entry = Entry::of_runs(&name, Role::Contender, result.runs.clone());
+        comparison.entries.extend(entry);
     }
-    let prepared = &first.prepared;
     Place {
-        scenario,
+        setting,
         comparison,
-        seed: prepared.link_seed(prepared.first_seed),
     }
 }

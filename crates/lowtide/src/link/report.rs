@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::setting::Setting;
 use lowtide_link::{DirectionSummary, Percentiles, Summary};
 use lowtide_sim::queue::QueueLimit;
 use serde::Serialize;
@@ -23,8 +23,8 @@ struct Json<'a> {
 }
 
 /// The link in one line.
-pub(super) fn link(scenario: &Scenario) -> String {
-    let buffer = match scenario.buffer {
+pub(super) fn link(setting: &Setting) -> String {
+    let buffer = match setting.buffer {
         QueueLimit::Unlimited => "unlimited buffer".to_string(),
         QueueLimit::Packets(n) => format!("buffer {n} packets"),
         QueueLimit::Bytes(bytes) => format!("buffer {bytes}"),
@@ -33,17 +33,17 @@ pub(super) fn link(scenario: &Scenario) -> String {
     };
     format!(
         "{}, RTT {} ms, {buffer}",
-        scenario.link_name,
-        scenario.rtt.as_millis_f64()
+        setting.link_name,
+        setting.rtt.as_millis_f64()
     )
 }
 
 /// Prints the summary as the flags say.
-pub(super) fn print(args: &Args, scenario: &Scenario, summary: &Summary) -> Result<(), Failure> {
+pub(super) fn print(args: &Args, setting: &Setting, summary: &Summary) -> Result<(), Failure> {
     if let Some(file) = &args.json {
         let json = Json {
-            link: &scenario.link_name,
-            rtt_ms: scenario.rtt.as_millis_f64(),
+            link: &setting.link_name,
+            rtt_ms: setting.rtt.as_millis_f64(),
             summary,
         };
         if file.as_os_str() == "-" {

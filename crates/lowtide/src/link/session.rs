@@ -1,17 +1,18 @@
 //! One run of `lowtide link`.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lowtide_lab::scenario::Scenario;
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::setting::{Resolver, Setting};
 use lowtide_link::{
     Addresses, Emulation, Error, Namespace, PathConfig, Relay, Tunnel,
     become_root_of_new_user_namespace,
 };
-use lowtide_sim::SenderKind;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -35,13 +36,15 @@ impl From<Error> for Failure {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let scenarios = args.link.scenarios()?;
-    let [scenario] = scenarios.as_slice() else {
+    // Nobody of the simulator's sends here: the contenders do not matter.
+    let mut resolver = Resolver::new(&Contenders::default(), Path::new(""));
+    let settings = args.link.settings(&mut resolver)?;
+    let [setting] = settings.as_slice() else {
         return Err(Failure::input(
             "lowtide link emulates one link: give one --trace",
         ));
     };
-    let path = path(scenario, args)?;
+    let path = path(setting, args)?;
     match args.udp {
         Some((listen, target)) => {
             let relay = Relay::new(listen, target)?;
@@ -50,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let emulation = Emulation::before(&relay, &path)?;
             say(
                 args,
-                &format!("{}; {at} is {target}", report::link(scenario)),
+                &format!("{}; {at} is {target}", report::link(setting)),
             );
             let end = args
                 .duration
@@ -61,17 +64,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             {
                 thread::sleep(LOOK);
             }
-            report::print(args, scenario, &emulation.finish()?)?;
+            report::print(args, setting, &emulation.finish()?)?;
             Ok(ExitCode::SUCCESS)
         }
-        None => run_command(args, scenario, &path),
+        None => run_command(args, setting, &path),
     }
 }
 
-fn path(scenario: &Scenario, args: &Args) -> Result<PathConfig, Failure> {
-    let config = scenario
-        .config(&SenderKind::Oracle, args.seed)
-        .map_err(Failure::input)?;
+fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
+    let config = setting.config(args.seed).map_err(Failure::input)?;
     let (limited, free) = (config.forward, config.reverse);
     let (down, up) = match args.limited {
         Limited::Down => (limited, free),
@@ -81,7 +82,7 @@ fn path(scenario: &Scenario, args: &Args) -> Result<PathConfig, Failure> {
     Ok(PathConfig {
         down,
         up,
-        base_rtt: scenario.rtt,
+        base_rtt: setting.rtt,
         seed: args.seed,
     })
 }
@@ -135,7 +136,7 @@ fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
     Ok(tunnel)
 }
 
-fn run_command(args: &Args, scenario: &Scenario, path: &PathConfig) -> Result<ExitCode, Failure> {
+fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<ExitCode, Failure> {
     // First of all: a user namespace can only be entered before there are threads.
     let tunnel = Arc::new(tunnel(args)?);
     let mut signals = signals()?;
@@ -157,7 +158,7 @@ fn run_command(args: &Args, scenario: &Scenario, path: &PathConfig) -> Result<Ex
         args,
         &format!(
             "{}; the command is {}, the other end {}",
-            report::link(scenario),
+            report::link(setting),
             addresses.near(),
             addresses.far()
         ),
@@ -183,7 +184,7 @@ fn run_command(args: &Args, scenario: &Scenario, path: &PathConfig) -> Result<Ex
     }
     let summary = emulation.finish();
     let ended = ended?;
-    report::print(args, scenario, &summary?)?;
+    report::print(args, setting, &summary?)?;
     Ok(ended.exit_code())
 }
 

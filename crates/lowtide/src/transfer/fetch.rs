@@ -1,15 +1,16 @@
 //! `lowtide fetch`.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration};
 use lowtide_lab::recording::{Recording, Sample};
 use lowtide_quic::Parts;
-use lowtide_sim::trace::quantity;
 use s2n_quic::client::Connect;
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
@@ -188,151 +189,199 @@ async fn fetch(args: &Args) -> Result<(), Failure> {
         .parts();
     let tls = trust::client(args.ca.as_deref())?;
     let limits = limits(Some(args.max_ack_delay.into()))?;
-    let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{target}: {e}"));
     let local = if target.is_ipv4() {
         "0.0.0.0:0"
     } else {
         "[::]:0"
     };
-    let client = client(tls, local, limits, parts).map_err(|e| failed(&e))?;
-
-    let progress = Arc::new(Progress::default());
-    let mut transfers = JoinSet::new();
-    let mut first_id = None;
-    let mut open = Vec::new();
-    for index in 0..args.connections as usize {
-        let connect = Connect::new(target).with_server_name(args.server_name.as_str());
-        let mut connection = client.connect(connect).await.map_err(|e| failed(&e))?;
-        connection.keep_alive(true).map_err(|e| failed(&e))?;
-        first_id.get_or_insert(connection.id());
-        if args.upload
-            && args.records()
-            && let Some(sender) = statistics.of(connection.id())
-        {
-            sender.record();
-        }
-        start(args, index, &mut connection, &progress, &mut transfers)
-            .await
-            .map_err(|e| failed(&e))?;
-        open.push(connection);
-    }
-
-    let started = Instant::now();
-    let limit = args
-        .duration
-        .or(args.bytes.is_none().then_some(DEFAULT_DURATION));
-    let sender_state = || -> Option<SenderState> {
-        if args.upload {
-            statistics.of(first_id?).map(|s| s.state())
-        } else {
-            progress.first_report().map(|r| r.sender)
-        }
-    };
-    let moved = || {
-        if args.upload {
-            progress.received_by_server()
-        } else {
-            progress.received.load(Relaxed)
-        }
-    };
-    let mut intervals: Vec<Interval> = Vec::new();
-    let interval = |intervals: &[Interval]| {
-        let start = intervals.last().map_or(0.0, |i| i.end_s);
-        let before: u64 = intervals.iter().map(|i| i.bytes).sum();
-        let bytes = moved().saturating_sub(before);
-        Interval::new(
-            start,
-            started.elapsed().as_secs_f64(),
-            bytes,
-            sender_state(),
-        )
-    };
-    if !args.json {
-        output::print(format!("{}\n", Interval::HEADING).as_bytes())?;
-    }
-    let mut seconds = tokio::time::interval(SECOND);
-    seconds.tick().await;
-    let until = async {
-        match limit {
-            Some(limit) => tokio::time::sleep(limit.into()).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::pin!(until);
-    loop {
-        tokio::select! {
-            () = &mut until => break,
-            _ = tokio::signal::ctrl_c() => break,
-            _ = transfers.join_next() => if transfers.is_empty() { break },
-            _ = seconds.tick() => {
-                let second = interval(&intervals);
-                intervals.push(second);
-                if !args.json {
-                    output::print(format!("{}\n", second.line()).as_bytes())?;
-                }
-            }
-        }
-    }
-    if args.upload && transfers.is_empty() {
-        // What the server has not told yet; it does so several times a second.
-        let told = async {
-            while moved() < progress.sent.load(Relaxed) {
-                tokio::time::sleep(SECOND / 20).await;
-            }
-        };
-        let _ = tokio::time::timeout(SECOND, told).await;
-    }
-    if args.records() && !args.upload {
-        // The server's last samples are under way.
-        tokio::time::sleep(SECOND / 4).await;
-    }
-    let last = interval(&intervals);
-    if last.bytes > 0 {
-        intervals.push(last);
-    }
-    let duration_s = intervals.last().map_or(0.0, |i: &Interval| i.end_s);
-    let bytes = intervals.iter().map(|i| i.bytes).sum();
-    let summary = Summary {
-        address: target.to_string(),
-        direction: if args.upload { "upload" } else { "download" },
-        controller: &args.cc,
-        server_controller: progress.first_report().map(|r| r.controller),
-        connections: args.connections,
-        streams: args.streams,
-        duration_s,
-        bytes,
-        rate_mbps: mbps(bytes, duration_s),
-        sender: sender_state(),
-        intervals: &intervals,
-    };
-    if args.upload {
-        for (index, connection) in open.iter().enumerate() {
-            if let Some(sender) = statistics.of(connection.id()) {
-                progress.record(index, sender.take_all_samples());
-            }
-        }
-    }
-    for connection in &open {
-        connection.close(0_u32.into());
-    }
+    let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{target}: {e}"));
+    let mut client = client(tls, local, limits, parts).map_err(|e| failed(&e))?;
+    let mut transfer = Transfer::start(args, target, &client, statistics)
+        .await
+        .map_err(|e| failed(&e))?;
+    transfer.watch().await?;
+    transfer.wait_for_reports().await;
+    let summary = transfer.summary();
+    transfer.close();
     if args.json {
         output::print_json(&summary)?;
     } else {
         output::print(format!("{}\n", summary.text()).as_bytes())?;
     }
-    let mut client = client;
     // So that the peers learn of the end; a second is plenty.
     let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
     recorded::write(
         args.qlog.as_deref().map(|f| (f, args.qlog_version.get())),
         args.report.as_deref(),
         &summary,
-        &progress.recordings(),
+        &transfer.progress.recordings(),
     )?;
-    if bytes == 0 {
-        return Err(Failure::run(format!("{target}: nothing was transferred")));
+    if summary.bytes == 0 {
+        return Err(failed(&"nothing was transferred"));
     }
     Ok(())
+}
+
+/// A transfer under way.
+struct Transfer<'a> {
+    args: &'a Args,
+    target: SocketAddr,
+    statistics: ByConnection,
+    progress: Arc<Progress>,
+    streams: JoinSet<()>,
+    connections: Vec<Connection>,
+    started: Instant,
+    intervals: Vec<Interval>,
+}
+
+impl<'a> Transfer<'a> {
+    /// Connects and starts all streams.
+    async fn start(
+        args: &'a Args,
+        target: SocketAddr,
+        client: &Client,
+        statistics: ByConnection,
+    ) -> Result<Self, s2n_quic::connection::Error> {
+        let progress = Arc::new(Progress::default());
+        let mut streams = JoinSet::new();
+        let mut connections = Vec::new();
+        for index in 0..args.connections as usize {
+            let connect = Connect::new(target).with_server_name(args.server_name.as_str());
+            let mut connection = client.connect(connect).await?;
+            connection.keep_alive(true)?;
+            if args.upload
+                && args.records()
+                && let Some(sender) = statistics.of(connection.id())
+            {
+                sender.record();
+            }
+            start(args, index, &mut connection, &progress, &mut streams).await?;
+            connections.push(connection);
+        }
+        Ok(Self {
+            args,
+            target,
+            statistics,
+            progress,
+            streams,
+            connections,
+            started: Instant::now(),
+            intervals: Vec::new(),
+        })
+    }
+
+    /// Shows each second until the time is over, all streams have ended, or Ctrl-C.
+    async fn watch(&mut self) -> Result<(), Failure> {
+        let args = self.args;
+        if !args.json {
+            output::print(format!("{}\n", Interval::HEADING).as_bytes())?;
+        }
+        let default = args.bytes.is_none().then_some(DEFAULT_DURATION);
+        let limit = args.duration.or(default);
+        let mut seconds = tokio::time::interval(SECOND);
+        seconds.tick().await;
+        let until = async {
+            match limit {
+                Some(limit) => tokio::time::sleep(limit.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(until);
+        loop {
+            tokio::select! {
+                () = &mut until => return Ok(()),
+                _ = tokio::signal::ctrl_c() => return Ok(()),
+                _ = self.streams.join_next() => if self.streams.is_empty() { return Ok(()) },
+                _ = seconds.tick() => {
+                    let second = self.interval();
+                    self.intervals.push(second);
+                    if !args.json {
+                        output::print(format!("{}\n", second.line()).as_bytes())?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for what the server has not told yet, and takes the last interval.
+    async fn wait_for_reports(&mut self) {
+        if self.args.upload && self.streams.is_empty() {
+            // It does so several times a second.
+            let told = async {
+                while self.moved() < self.progress.sent.load(Relaxed) {
+                    tokio::time::sleep(SECOND / 20).await;
+                }
+            };
+            let _ = tokio::time::timeout(SECOND, told).await;
+        }
+        if self.args.records() && !self.args.upload {
+            // Its last samples are under way.
+            tokio::time::sleep(SECOND / 4).await;
+        }
+        let last = self.interval();
+        if last.bytes > 0 {
+            self.intervals.push(last);
+        }
+    }
+
+    /// Ends all connections, and keeps what their senders saw.
+    fn close(&self) {
+        for (index, connection) in self.connections.iter().enumerate() {
+            if self.args.upload
+                && let Some(sender) = self.statistics.of(connection.id())
+            {
+                self.progress.record(index, sender.take_all_samples());
+            }
+            connection.close(0_u32.into());
+        }
+    }
+
+    fn summary(&self) -> Summary<'_> {
+        let args = self.args;
+        let duration_s = self.intervals.last().map_or(0.0, |i| i.end_s);
+        let bytes = self.intervals.iter().map(|i| i.bytes).sum();
+        Summary {
+            address: self.target.to_string(),
+            direction: if args.upload { "upload" } else { "download" },
+            controller: &args.cc,
+            server_controller: self.progress.first_report().map(|r| r.controller),
+            connections: args.connections,
+            streams: args.streams,
+            duration_s,
+            bytes,
+            rate_mbps: mbps(bytes, duration_s),
+            sender: self.sender(),
+            intervals: &self.intervals,
+        }
+    }
+
+    /// Since the last interval.
+    fn interval(&self) -> Interval {
+        let start = self.intervals.last().map_or(0.0, |i| i.end_s);
+        let before: u64 = self.intervals.iter().map(|i| i.bytes).sum();
+        let bytes = self.moved().saturating_sub(before);
+        let end = self.started.elapsed().as_secs_f64();
+        Interval::new(start, end, bytes, self.sender())
+    }
+
+    /// What has arrived.
+    fn moved(&self) -> u64 {
+        if self.args.upload {
+            self.progress.received_by_server()
+        } else {
+            self.progress.received.load(Relaxed)
+        }
+    }
+
+    /// The state of the first connection's sender.
+    fn sender(&self) -> Option<SenderState> {
+        if self.args.upload {
+            let first = self.connections.first()?;
+            self.statistics.of(first.id()).map(|s| s.state())
+        } else {
+            self.progress.first_report().map(|r| r.sender)
+        }
+    }
 }
 
 /// Starts the streams of one connection.

@@ -37,7 +37,7 @@ pub(super) fn write(
         let duration = Duration::from_millis((summary.duration_s * 1e3).ceil() as u64);
         let run = recording::comparison(&title, controller, recordings, duration)
             .map_err(|e| Failure::run(e.to_string()))?;
-        report::write(&[run], 0, &path)
+        report::write(&[run], &path)
             .map_err(|e| Failure::run(format!("{}: {e}", path.display())))?;
         let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     }

@@ -2,6 +2,8 @@
 
 mod delay;
 mod loss;
+mod text;
 
 pub use self::delay::{Aggregation, DelayProcess, Jitter};
 pub use self::loss::{LossModel, LossProcess};
+pub use self::text::parse_burst_loss;

@@ -6,12 +6,14 @@
 mod discipline;
 mod drop_tail;
 mod limit;
+mod text;
 
 use lowtide_cc::units::{Bytes, Time};
 
 pub(super) use self::discipline::{Discipline, Waiting};
 use self::drop_tail::DropTail;
 pub use self::limit::{Capacity, QueueLimit};
+pub use self::text::parse;
 use super::packet::{DropCause, Handle};
 
 /// The queue of any of these disciplines. An enum and no trait object: queues are in the path of

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::key::Key;
-use super::values::Values;
+use crate::key::Key;
+use crate::metrics::Named;
 
 /// Name of the file in its folder.
 pub const FILE: &str = "results.jsonl";
@@ -23,7 +23,7 @@ struct Line {
     seed: u64,
     /// For people.
     cell: String,
-    values: Values,
+    values: Named,
 }
 
 /// Results in a folder.
@@ -32,7 +32,7 @@ pub struct Store {
     path: PathBuf,
     /// What made the results: another program's are not taken for its own.
     program: Key,
-    known: HashMap<(String, u64), Values>,
+    known: HashMap<(String, u64), Named>,
     file: Mutex<File>,
 }
 
@@ -85,7 +85,7 @@ impl Store {
 
     /// What an earlier run gave.
     #[must_use]
-    pub fn get(&self, cell: Key, seed: u64) -> Option<&Values> {
+    pub fn get(&self, cell: Key, seed: u64) -> Option<&Named> {
         self.known.get(&(self.key(cell), seed))
     }
 
@@ -93,7 +93,7 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn put(&self, cell: Key, name: &str, seed: u64, values: &Values) -> io::Result<()> {
+    pub fn put(&self, cell: Key, name: &str, seed: u64, values: &Named) -> io::Result<()> {
         let line = Line {
             key: self.key(cell),
             seed,
@@ -115,7 +115,7 @@ mod tests {
     fn a_torn_line_costs_only_itself() {
         let folder = tempfile::tempdir().unwrap();
         let (program, cell) = (Key::of(&[b"program"]), Key::of(&[b"cell"]));
-        let values = |v: f64| Values::from([("throughput_mbps".to_string(), v)]);
+        let values = |v: f64| Named::from([("throughput_mbps".to_string(), v)]);
         let store = Store::open(folder.path(), program).unwrap();
         store.put(cell, "a", 1, &values(1.5)).unwrap();
         store.put(cell, "a", 2, &values(2.5)).unwrap();

@@ -1,11 +1,13 @@
-//! Quantities as people write them: `100mbit`, `40ms`, `64kB`, `2bdp`, `0.1%`.
+//! Quantities as people write them: `100mbit`, `40ms`, `64kB`, `0.1%`. Command lines, scenario files
+//! and parameters of controllers all read them here.
 //!
-//! A bare number is an error: it would be taken for something else sooner or later.
+//! A rate, time or volume without a unit is an error: sooner or later it would be taken for another.
 
-use lowtide_cc::units::{Bytes, Duration, Rate};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use crate::impairment::LossModel;
-use crate::queue::QueueLimit;
+use super::{Bytes, Duration, Rate};
 
 /// Bytes a second.
 const RATE: &[(&str, f64)] = &[
@@ -35,7 +37,7 @@ const VOLUME: &[(&str, f64)] = &[
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
 ];
-/// 1 Tbit/s, 11 days, 1 PB: beyond these is a slip of the pen.
+/// 1 Tbit/s, 11 days, 1 PB: what is beyond these is a mistake.
 const MAX_RATE: f64 = 1.25e11;
 const MAX_TIME: f64 = 1e15;
 const MAX_VOLUME: f64 = 1e15;
@@ -46,17 +48,20 @@ const MAX_VOLUME: f64 = 1e15;
 pub struct QuantityError(String);
 
 impl QuantityError {
-    pub(crate) fn new(problem: String) -> Self {
-        Self(problem)
+    /// An error that says this.
+    pub fn new(problem: impl ToString) -> Self {
+        Self(problem.to_string())
+    }
+
+    /// An error that begins with the text in question: `problem` goes on as in "has no unit".
+    pub fn of(text: &str, problem: &str) -> Self {
+        let shown: String = text.chars().take(40).collect();
+        Self(format!("'{}' {problem}", shown.escape_debug()))
     }
 }
 
 fn error<T>(text: &str, problem: &str) -> Result<T, QuantityError> {
-    let shown: String = text.chars().take(40).collect();
-    Err(QuantityError(format!(
-        "'{}' {problem}",
-        shown.escape_debug()
-    )))
+    Err(QuantityError::of(text, problem))
 }
 
 fn names(units: &[(&str, f64)]) -> String {
@@ -67,8 +72,9 @@ fn names(units: &[(&str, f64)]) -> String {
         .join(", ")
 }
 
-/// Splits a text into number and unit.
-fn split(text: &str) -> Option<(f64, &str)> {
+/// Splits a text into number and unit; `None` where it does not begin with a number.
+#[must_use]
+pub fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let at = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -116,7 +122,7 @@ fn parse(
     if value > max {
         return error(text, &format!("is too large for a {what}"));
     }
-    Ok(value.round() as u64)
+    Ok(libm::round(value) as u64)
 }
 
 /// A rate above zero: `100mbit`, `1.5gbit`, `12kB/s`.
@@ -159,33 +165,18 @@ pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
     parse(text, "volume", VOLUME, 1.0, MAX_VOLUME).map(Bytes::new)
 }
 
-/// A queue's limit: `2bdp`, `100p`, `64kB`, `50ms`, `inf`.
-///
-/// # Errors
-/// When the text is none of these.
-pub fn queue_limit(text: &str) -> Result<QueueLimit, QuantityError> {
-    if text.trim() == "inf" {
-        return Ok(QueueLimit::Unlimited);
-    }
-    let fits = "2bdp, 100p (packets), 64kB, 50ms or inf";
-    let Some((number, unit)) = split(text) else {
-        return error(text, &format!("is no buffer: write for example {fits}"));
-    };
-    match unit {
-        "bdp" if number <= 1e6 => Ok(QueueLimit::Bdp(number)),
-        "p" if number.fract() == 0.0 && number <= 1e12 => Ok(QueueLimit::Packets(number as u64)),
-        "" => error(text, &format!("has no unit: write for example {fits}")),
-        _ if TIME.iter().any(|(name, _)| *name == unit) => {
-            duration_or_zero(text).map(QueueLimit::Time)
-        }
-        _ if VOLUME
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(unit)) =>
-        {
-            bytes(text).map(QueueLimit::Bytes)
-        }
-        _ => error(text, &format!("is no buffer: write for example {fits}")),
-    }
+/// Whether a text is the name of a unit of time.
+#[must_use]
+pub fn is_time_unit(unit: &str) -> bool {
+    TIME.iter().any(|(name, _)| *name == unit)
+}
+
+/// Whether a text is the name of a unit of volume, in small letters or large.
+#[must_use]
+pub fn is_volume_unit(unit: &str) -> bool {
+    VOLUME
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case(unit))
 }
 
 /// A probability: `0.1%` or a fraction `0.001`.
@@ -204,45 +195,6 @@ pub fn probability(text: &str) -> Result<f64, QuantityError> {
     Ok(value)
 }
 
-/// Bursty loss, mean share and mean burst in packets (`1%:10`), as a Gilbert–Elliott model that
-/// loses everything in its bad state.
-///
-/// # Errors
-/// When the text is none, the share 100 %, or the burst shorter than a packet.
-pub fn burst_loss(text: &str) -> Result<LossModel, QuantityError> {
-    let wrong = || {
-        error(
-            text,
-            "is no SHARE:PACKETS, as in 1%:10 (share below 100 %, at least 1 packet)",
-        )
-    };
-    let Some((share, length)) = text.split_once(':') else {
-        return wrong();
-    };
-    let Ok(share) = probability(share) else {
-        return wrong();
-    };
-    let Some(length) = length
-        .parse()
-        .ok()
-        .filter(|n: &f64| (1.0..=1e6).contains(n))
-    else {
-        return wrong();
-    };
-    let bad_to_good = 1.0 / length;
-    // In balance, share = good_to_bad / (good_to_bad + bad_to_good).
-    let good_to_bad = share * bad_to_good / (1.0 - share);
-    if !(0.0..=1.0).contains(&good_to_bad) {
-        return wrong();
-    }
-    Ok(LossModel::GilbertElliott {
-        good_to_bad,
-        bad_to_good,
-        loss_good: 0.0,
-        loss_bad: 1.0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,13 +208,6 @@ mod tests {
         assert_eq!(duration_or_zero("0s"), Ok(Duration::ZERO));
         assert_eq!(bytes("64kB"), Ok(Bytes::new(64_000)));
         assert_eq!(bytes("1MiB"), Ok(Bytes::new(1_048_576)));
-        assert_eq!(queue_limit("2bdp"), Ok(QueueLimit::Bdp(2.0)));
-        assert_eq!(queue_limit("100p"), Ok(QueueLimit::Packets(100)));
-        assert_eq!(
-            queue_limit("50ms"),
-            Ok(QueueLimit::Time(Duration::from_millis(50)))
-        );
-        assert_eq!(queue_limit("inf"), Ok(QueueLimit::Unlimited));
         assert_eq!(probability("0.1%"), Ok(0.001));
         assert_eq!(probability("0.001"), Ok(0.001));
     }
@@ -281,9 +226,6 @@ mod tests {
         ] {
             let error = rate(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
-        }
-        for text in ["2", "nan", "2.5p", "-1bdp", "inf2", "9999999999bdp"] {
-            assert!(queue_limit(text).is_err(), "{text}");
         }
         for text in ["150%", "1.5", "x", "-1%", "NaN"] {
             assert!(probability(text).is_err(), "{text}");

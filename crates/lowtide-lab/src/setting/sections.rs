@@ -1,4 +1,4 @@
-//! The sections of a file that say what is simulated.
+//! What a person says about a simulation: the sections of a scenario file, which flags fill as well.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::host::Host;
 use super::quantity::{
     BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
 };
 
-/// One simulation: what is left of a file once a case and a cell of the sweep have been chosen.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+/// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
+/// what the flags of a command say. What is not said has a default.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Setting {
+pub struct Sections {
     /// The bottleneck.
     #[serde(default)]
     pub link: LinkSection,
@@ -32,6 +34,8 @@ pub struct Setting {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSection {
+    /// What it is called in tables and reports (default: what it is made of).
+    pub name: Option<String>,
     /// A constant rate.
     pub rate: Option<RateText>,
     /// Rates over time, as in `0s:10mbit,5s:2mbit`; the last one stays.
@@ -78,6 +82,8 @@ pub struct PathSection {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSection {
+    /// What carries the flows (default `model`).
+    pub host: Option<Host>,
     /// Length of a run (default 30 s).
     pub duration: Option<TimeText>,
     /// Runs of each cell, each with its own seed (default 1).

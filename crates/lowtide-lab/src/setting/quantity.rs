@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_sim::impairment::LossModel;
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::impairment::{self, LossModel};
+use lowtide_sim::queue::{self, QueueLimit};
 use lowtide_sim::source::{self, SourceConfig};
-use lowtide_sim::trace::quantity::{self, QuantityError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 
@@ -81,7 +81,7 @@ quantity!(
 );
 quantity!(
     /// A queue's limit.
-    BufferText(QueueLimit), quantity::queue_limit, "a queue's limit", "2bdp", "100p", "20MB", "50ms", "inf"
+    BufferText(QueueLimit), queue::parse, "a queue's limit", "2bdp", "100p", "20MB", "50ms", "inf"
 );
 quantity!(
     /// A probability.
@@ -89,7 +89,7 @@ quantity!(
 );
 quantity!(
     /// Bursty loss.
-    BurstText(LossModel), quantity::burst_loss, "mean share and mean burst in packets", "1%:10"
+    BurstText(LossModel), impairment::parse_burst_loss, "mean share and mean burst in packets", "1%:10"
 );
 quantity!(
     /// A source.

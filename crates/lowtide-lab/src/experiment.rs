@@ -1,0 +1,120 @@
+//! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
+//! what was interrupted goes on where it stopped.
+
+use std::collections::BTreeSet;
+
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::scenario_file::Cell;
+use crate::statistics::{ci95, mean};
+use crate::store::Store;
+
+/// How cells are run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// Threads; 0: one for each core.
+    pub jobs: usize,
+    /// Results of earlier runs, and where new ones go.
+    pub store: Option<&'a Store>,
+    /// The cells, by their place, whose first seed is kept over time.
+    pub over_time: &'a [usize],
+}
+
+/// A cell's results.
+#[derive(Clone, Debug)]
+pub struct CellResult {
+    /// What was run.
+    pub cell: Cell,
+    /// The runs that came to their end, by seed.
+    pub runs: Vec<Run>,
+    /// Those that did not.
+    pub failed: Vec<FailedRun>,
+}
+
+impl CellResult {
+    /// The names of all values that its runs have.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        let runs = self.runs.iter();
+        runs.flat_map(|run| run.measured.named().into_keys())
+            .collect()
+    }
+
+    /// A value's mean over the seeds and half the width of its 95 % interval; `None` where no run
+    /// has it, or no interval with a single one.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<(f64, Option<f64>)> {
+        let of_runs: Vec<f64> = self
+            .runs
+            .iter()
+            .filter_map(|run| run.measured.get(name))
+            .collect();
+        if of_runs.is_empty() {
+            return None;
+        }
+        Some((
+            mean(&of_runs),
+            Some(ci95(&of_runs)).filter(|c| c.is_finite()),
+        ))
+    }
+}
+
+/// How many runs cells take that are not in the store.
+#[must_use]
+pub fn count_runs(cells: &[Cell], store: Option<&Store>) -> u64 {
+    let missing = |cell: &Cell| {
+        cell.setting
+            .seeds
+            .iter()
+            .filter(|seed| store.is_none_or(|s| s.get(cell.key, *seed).is_none()))
+            .count() as u64
+    };
+    cells.iter().map(missing).sum()
+}
+
+/// Runs all cells with all their seeds; `progress` is called after each new run.
+///
+/// # Errors
+/// When threads cannot be started.
+pub fn run(
+    cells: &[Cell],
+    options: Options<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<CellResult>, NoThreads> {
+    let pool = Pool::new(options.jobs)?;
+    let names: Vec<String> = cells.iter().map(Cell::name).collect();
+    let task = |n: usize, seed: u64| {
+        let setting = &cells[n].setting;
+        let over_time = seed == setting.seeds.first && options.over_time.contains(&n);
+        Task {
+            name: &names[n],
+            setting,
+            seed,
+            keep: if over_time {
+                Keep::Timeline
+            } else {
+                Keep::Metrics
+            },
+            key: Some(cells[n].key),
+        }
+    };
+    let (places, tasks): (Vec<usize>, Vec<Task<'_>>) = (0..cells.len())
+        .flat_map(|n| cells[n].setting.seeds.iter().map(move |seed| (n, seed)))
+        .map(|(n, seed)| (n, task(n, seed)))
+        .unzip();
+    let mut results: Vec<CellResult> = cells
+        .iter()
+        .map(|cell| CellResult {
+            cell: cell.clone(),
+            runs: Vec::new(),
+            failed: Vec::new(),
+        })
+        .collect();
+    let done = pool.run(&tasks, options.store, progress);
+    for (n, done) in places.into_iter().zip(done) {
+        match done {
+            Ok(run) => results[n].runs.push(run),
+            Err(failed) => results[n].failed.push(failed),
+        }
+    }
+    Ok(results)
+}

@@ -1,0 +1,56 @@
+//! Which metrics tables show.
+
+use super::catalogue::Metric;
+
+/// A table of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// A comparison on a terminal, a line for each contender.
+    Comparison,
+    /// A comparison in a report, which has more room.
+    Report,
+    /// The cells of a scenario file.
+    Cells,
+}
+
+/// All columns that there are, in their order, and the tables that have them.
+const COLUMNS: [(&str, &[Table]); 10] = {
+    use Table::{Cells, Comparison, Report};
+    const ALL: &[Table] = &[Comparison, Report, Cells];
+    [
+        ("throughput_mbps", ALL),
+        ("utilisation", ALL),
+        ("rtt_ms.mean", ALL),
+        ("rtt_ms.p95", ALL),
+        ("rtt_ms.p99", ALL),
+        ("queue_delay_ms.p95", &[Report]),
+        ("self_inflicted_ms.p95", &[Comparison, Report]),
+        ("loss_share", ALL),
+        ("retransmitted_share", ALL),
+        ("jain", ALL),
+    ]
+};
+
+impl Table {
+    /// Its columns. That of the index of fairness is left out where flows are alone.
+    #[must_use]
+    pub fn columns(self, several_flows: bool) -> Vec<&'static Metric> {
+        let shown = COLUMNS.iter().filter(|(_, tables)| tables.contains(&self));
+        shown
+            .filter(|(key, _)| several_flows || *key != "jain")
+            .filter_map(|(key, _)| Metric::of_key(key))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_a_metric() {
+        for (key, _) in COLUMNS {
+            assert!(Metric::of_key(key).is_some(), "{key}");
+        }
+    }
+}

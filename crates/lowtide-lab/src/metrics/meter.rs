@@ -1,0 +1,284 @@
+//! Watches a simulation and measures it, in memory that does not grow with its length.
+
+use std::sync::Arc;
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::link::Link;
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, Sent};
+use lowtide_sim::{Probe, SimConfig};
+
+use super::counts::Counts;
+use super::distribution::Delays;
+use super::fairness::Fairness;
+use super::seen::Seen;
+use super::self_inflicted::SelfInflicted;
+use super::values::{Measured, Metrics};
+use crate::statistics::mean;
+
+/// Measures one flow.
+#[derive(Clone, Debug)]
+struct FlowMeter {
+    start: Time,
+    /// When it has delivered all it had, or else when it stops.
+    stop: Time,
+    to_link: Duration,
+    from_link: Duration,
+    sent: Bytes,
+    retransmitted: Bytes,
+    dropped: Bytes,
+    received: Bytes,
+    first_copies: Bytes,
+    rtt: Delays,
+    /// One-way delays less propagation.
+    queueing: Delays,
+    least_queueing: Duration,
+    self_inflicted: SelfInflicted,
+}
+
+impl FlowMeter {
+    /// The time in which data can arrive.
+    fn life(&self) -> Duration {
+        self.stop.since(self.start)
+    }
+
+    fn opportunities(&self, link: &Link) -> Bytes {
+        link.volume_between(self.start + self.to_link, self.stop - self.from_link)
+    }
+}
+
+/// Measures a simulation.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    link: Arc<Link>,
+    packet_size: Bytes,
+    flows: Vec<FlowMeter>,
+    fairness: Fairness,
+    counts: Counts,
+    /// Nothing before this is measured.
+    from: Time,
+}
+
+impl Meter {
+    /// A meter for a simulation of this configuration.
+    #[must_use]
+    pub fn new(config: &SimConfig) -> Self {
+        let link = config.forward.link.clone();
+        let end = Time::ZERO + config.duration;
+        let flows = config
+            .flows
+            .iter()
+            .map(|flow| FlowMeter {
+                start: flow.start,
+                stop: flow.stop.unwrap_or(end).min(end),
+                to_link: Duration::ZERO,
+                from_link: Duration::ZERO,
+                sent: Bytes::ZERO,
+                retransmitted: Bytes::ZERO,
+                dropped: Bytes::ZERO,
+                received: Bytes::ZERO,
+                first_copies: Bytes::ZERO,
+                rtt: Delays::default(),
+                queueing: Delays::default(),
+                least_queueing: Duration::MAX,
+                self_inflicted: SelfInflicted::new(link.clone(), Duration::ZERO, Duration::ZERO),
+            })
+            .collect();
+        Self {
+            link,
+            packet_size: config.packet_size,
+            flows,
+            fairness: Fairness::new(config.flows.len()),
+            counts: Counts::new(vec![0; config.flows.len()], config.duration),
+            from: Time::ZERO,
+        }
+    }
+
+    /// Measures groups of flows too; `groups`: the group of each flow, counted from 0. Without it all
+    /// flows are one group.
+    #[must_use]
+    pub fn of_groups(mut self, groups: Vec<usize>) -> Self {
+        self.counts = Counts::new(groups, self.counts.duration());
+        self
+    }
+
+    /// Leaves out all that happens before `from`: flows count as if they began then.
+    #[must_use]
+    pub fn measuring_from(mut self, from: Time) -> Self {
+        self.from = from;
+        for flow in &mut self.flows {
+            flow.start = flow.start.max(from);
+        }
+        self
+    }
+
+    /// What was measured, once the simulation is over.
+    #[must_use]
+    pub fn finish(&mut self) -> Measured {
+        for flow in &mut self.flows {
+            flow.self_inflicted.on_end(flow.stop, self.packet_size);
+        }
+        let flows: Vec<Metrics> = self
+            .flows
+            .iter()
+            .map(|f| seen(&self.link, std::slice::from_ref(f), 1.0).metrics())
+            .collect();
+        let total = Seen {
+            counts: Some(&self.counts),
+            ..seen(&self.link, &self.flows, self.fairness.mean())
+        };
+        Measured {
+            total: total.metrics(),
+            groups: groups(self.counts.groups(), &flows),
+            flows,
+        }
+    }
+
+    /// The RTTs of all flows, for a plot.
+    #[must_use]
+    pub fn rtt(&self) -> Delays {
+        let mut all = Delays::default();
+        for flow in &self.flows {
+            all.merge(&flow.rtt);
+        }
+        all
+    }
+
+    /// The one-way delays of all flows' packets beyond propagation, for a plot.
+    #[must_use]
+    pub fn queueing(&self) -> Delays {
+        let mut all = Delays::default();
+        for flow in &self.flows {
+            all.merge(&flow.queueing);
+        }
+        all
+    }
+}
+
+/// The groups' metrics: the means of their flows', and the group's share of all goodput.
+fn groups(group_of: &[usize], flows: &[Metrics]) -> Vec<Metrics> {
+    let goodput = |flows: &[Metrics]| -> f64 { flows.iter().map(|m| m["goodput_mbps"]).sum() };
+    let all = goodput(flows);
+    let count = group_of.iter().max().map_or(0, |last| last + 1);
+    (0..count)
+        .map(|group| {
+            let pairs = group_of.iter().zip(flows);
+            let own: Vec<Metrics> = pairs
+                .filter(|(of, _)| **of == group)
+                .map(|(_, m)| *m)
+                .collect();
+            Metrics::combine(&own, mean).with("share", goodput(&own) / all)
+        })
+        .collect()
+}
+
+/// What flows were seen to do together.
+fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
+    let sum = |f: fn(&FlowMeter) -> Bytes| flows.iter().map(f).sum::<Bytes>();
+    let start = flows.iter().map(|f| f.start).min().unwrap_or_default();
+    let stop = flows.iter().map(|f| f.stop).max().unwrap_or_default();
+    let opportunities = match flows {
+        [one] => one.opportunities(link),
+        _ => {
+            let to = flows.iter().map(|f| f.to_link).min().unwrap_or_default();
+            let from = flows.iter().map(|f| f.from_link).min().unwrap_or_default();
+            link.volume_between(start + to, stop - from)
+        }
+    };
+    let mut rtt = Delays::default();
+    let mut queueing = Delays::default();
+    let mut self_inflicted: Option<SelfInflicted> = None;
+    for flow in flows {
+        rtt.merge(&flow.rtt);
+        queueing.merge(&flow.queueing);
+        match &mut self_inflicted {
+            None => self_inflicted = Some(flow.self_inflicted.clone()),
+            Some(all) => all.merge(&flow.self_inflicted),
+        }
+    }
+    let least = flows.iter().map(|f| f.least_queueing).min();
+    debug_assert!(flows.iter().all(|f| f.life() <= stop.since(start)));
+    Seen {
+        seconds: stop.since(start).as_secs_f64(),
+        sent: sum(|f| f.sent),
+        retransmitted: sum(|f| f.retransmitted),
+        dropped: sum(|f| f.dropped),
+        received: sum(|f| f.received),
+        first_copies: sum(|f| f.first_copies),
+        opportunities,
+        rtt: rtt.summary_above(Duration::ZERO),
+        queue_delay: queueing.summary_above(least.unwrap_or_default()),
+        self_inflicted_p95: self_inflicted.map_or(f64::NAN, |s| s.p95_ms()),
+        jain,
+        counts: None,
+    }
+}
+
+impl Probe for Meter {
+    fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
+        let f = &mut self.flows[flow];
+        (f.to_link, f.from_link) = (to_link, from_link);
+        f.self_inflicted = SelfInflicted::new(self.link.clone(), to_link, from_link);
+        self.fairness.on_flow_start(flow, start.max(self.from));
+        self.counts.on_flow_start(flow, start);
+    }
+
+    #[inline]
+    fn on_send(&mut self, sent: &Sent) {
+        if sent.now < self.from {
+            return;
+        }
+        let f = &mut self.flows[sent.flow];
+        f.sent += sent.bytes;
+        if sent.retransmission {
+            f.retransmitted += sent.bytes;
+        }
+        self.counts.on_send(sent.retransmission);
+    }
+
+    fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, _cause: DropCause) {
+        if now < self.from {
+            return;
+        }
+        self.flows[flow].dropped += bytes;
+        self.counts.on_drop();
+    }
+
+    #[inline]
+    fn on_deliver(&mut self, d: &Delivery<'_>) {
+        self.counts.on_arrival(d.flow, d.now, d.bytes);
+        if d.now < self.from {
+            return;
+        }
+        self.counts.on_deliver();
+        let f = &mut self.flows[d.flow];
+        f.received += d.bytes;
+        if d.first_copy {
+            f.first_copies += d.bytes;
+            self.fairness.on_deliver(d.flow, d.now, d.bytes);
+        }
+        let queueing = d.now.since(d.sent_at) - (f.to_link + f.from_link);
+        f.queueing.record(queueing);
+        f.least_queueing = f.least_queueing.min(queueing);
+        f.self_inflicted.on_deliver(d.now, d.sent_at, d.bytes);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
+        self.counts.on_ack(ack, self.from);
+        if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
+            self.flows[flow].rtt.record(rtt);
+        }
+    }
+
+    fn on_timeout(&mut self, _flow: usize, now: Time) {
+        if now >= self.from {
+            self.counts.on_timeout();
+        }
+    }
+
+    fn on_flow_complete(&mut self, flow: usize, now: Time) {
+        let f = &mut self.flows[flow];
+        f.stop = f.stop.min(now);
+        self.fairness.on_flow_complete(flow, now);
+    }
+}

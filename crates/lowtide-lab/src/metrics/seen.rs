@@ -1,0 +1,45 @@
+//! What a run was seen to do, as metrics are worked out from it.
+
+use lowtide_cc::units::Bytes;
+
+use super::counts::Counts;
+use super::distribution::DelaySummary;
+use super::values::Metrics;
+
+/// One flow, or all of a run together.
+#[derive(Clone, Debug)]
+pub(super) struct Seen<'a> {
+    /// The life of the flows.
+    pub(super) seconds: f64,
+    pub(super) sent: Bytes,
+    pub(super) retransmitted: Bytes,
+    pub(super) dropped: Bytes,
+    pub(super) received: Bytes,
+    pub(super) first_copies: Bytes,
+    /// What the link could have carried in that time.
+    pub(super) opportunities: Bytes,
+    pub(super) rtt: DelaySummary,
+    pub(super) queue_delay: DelaySummary,
+    /// Milliseconds.
+    pub(super) self_inflicted_p95: f64,
+    pub(super) jain: f64,
+    /// Of a whole run.
+    pub(super) counts: Option<&'a Counts>,
+}
+
+impl Seen<'_> {
+    /// A volume as a rate over the flows' life.
+    pub(super) fn mbps(&self, bytes: Bytes) -> f64 {
+        bytes.as_f64() * 8.0 / 1e6 / self.seconds
+    }
+
+    /// What is counted in whole runs only; NaN for anything less.
+    pub(super) fn of_run(&self, get: impl Fn(&Counts) -> f64) -> f64 {
+        self.counts.map_or(f64::NAN, get)
+    }
+
+    /// All metrics.
+    pub(super) fn metrics(&self) -> Metrics {
+        Metrics::of(|metric| (metric.get)(self))
+    }
+}

@@ -1,0 +1,222 @@
+//! The values of all metrics, for one flow or several together.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Index;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::catalogue::{CATALOGUE, COUNT, Metric, Of};
+
+/// One value for each metric of the [catalogue](CATALOGUE). What does not exist is NaN, `null` in
+/// JSON.
+///
+/// `metrics["rtt_ms.p95"]` is the value of a metric; [`Self::get`] is for names that may be wrong.
+#[derive(Clone, Copy)]
+pub struct Metrics([f64; COUNT]);
+
+impl Metrics {
+    /// Each metric's value.
+    pub(super) fn of(value: impl Fn(&Metric) -> f64) -> Self {
+        Self(std::array::from_fn(|n| value(&CATALOGUE[n])))
+    }
+
+    fn place(key: &str) -> Option<usize> {
+        CATALOGUE.iter().position(|metric| metric.key == key)
+    }
+
+    /// The value of the metric that is called so; `None` where there is no such metric, or it has
+    /// no value.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<f64> {
+        let value = self.0[Self::place(key)?];
+        value.is_finite().then_some(value)
+    }
+
+    /// The same with another value of one metric. A key that is none changes nothing.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: f64) -> Self {
+        if let Some(n) = Self::place(key) {
+            self.0[n] = value;
+        }
+        self
+    }
+
+    /// Metrics and their values, in the order of the catalogue.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, f64)> + '_ {
+        CATALOGUE.iter().zip(self.0)
+    }
+
+    /// Those that a single flow can have; comparisons show these.
+    pub fn of_flows(&self) -> impl Iterator<Item = (&'static Metric, f64)> + '_ {
+        self.iter().filter(|(metric, _)| metric.of == Of::Flows)
+    }
+
+    /// Applies `f` to each metric's values in all `samples`: means, intervals.
+    #[must_use]
+    pub fn combine(samples: &[Self], f: impl Fn(&[f64]) -> f64) -> Self {
+        let values = |n: usize| samples.iter().map(|m| m.0[n]).collect::<Vec<f64>>();
+        Self(std::array::from_fn(|n| f(&values(n))))
+    }
+}
+
+impl Index<&str> for Metrics {
+    type Output = f64;
+
+    /// # Panics
+    /// When no metric is called so.
+    fn index(&self, key: &str) -> &f64 {
+        match Self::place(key) {
+            Some(n) => &self.0[n],
+            None => panic!("no metric is called '{key}'"),
+        }
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(self.iter().map(|(metric, value)| (metric.key, value)))
+            .finish()
+    }
+}
+
+/// What does not exist equals what does not exist.
+impl PartialEq for Metrics {
+    fn eq(&self, other: &Self) -> bool {
+        let pairs = self.0.iter().zip(&other.0);
+        pairs
+            .into_iter()
+            .all(|(a, b)| a == b || (a.is_nan() && b.is_nan()))
+    }
+}
+
+/// As an object of those metrics that a single flow can have; what stands before a dot is the name
+/// of an object within.
+impl Serialize for Metrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let values: Vec<(&'static str, f64)> =
+            self.of_flows().map(|(m, value)| (m.key, value)).collect();
+        let outer = |value: &(&'static str, f64)| value.0.split_once('.').map(|(outer, _)| outer);
+        for chunk in values.chunk_by(|a, b| outer(a).is_some() && outer(a) == outer(b)) {
+            match outer(&chunk[0]) {
+                None => map.serialize_entry(chunk[0].0, &chunk[0].1)?,
+                Some(outer) => map.serialize_entry(outer, &Inner(chunk))?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// The metrics of one inner object.
+struct Inner<'a>(&'a [(&'static str, f64)]);
+
+impl Serialize for Inner<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let inner = self.0.iter().map(|(key, value)| {
+            let name = key.split_once('.').map_or(*key, |(_, name)| name);
+            (name, value)
+        });
+        serializer.collect_map(inner)
+    }
+}
+
+/// Values by name, as they are stored and as claims call them: `rtt_ms.p95` of all flows together,
+/// `flows.0.rtt_ms.p95` of the first group. What does not exist is missing.
+pub type Named = BTreeMap<String, f64>;
+
+/// What was measured in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// All flows together.
+    pub total: Metrics,
+    /// Each group of flows: the mean of its flows.
+    pub groups: Vec<Metrics>,
+    /// Each flow; none where the values come from an earlier run.
+    pub flows: Vec<Metrics>,
+}
+
+/// Splits `flows.0.jain` into the group 0 and `jain`.
+#[must_use]
+pub fn split_group(name: &str) -> (Option<usize>, &str) {
+    let group = || {
+        let (group, key) = name.strip_prefix("flows.")?.split_once('.')?;
+        Some((group.parse().ok()?, key))
+    };
+    match group() {
+        Some((group, key)) => (Some(group), key),
+        None => (None, name),
+    }
+}
+
+impl Measured {
+    /// The value that is called so, if it exists.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        match split_group(name) {
+            (None, key) => self.total.get(key),
+            (Some(group), key) => self.groups.get(group)?.get(key),
+        }
+    }
+
+    /// All values that exist.
+    #[must_use]
+    pub fn named(&self) -> Named {
+        let of = |prefix: String, metrics: &Metrics| -> Vec<(String, f64)> {
+            let finite = metrics.iter().filter(|(_, value)| value.is_finite());
+            finite
+                .map(|(metric, value)| (format!("{prefix}{}", metric.key), value))
+                .collect()
+        };
+        let mut named = Named::from_iter(of(String::new(), &self.total));
+        for (n, group) in self.groups.iter().enumerate() {
+            named.extend(of(format!("flows.{n}."), group));
+        }
+        named
+    }
+
+    /// What [`Self::named`] gave, but for the single flows.
+    #[must_use]
+    pub fn from_named(named: &Named) -> Self {
+        let groups = named.keys().filter_map(|name| split_group(name).0);
+        let count = groups.max().map_or(0, |last| last + 1);
+        let get = |name: String| named.get(&name).copied().unwrap_or(f64::NAN);
+        Self {
+            total: Metrics::of(|m| get(m.key.to_string())),
+            groups: (0..count.min(named.len()))
+                .map(|n| Metrics::of(|m| get(format!("flows.{n}.{}", m.key))))
+                .collect(),
+            flows: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_told_from_names() {
+        assert_eq!(split_group("flows.12.rtt_ms.p95"), (Some(12), "rtt_ms.p95"));
+        assert_eq!(split_group("rtt_ms.p95"), (None, "rtt_ms.p95"));
+        assert_eq!(split_group("flows.x"), (None, "flows.x"));
+    }
+
+    #[test]
+    fn what_was_stored_under_its_names_comes_back() {
+        let some = Metrics::of(|metric| metric.key.len() as f64).with("jain", f64::NAN);
+        let measured = Measured {
+            total: some,
+            groups: vec![some.with("share", 0.25), some],
+            flows: Vec::new(),
+        };
+        let named = measured.named();
+        assert_eq!(named["flows.0.share"], 0.25);
+        assert!(!named.contains_key("jain"));
+        assert_eq!(Measured::from_named(&named), measured);
+        assert_eq!(measured.get("flows.0.share"), Some(0.25));
+        assert_eq!(measured.get("flows.2.share"), None);
+        assert_eq!(measured.get("nonsense"), None);
+    }
+}

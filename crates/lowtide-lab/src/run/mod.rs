@@ -1,0 +1,119 @@
+//! One run: a setting with a seed, carried by its host, and what was measured in it.
+
+mod pool;
+
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
+
+use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
+
+pub use self::pool::{NoThreads, Pool, Task};
+use crate::metrics::{Delays, Measured, Meter};
+use crate::setting::{Host, Setting};
+use crate::timeline::Timeline;
+
+/// What is kept of a run besides its metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keep {
+    /// Nothing.
+    #[default]
+    Metrics,
+    /// The distributions of delays.
+    Distributions,
+    /// The same and the run over time, which takes some megabytes of memory.
+    Timeline,
+}
+
+/// What a report needs beyond the metrics.
+#[derive(Clone, Debug)]
+pub struct Details {
+    /// Packets that crossed the bottleneck.
+    pub packets: u64,
+    /// RTTs; empty unless kept.
+    pub rtt: Delays,
+    /// One-way delays beyond propagation, likewise.
+    pub queueing: Delays,
+    /// Over time, if kept.
+    pub timeline: Option<Timeline>,
+}
+
+/// A run that came to its end.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its seed.
+    pub seed: u64,
+    /// What was measured.
+    pub measured: Measured,
+    /// `None` where the metrics come from the store.
+    pub details: Option<Details>,
+}
+
+/// A run that did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRun {
+    /// Who was running, or in which cell.
+    pub name: String,
+    /// With which seed.
+    pub seed: u64,
+    /// What went wrong.
+    pub reason: String,
+}
+
+/// Runs a setting once. A controller that panics ends its own run and no other.
+///
+/// # Errors
+/// Why the run did not come to its end, in a sentence.
+pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
+    let whole = AssertUnwindSafe(|| run_unguarded(setting, seed, keep));
+    panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
+}
+
+fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
+    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let meter = Meter::new(&config)
+        .of_groups(setting.group_of_flows())
+        .measuring_from(setting.measure_from);
+    let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
+    let (outcome, (mut meter, timeline)) = simulate(setting, config, (meter, timeline))?;
+    let measured = meter.finish();
+    let (rtt, queueing) = match keep {
+        Keep::Metrics => Default::default(),
+        Keep::Distributions | Keep::Timeline => (meter.rtt(), meter.queueing()),
+    };
+    Ok(Run {
+        seed,
+        measured,
+        details: Some(Details {
+            packets: outcome.bottleneck_packets,
+            rtt,
+            queueing,
+            timeline,
+        }),
+    })
+}
+
+/// A whole run of a setting's configuration, watched by `probe`.
+pub(crate) fn simulate<P: Probe + Send + 'static>(
+    setting: &Setting,
+    config: SimConfig,
+    mut probe: P,
+) -> Result<(Outcome, P), String> {
+    match Host::of(setting) {
+        Host::Model => {
+            let simulation = Simulation::new(config).map_err(|e| e.to_string())?;
+            let outcome = simulation.run(&mut probe);
+            Ok((outcome, probe))
+        }
+        #[cfg(feature = "quic")]
+        Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
+    }
+}
+
+/// What a panic says.
+fn reason(panic: &(dyn Any + Send)) -> String {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", message.unwrap_or("without a message"))
+}

@@ -1,0 +1,92 @@
+//! Runs on all cores.
+
+use rayon::prelude::*;
+
+use super::{FailedRun, Keep, Run, run};
+use crate::key::Key;
+use crate::metrics::Measured;
+use crate::setting::Setting;
+use crate::store::Store;
+
+/// A run to be made.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// What it is called where it fails.
+    pub name: &'a str,
+    /// What is simulated.
+    pub setting: &'a Setting,
+    /// The seed.
+    pub seed: u64,
+    /// What is kept of it.
+    pub keep: Keep,
+    /// The key of its results in a store; without one it is not kept there.
+    pub key: Option<Key>,
+}
+
+impl Task<'_> {
+    fn stored(&self, store: Option<&Store>) -> Option<Measured> {
+        let named = store?.get(self.key?, self.seed)?;
+        Some(Measured::from_named(named))
+    }
+
+    fn run(&self, store: Option<&Store>) -> Result<Run, String> {
+        let done = run(self.setting, self.seed, self.keep)?;
+        if let (Some(store), Some(key)) = (store, self.key) {
+            store
+                .put(key, self.name, self.seed, &done.measured.named())
+                .map_err(|e| format!("cannot write {}: {e}", store.path().display()))?;
+        }
+        Ok(done)
+    }
+}
+
+/// Threads that make runs. Runs are independent and deterministic, so that the number of threads
+/// changes nothing but the time it takes.
+#[derive(Debug)]
+pub struct Pool(rayon::ThreadPool);
+
+/// The threads cannot be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot start the worker threads: {0}")]
+pub struct NoThreads(String);
+
+impl Pool {
+    /// So many threads; 0: one for each core.
+    ///
+    /// # Errors
+    /// When they cannot be started.
+    pub fn new(threads: usize) -> Result<Self, NoThreads> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map(Self)
+            .map_err(|e| NoThreads(e.to_string()))
+    }
+
+    /// Makes all runs that are not in the store, and keeps them there; their results in the order of
+    /// the tasks. `progress` is called after each new run.
+    pub fn run(
+        &self,
+        tasks: &[Task<'_>],
+        store: Option<&Store>,
+        progress: &(dyn Fn() + Sync),
+    ) -> Vec<Result<Run, FailedRun>> {
+        let result = |task: &Task<'_>| {
+            if let Some(measured) = task.stored(store) {
+                return Ok(Run {
+                    seed: task.seed,
+                    measured,
+                    details: None,
+                });
+            }
+            let done = task.run(store).map_err(|reason| FailedRun {
+                name: task.name.to_string(),
+                seed: task.seed,
+                reason,
+            });
+            progress();
+            done
+        };
+        self.0.install(|| tasks.par_iter().map(result).collect())
+    }
+}

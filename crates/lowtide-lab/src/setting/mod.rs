@@ -1,0 +1,292 @@
+//! What is simulated: everything about a run but its seed.
+//!
+//! Command lines and scenario files fill the same [`Sections`]; a [`Resolver`] checks them and makes
+//! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
+
+mod built_in;
+mod host;
+mod quantity;
+mod resolve;
+mod sections;
+
+use std::sync::Arc;
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::link::{Link, LinkError};
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::trace::generate::Model;
+use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
+
+pub use self::built_in::{BuiltIn, built_in};
+pub use self::host::Host;
+pub use self::quantity::{
+    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
+};
+pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
+pub use self::sections::{
+    AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport, Value,
+};
+use crate::contender::Contender;
+
+/// Where a setting's bottleneck comes from.
+#[derive(Clone, Debug)]
+pub enum LinkSource {
+    /// The same for all seeds.
+    Fixed(Arc<Link>),
+    /// A generated one.
+    Generated {
+        /// What generates it.
+        model: Model,
+        /// The seed of the link, where it is the same in all runs; else it is the run's.
+        seed: Option<u64>,
+    },
+}
+
+impl LinkSource {
+    /// The seed of the link in the run of a seed.
+    #[must_use]
+    pub fn seed(&self, seed: u64) -> u64 {
+        match self {
+            Self::Fixed(_) => seed,
+            Self::Generated { seed: own, .. } => own.unwrap_or(seed),
+        }
+    }
+
+    /// The link in the run of a seed.
+    ///
+    /// # Errors
+    /// When the model's parameters make no link.
+    pub fn link(&self, duration: Duration, seed: u64) -> Result<Arc<Link>, LinkError> {
+        match self {
+            Self::Fixed(link) => Ok(link.clone()),
+            Self::Generated { model, .. } => {
+                let rates = model.generate(duration, self.seed(seed))?;
+                Ok(Arc::new(Link::Rates(rates)))
+            }
+        }
+    }
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Who sends.
+    pub contender: Contender,
+    /// How many flows.
+    pub count: usize,
+    /// When the first of them starts.
+    pub start: Duration,
+    /// Time between the starts of two of them.
+    pub every: Duration,
+    /// When all of them stop; `None`: never.
+    pub stop: Option<Time>,
+    /// Their transport.
+    pub transport: TransportConfig,
+    /// How their hosts pace.
+    pub pacing: Pacing,
+    /// What they send.
+    pub source: SourceConfig,
+    /// Their access links.
+    pub access: AccessConfig,
+}
+
+impl Group {
+    /// One bulk QUIC flow from start to end.
+    #[must_use]
+    pub fn of(contender: Contender) -> Self {
+        Self {
+            contender,
+            count: 1,
+            start: Duration::ZERO,
+            every: Duration::ZERO,
+            stop: None,
+            transport: TransportConfig::quic(),
+            pacing: Pacing::Rate,
+            source: SourceConfig::Bulk,
+            access: AccessConfig::default(),
+        }
+    }
+
+    fn flows(&self) -> impl Iterator<Item = FlowConfig> + '_ {
+        (0..self.count as u64).map(|n| FlowConfig {
+            sender: self.contender.sender(),
+            transport: self.transport,
+            pacing: self.pacing,
+            source: self.source,
+            start: Time::ZERO + self.start + self.every * n,
+            stop: self.stop,
+            access: self.access,
+        })
+    }
+}
+
+/// The seeds of a setting's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// The first.
+    pub first: u64,
+    /// How many, one after the other.
+    pub count: u64,
+}
+
+impl Seeds {
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = u64> {
+        (0..self.count.max(1)).map(move |n| self.first.wrapping_add(n))
+    }
+}
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self { first: 1, count: 1 }
+    }
+}
+
+/// A link, the flows on it, what carries them, for how long and how often.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// What the link is, for people.
+    pub link_name: String,
+    /// The bottleneck.
+    pub link: LinkSource,
+    /// Round-trip propagation delay of the shared path, half of it each way.
+    pub rtt: Duration,
+    /// The queue before the bottleneck.
+    pub buffer: QueueLimit,
+    /// Loss behind the bottleneck.
+    pub loss: LossModel,
+    /// Loss of acknowledgments.
+    pub ack_loss: LossModel,
+    /// Jitter behind the bottleneck.
+    pub jitter: Option<Jitter>,
+    /// Aggregation of acknowledgments.
+    pub aggregation: Option<Aggregation>,
+    /// Size of a full packet.
+    pub packet_size: Bytes,
+    /// Who shares the link.
+    pub groups: Vec<Group>,
+    /// What carries the flows.
+    pub host: Host,
+    /// How long it runs.
+    pub duration: Duration,
+    /// Nothing before this is measured.
+    pub measure_from: Time,
+    /// How often it runs.
+    pub seeds: Seeds,
+}
+
+impl Setting {
+    /// Size of a pure acknowledgment on a reverse link of limited rate.
+    const ACK_SIZE: Bytes = Bytes::new(60);
+
+    /// One bulk QUIC flow, the oracle's until a contender takes its place, for 30 s over a link with
+    /// 40 ms RTT and an unlimited buffer.
+    #[must_use]
+    pub fn on_link(name: &str, link: LinkSource) -> Self {
+        Self {
+            link_name: name.to_string(),
+            link,
+            rtt: Duration::from_millis(40),
+            buffer: QueueLimit::Unlimited,
+            loss: LossModel::None,
+            ack_loss: LossModel::None,
+            jitter: None,
+            aggregation: None,
+            packet_size: Bytes::new(1500),
+            groups: vec![Group::of(Contender::Oracle)],
+            host: Host::default(),
+            duration: Duration::from_secs(30),
+            measure_from: Time::ZERO,
+            seeds: Seeds::default(),
+        }
+    }
+
+    /// The same with this contender in the place of all that send.
+    #[must_use]
+    pub fn run_by(&self, contender: &Contender) -> Self {
+        let mut setting = self.clone();
+        for group in &mut setting.groups {
+            group.contender = contender.clone();
+        }
+        setting
+    }
+
+    /// The same with so many flows in each group.
+    #[must_use]
+    pub fn with_flows(mut self, count: usize) -> Self {
+        for group in &mut self.groups {
+            group.count = count;
+        }
+        self
+    }
+
+    /// The same over another transport.
+    #[must_use]
+    pub fn over(mut self, transport: TransportConfig) -> Self {
+        for group in &mut self.groups {
+            group.transport = transport;
+        }
+        self
+    }
+
+    /// How many flows there are.
+    #[must_use]
+    pub fn flow_count(&self) -> usize {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// The group of each flow.
+    #[must_use]
+    pub fn group_of_flows(&self) -> Vec<usize> {
+        let groups = self.groups.iter().enumerate();
+        groups
+            .flat_map(|(n, group)| std::iter::repeat_n(n, group.count))
+            .collect()
+    }
+
+    /// Who sends each group's flows.
+    #[must_use]
+    pub fn controllers(&self) -> Vec<&str> {
+        let groups = self.groups.iter();
+        groups.map(|group| group.contender.name()).collect()
+    }
+
+    /// The simulation of a seed.
+    ///
+    /// # Errors
+    /// When the link cannot be generated.
+    pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
+        let there = self.rtt.div(2);
+        let link = self.link.link(self.duration, seed)?;
+        let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        forward.loss = self.loss;
+        forward.jitter = self.jitter;
+        let mut reverse = PipeConfig::delay_only(self.rtt - there);
+        reverse.loss = self.ack_loss;
+        reverse.aggregation = self.aggregation;
+        Ok(SimConfig {
+            forward,
+            reverse,
+            flows: self.groups.iter().flat_map(Group::flows).collect(),
+            duration: self.duration,
+            packet_size: self.packet_size,
+            ack_size: Self::ACK_SIZE,
+            seed,
+        })
+    }
+
+    /// The bottleneck's mean bandwidth-delay product; the RTT is that of the first group.
+    ///
+    /// # Errors
+    /// When the link cannot be generated.
+    pub fn bdp(&self, seed: u64) -> Result<Bytes, LinkError> {
+        let access = self.groups.first().map_or(Duration::ZERO, |group| {
+            group.access.sender_delay + group.access.receiver_delay
+        });
+        let link = self.link.link(self.duration, seed)?;
+        Ok(link.mean_rate().volume_in(self.rtt + access * 2))
+    }
+}

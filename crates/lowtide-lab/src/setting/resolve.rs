@@ -1,0 +1,391 @@
+//! From sections to a setting: the one place where they are checked.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::AccessConfig;
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::trace::{self, generate};
+use lowtide_sim::transport::{Pacing, TransportConfig};
+
+use super::sections::{
+    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
+};
+use super::{Group, Host, LinkSource, Seeds, Setting};
+use crate::contender::{Contender, Contenders};
+use crate::key::Key;
+
+/// The longest run.
+const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
+/// The largest packet: what IP can carry.
+const MAX_PACKET: Bytes = Bytes::new(65_535);
+/// The most flows of a run: more would not fit into the memory of a laptop.
+const MAX_FLOWS: u64 = 10_000;
+/// The most packets that are acknowledged at once.
+const MAX_ACK_EVERY: u32 = 1_000;
+/// The most runs of a setting.
+pub const MAX_SEEDS: u64 = 10_000;
+
+/// What is wrong, at which key. Whoever filled the sections knows what the user calls the keys: a
+/// line of a file, a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key whose value is wrong, as in `flows.0.every`.
+    pub at: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+    /// Another key that could be changed instead.
+    pub see: Option<&'static str>,
+}
+
+impl Problem {
+    pub(crate) fn new(at: impl Into<String>, problem: impl ToString) -> Self {
+        Self {
+            at: at.into(),
+            problem: problem.to_string(),
+            see: None,
+        }
+    }
+
+    pub(crate) fn see(mut self, key: &'static str) -> Self {
+        self.see = Some(key);
+        self
+    }
+
+    /// The problem in a sentence; `name` is what the user calls a key.
+    pub fn sentence(&self, name: impl Fn(&str) -> String) -> String {
+        match self.see {
+            None => self.problem.clone(),
+            Some(key) => format!("{} (see {})", self.problem, name(key)),
+        }
+    }
+}
+
+fn wrong<T>(at: &str, problem: impl ToString) -> Result<T, Problem> {
+    Err(Problem::new(at, problem))
+}
+
+/// Makes settings of sections. It knows whom names mean, and reads no trace twice.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    contenders: Contenders,
+    /// Traces are looked for from here.
+    folder: PathBuf,
+    traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
+    keys: HashMap<PathBuf, Key>,
+}
+
+impl Resolver {
+    /// A resolver that takes names from `contenders`, and traces from below `folder` where their
+    /// paths do not begin at the root.
+    #[must_use]
+    pub fn new(contenders: &Contenders, folder: &Path) -> Self {
+        Self {
+            contenders: contenders.clone(),
+            folder: folder.to_path_buf(),
+            ..Self::default()
+        }
+    }
+
+    /// Checks sections and makes a setting of them.
+    ///
+    /// # Errors
+    /// Names the key whose value is wrong.
+    pub fn setting(&mut self, sections: &Sections) -> Result<Setting, Problem> {
+        let link = self.link(&sections.link)?;
+        let name = sections.link.name.clone();
+        let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
+        if sections.link.rate.is_some() || sections.link.schedule.is_some() {
+            setting.buffer = QueueLimit::Bdp(2.0);
+        }
+        if let Some(buffer) = sections.link.buffer {
+            setting.buffer = buffer.0;
+        }
+        set_path(&mut setting, &sections.path)?;
+        let run = &sections.run;
+        if let Some(duration) = run.duration {
+            setting.duration = duration.0;
+        }
+        if setting.duration > MAX_DURATION {
+            return wrong("run.duration", "the longest is 24 hours (86400s)");
+        }
+        setting.seeds = Seeds {
+            first: run.first_seed.unwrap_or(1),
+            count: run.seeds.unwrap_or(1),
+        };
+        if !(1..=MAX_SEEDS).contains(&setting.seeds.count) {
+            return wrong("run.seeds", format!("must lie between 1 and {MAX_SEEDS}"));
+        }
+        setting.measure_from = Time::ZERO + run.measure_from.map_or(Duration::ZERO, |t| t.0);
+        if setting.measure_from >= Time::ZERO + setting.duration {
+            return wrong("run.measure_from", "the run is over by then");
+        }
+        setting.groups = self.groups(sections, setting.duration)?;
+        setting.host = run.host.unwrap_or_default();
+        Host::check(&setting)?;
+        Ok(setting)
+    }
+
+    /// The key of what sections simulate: equal where the same is simulated, whatever the seeds are.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    pub fn key(&mut self, sections: &Sections) -> Result<Key, Problem> {
+        let mut simulated = sections.clone();
+        (simulated.run.seeds, simulated.run.first_seed) = (None, None);
+        let text = format!("{simulated:?}");
+        let trace = match &sections.link.trace {
+            None => String::new(),
+            Some(path) => self.trace_key(path)?.to_string(),
+        };
+        Ok(Key::of(&[text.as_bytes(), trace.as_bytes()]))
+    }
+
+    fn groups(&self, sections: &Sections, duration: Duration) -> Result<Vec<Group>, Problem> {
+        if sections.flows.is_empty() {
+            return wrong(
+                "flows",
+                "there is nobody to send: write a [[flows]] with a controller",
+            );
+        }
+        let mut flows = 0;
+        let groups = sections.flows.iter().enumerate();
+        groups
+            .map(|(n, section)| {
+                let count = section.count.unwrap_or(1);
+                flows += count;
+                if count == 0 || flows > MAX_FLOWS {
+                    let problem = format!("all together must be 1 to {MAX_FLOWS}");
+                    return wrong(&format!("flows.{n}.count"), problem);
+                }
+                let named = |problem: Problem| Problem {
+                    at: format!("flows.{n}.{}", problem.at),
+                    ..problem
+                };
+                self.group(section, duration).map_err(named)
+            })
+            .collect()
+    }
+
+    /// A group of flows; problems are at the section's keys.
+    fn group(&self, section: &FlowSection, duration: Duration) -> Result<Group, Problem> {
+        let zero = Duration::ZERO;
+        let group = Group {
+            count: section.count.unwrap_or(1) as usize,
+            start: section.start.map_or(zero, |t| t.0),
+            every: section.every.map_or(zero, |t| t.0),
+            stop: section.stop.map(|t| Time::ZERO + t.0),
+            transport: transport(section)?,
+            pacing: pacing(section),
+            source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
+            access: access(&section.access),
+            ..Group::of(self.contender(section)?)
+        };
+        let last_start = group.start + group.every * (group.count as u64 - 1);
+        if last_start >= duration {
+            let key = if group.start >= duration {
+                "start"
+            } else {
+                "every"
+            };
+            let (last_start, duration) = (last_start.as_secs_f64(), duration.as_secs_f64());
+            let problem = format!(
+                "the last flow would start at {last_start} s, when the run of {duration} s is over"
+            );
+            return Err(Problem::new(key, problem).see("run.duration"));
+        }
+        Ok(group)
+    }
+
+    fn contender(&self, section: &FlowSection) -> Result<Contender, Problem> {
+        let mut spec = section
+            .controller
+            .clone()
+            .unwrap_or_else(|| "bbr".to_string());
+        for (key, value) in &section.parameters {
+            let join = if spec.contains(':') { ',' } else { ':' };
+            spec = format!("{spec}{join}{key}={value}");
+        }
+        self.contenders.parse(&spec).or_else(|e| {
+            let key = if section.parameters.is_empty() {
+                "controller"
+            } else {
+                "parameters"
+            };
+            wrong(key, e)
+        })
+    }
+
+    /// A link, and what it is for people.
+    fn link(&mut self, section: &LinkSection) -> Result<(LinkSource, String), Problem> {
+        let given = [
+            section.rate.is_some(),
+            section.schedule.is_some(),
+            section.trace.is_some(),
+            section.model.is_some(),
+        ];
+        if given.iter().filter(|g| **g).count() != 1 {
+            return wrong(
+                "link",
+                "needs exactly one of 'rate', 'schedule', 'trace' and 'model'",
+            );
+        }
+        let fixed = |link: Link| LinkSource::Fixed(Arc::new(link));
+        if let Some(rate) = section.rate {
+            let link = Link::constant(rate.0).or_else(|e| wrong("link.rate", e))?;
+            return Ok((fixed(link), format!("constant {} Mbit/s", rate.0.as_mbps())));
+        }
+        if let Some(text) = &section.schedule {
+            let schedule = trace::schedule::parse(text).or_else(|e| wrong("link.schedule", e))?;
+            return Ok((fixed(Link::Rates(schedule)), text.clone()));
+        }
+        if let Some(path) = &section.trace {
+            let link = self.trace(path, section.opportunity.map(|bytes| bytes.0))?;
+            return Ok((LinkSource::Fixed(link), path.display().to_string()));
+        }
+        generated(section)
+    }
+
+    /// The link of a trace.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn trace(&mut self, path: &Path, opportunity: Option<Bytes>) -> Result<Arc<Link>, Problem> {
+        let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+        let file = self.folder.join(path);
+        let cached = (file, opportunity);
+        if let Some(link) = self.traces.get(&cached) {
+            return Ok(link.clone());
+        }
+        let file = &cached.0;
+        let link = trace::load(file, opportunity)
+            .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
+        let link = Arc::new(link);
+        self.traces.insert(cached, link.clone());
+        Ok(link)
+    }
+
+    fn trace_key(&mut self, path: &Path) -> Result<Key, Problem> {
+        let file = self.folder.join(path);
+        if let Some(key) = self.keys.get(&file) {
+            return Ok(*key);
+        }
+        let bytes =
+            fs::read(&file).or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
+        let key = Key::of(&[&bytes]);
+        self.keys.insert(file, key);
+        Ok(key)
+    }
+}
+
+fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
+    if let Some(rtt) = path.rtt {
+        setting.rtt = rtt.0;
+    }
+    if path.loss.is_some() && path.burst_loss.is_some() {
+        return wrong("path.burst_loss", "there is 'loss' already; leave one out");
+    }
+    if let Some(share) = path.loss {
+        setting.loss = LossModel::Random(share.0);
+    }
+    if let Some(model) = path.burst_loss {
+        setting.loss = model.0;
+    }
+    if let Some(share) = path.ack_loss {
+        setting.ack_loss = LossModel::Random(share.0);
+    }
+    setting.jitter = path.jitter.map(|max| Jitter {
+        max: max.0,
+        reorder: path.reorder,
+    });
+    setting.aggregation = path.ack_aggregation.map(|p| Aggregation { period: p.0 });
+    if let Some(size) = path.packet_size {
+        setting.packet_size = size.0;
+    }
+    if setting.packet_size > MAX_PACKET {
+        return wrong("path.packet_size", format!("the most is {MAX_PACKET}"));
+    }
+    Ok(())
+}
+
+fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
+    let name = section.model.as_deref().unwrap_or_default();
+    let named = generate::named();
+    let Some(found) = named.iter().find(|n| n.name == name) else {
+        let known: Vec<&str> = named.iter().map(|n| n.name).collect();
+        return wrong(
+            "link.model",
+            format!("there is no '{name}'; known are {}", known.join(", ")),
+        );
+    };
+    let mut model = found.model();
+    if let Some(mean) = section.mean {
+        model = model.with_mean(mean.0);
+    }
+    let about = format!("{name} of {} Mbit/s", model.mean().as_mbps());
+    let seed = section.seed;
+    Ok((LinkSource::Generated { model, seed }, about))
+}
+
+fn pacing(section: &FlowSection) -> Pacing {
+    match section.pacing.unwrap_or_default() {
+        HostPacing::Rate => Pacing::Rate,
+        HostPacing::Off => Pacing::Off,
+        HostPacing::AckCredit => Pacing::AckCredit,
+    }
+}
+
+fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
+    let only = |key: &str, what: &str| {
+        let problem = Problem::new(key, format!("is for {what} only"));
+        Err(problem.see("flows.0.transport"))
+    };
+    match section.transport.unwrap_or(Transport::Quic) {
+        Transport::Quic => {
+            if section.min_rto.is_some() {
+                return only("min_rto", "tcp");
+            }
+            if section.sack.is_some() {
+                return only("sack", "tcp");
+            }
+            let mut config = TransportConfig::quic();
+            if let (TransportConfig::Quic { ack_every, .. }, Some(every)) =
+                (&mut config, section.ack_every)
+            {
+                if !(1..=MAX_ACK_EVERY).contains(&every) {
+                    let problem = format!("must lie between 1 and {MAX_ACK_EVERY}");
+                    return wrong("ack_every", problem);
+                }
+                *ack_every = every;
+            }
+            Ok(config)
+        }
+        Transport::Tcp => {
+            if section.ack_every.is_some() {
+                return only("ack_every", "quic");
+            }
+            let mut config = TransportConfig::tcp();
+            if let TransportConfig::Tcp { min_rto, sack, .. } = &mut config {
+                *min_rto = section.min_rto.map_or(*min_rto, |least| least.0);
+                *sack = section.sack.unwrap_or(*sack);
+            }
+            Ok(config)
+        }
+    }
+}
+
+fn access(section: &AccessSection) -> AccessConfig {
+    let zero = Duration::ZERO;
+    AccessConfig {
+        sender_rate: section.sender_rate.map(|r| r.0),
+        sender_delay: section.sender_delay.map_or(zero, |t| t.0),
+        receiver_rate: section.receiver_rate.map(|r| r.0),
+        receiver_delay: section.receiver_delay.map_or(zero, |t| t.0),
+    }
+}

@@ -1,0 +1,116 @@
+//! The flags that make a setting.
+
+use std::path::Path;
+
+use lowtide_cc::units::quantity;
+use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::setting::{
+    BytesText, FlowSection, RateText, Resolver, Sections, Setting, SourceText, SpanText, TimeText,
+    Transport,
+};
+use lowtide_sim::source::{self, SourceConfig};
+
+use crate::failure::Failure;
+use crate::link_args::LinkArgs;
+use crate::run_flags::HostArg;
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum TransportArg {
+    Quic,
+    Tcp,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SettingArgs {
+    #[command(flatten)]
+    link: LinkArgs,
+
+    /// How many flows share the bottleneck
+    #[arg(long, value_name = "N", help_heading = "Flows")]
+    flows: Option<u64>,
+
+    /// Time between the starts of two flows
+    #[arg(long, value_name = "TIME", help_heading = "Flows", value_parser = quantity::duration_or_zero)]
+    stagger: Option<Duration>,
+
+    /// Transport protocol
+    #[arg(long, help_heading = "Flows")]
+    transport: Option<TransportArg>,
+
+    /// Packets that a QUIC receiver acknowledges at once [default: 2]
+    #[arg(long, value_name = "N", help_heading = "Flows")]
+    ack_every: Option<u32>,
+
+    /// What each flow sends: bulk, 10MB (a volume), 10mbit (a constant rate), video:2mbit,
+    /// onoff:10mbit:1s:500ms (rate, on, off) [default: bulk, or the scenario's]
+    #[arg(long, help_heading = "Flows", value_parser = source::parse)]
+    source: Option<SourceConfig>,
+
+    /// Size of a full packet on the wire [default: 1500B]
+    #[arg(long, value_name = "SIZE", help_heading = "Flows", value_parser = quantity::bytes)]
+    packet_size: Option<Bytes>,
+
+    /// Rate of each sender's access link
+    #[arg(long, value_name = "RATE", help_heading = "Flows", value_parser = quantity::rate)]
+    access_rate: Option<Rate>,
+
+    /// How long the simulation runs [default: 30s, or the scenario's, or the trace's up to 120s]
+    #[arg(long, value_name = "TIME", help_heading = "Run", value_parser = quantity::duration)]
+    duration: Option<Duration>,
+
+    /// Repeat each run with so many seeds; mean and 95 % interval are shown [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    seeds: Option<u64>,
+
+    /// The first seed [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    seed: Option<u64>,
+
+    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
+    /// time on the same links [default: model]
+    #[arg(long, value_name = "HOST", help_heading = "Run")]
+    host: Option<HostArg>,
+}
+
+impl SettingArgs {
+    /// The settings that the flags describe: one, or one for each trace.
+    pub(crate) fn settings(&self, contenders: &Contenders) -> Result<Vec<Setting>, Failure> {
+        let mut resolver = Resolver::new(contenders, Path::new(""));
+        let mut all = self.link.sections(&mut resolver)?;
+        let mut settings = Vec::with_capacity(all.len());
+        for sections in &mut all {
+            self.apply(sections);
+            let setting = resolver.setting(sections);
+            settings.push(setting.map_err(|problem| self.link.failure(&problem))?);
+        }
+        Ok(settings)
+    }
+
+    fn apply(&self, sections: &mut Sections) {
+        let path = &mut sections.path;
+        path.packet_size = self.packet_size.map(BytesText).or(path.packet_size);
+        let run = &mut sections.run;
+        run.duration = self.duration.map(TimeText).or(run.duration);
+        run.seeds = self.seeds.or(run.seeds);
+        run.first_seed = self.seed.or(run.first_seed);
+        run.host = self.host.map(HostArg::host).or(run.host);
+        for flows in &mut sections.flows {
+            self.apply_to_flows(flows);
+        }
+    }
+
+    fn apply_to_flows(&self, flows: &mut FlowSection) {
+        flows.count = self.flows.or(flows.count);
+        flows.every = self.stagger.map(SpanText).or(flows.every);
+        let transport = self.transport.map(|transport| match transport {
+            TransportArg::Quic => Transport::Quic,
+            TransportArg::Tcp => Transport::Tcp,
+        });
+        flows.transport = transport.or(flows.transport);
+        flows.ack_every = self.ack_every.or(flows.ack_every);
+        flows.source = self.source.map(SourceText).or(flows.source);
+        let access = &mut flows.access;
+        access.sender_rate = self.access_rate.map(RateText).or(access.sender_rate);
+    }
+}
