@@ -33,7 +33,7 @@ pub use self::config::{AccessConfig, NetworkConfig, PipeConfig};
 pub use self::direction::Direction;
 use self::packet::Handle;
 pub use self::packet::{Arrival, Departure, DropCause, Dropped, Packet, Tap};
-use self::path::{Path, Surroundings};
+use self::path::{Context, Path};
 use crate::schedule::Schedule;
 
 /// A network at work. What can happen next has a slot of the schedule; slots of the same time
@@ -90,13 +90,13 @@ impl<P> Network<P> {
     ) {
         let (flow, bytes) = (packet.flow, packet.bytes);
         let id = self.packets.insert(packet) as u32;
-        let mut around = Surroundings {
+        let mut context = Context {
             schedule: &mut self.schedule,
             packets: &mut self.packets,
             tap,
         };
         let handle = Handle::new(id, flow, bytes);
-        self.paths[direction as usize].send(now, handle, &mut around);
+        self.paths[direction as usize].send(now, handle, &mut context);
     }
 
     /// When something happens next, if no other packet comes.
@@ -124,12 +124,12 @@ impl<P> Network<P> {
     #[inline]
     pub fn advance(&mut self, until: Time, tap: &mut impl Tap<P>) -> Option<Arrival<P>> {
         let [forward, reverse] = &mut self.paths;
-        let mut around = Surroundings {
+        let mut context = Context {
             schedule: &mut self.schedule,
             packets: &mut self.packets,
             tap,
         };
-        while let Some((now, slot)) = around.schedule.peek()
+        while let Some((now, slot)) = context.schedule.peek()
             && now <= until
         {
             if slot < FIRST_ARRIVING {
@@ -138,18 +138,18 @@ impl<P> Network<P> {
                 } else {
                     &mut *reverse
                 };
-                path.depart(now, &mut around);
+                path.depart(now, &mut context);
             } else if slot < self.first_entering {
                 let (path, direction) = if slot < self.first_reverse_arriving {
                     (&mut *forward, Direction::Forward)
                 } else {
                     (&mut *reverse, Direction::Reverse)
                 };
-                if let Some(handle) = path.arriving.pop(slot, around.schedule) {
+                if let Some(handle) = path.arriving.pop(slot, context.schedule) {
                     return Some(Arrival {
                         at: now,
                         direction,
-                        packet: around.packets.remove(handle.id() as usize),
+                        packet: context.packets.remove(handle.id() as usize),
                     });
                 }
             } else {
@@ -158,8 +158,8 @@ impl<P> Network<P> {
                 } else {
                     &mut *reverse
                 };
-                if let Some(handle) = path.entering.pop(slot, around.schedule) {
-                    path.enter(now, handle, &mut around);
+                if let Some(handle) = path.entering.pop(slot, context.schedule) {
+                    path.enter(now, handle, &mut context);
                 }
             }
         }

@@ -32,14 +32,14 @@ pub(super) struct Path {
 }
 
 /// What the paths of a network share, and who watches.
-pub(super) struct Surroundings<'a, P, T> {
+pub(super) struct Context<'a, P, T> {
     pub(super) schedule: &'a mut Schedule,
     /// All packets in the network; a [`Handle`] has the place.
     pub(super) packets: &'a mut Slab<Packet<P>>,
     pub(super) tap: &'a mut T,
 }
 
-impl<P, T: Tap<P>> Surroundings<'_, P, T> {
+impl<P, T: Tap<P>> Context<'_, P, T> {
     /// `None` and [`Time::MAX`]: the link sends nothing before another packet comes, or never again.
     #[inline]
     fn set_departure(&mut self, slot: u32, at: Option<Time>) {
@@ -85,14 +85,14 @@ impl Path {
         &mut self,
         now: Time,
         packet: Handle,
-        around: &mut Surroundings<'_, P, impl Tap<P>>,
+        context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let at = self.entry[packet.flow() as usize].pass(now, packet.bytes);
         if at == now {
-            self.enter(now, packet, around);
+            self.enter(now, packet, context);
         } else {
             self.entering
-                .push(packet.flow(), at, packet, around.schedule);
+                .push(packet.flow(), at, packet, context.schedule);
         }
     }
 
@@ -102,29 +102,29 @@ impl Path {
         &mut self,
         now: Time,
         packet: Handle,
-        around: &mut Surroundings<'_, P, impl Tap<P>>,
+        context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
         let offer = self.pipe.offer(now, packet, |packet, cause| {
-            around.drop(now, direction, packet, cause);
+            context.drop(now, direction, packet, cause);
         });
         match offer {
-            Offer::Serving(until) => around.set_departure(self.link_slot, Some(until)),
-            Offer::Passed => self.leave(now, packet, Duration::ZERO, around),
+            Offer::Serving(until) => context.set_departure(self.link_slot, Some(until)),
+            Offer::Passed => self.leave(now, packet, Duration::ZERO, context),
             Offer::Queued => {}
         }
     }
 
     /// The link has sent a packet.
     #[inline]
-    pub(super) fn depart<P>(&mut self, now: Time, around: &mut Surroundings<'_, P, impl Tap<P>>) {
+    pub(super) fn depart<P>(&mut self, now: Time, context: &mut Context<'_, P, impl Tap<P>>) {
         let direction = self.direction;
         let sent = self.pipe.send(now, |packet, cause| {
-            around.drop(now, direction, packet, cause);
+            context.drop(now, direction, packet, cause);
         });
-        around.set_departure(self.link_slot, sent.and_then(|s| s.next));
+        context.set_departure(self.link_slot, sent.and_then(|s| s.next));
         if let Some(sent) = sent {
-            self.leave(now, sent.packet, sent.sojourn, around);
+            self.leave(now, sent.packet, sent.sojourn, context);
         }
     }
 
@@ -135,10 +135,10 @@ impl Path {
         now: Time,
         packet: Handle,
         sojourn: Duration,
-        around: &mut Surroundings<'_, P, impl Tap<P>>,
+        context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
-        around.tap.on_departure(&Departure {
+        context.tap.on_departure(&Departure {
             at: now,
             direction,
             flow: packet.flow(),
@@ -150,9 +150,9 @@ impl Path {
             Some(arrival) => {
                 let at = self.exit[packet.flow() as usize].pass(arrival, packet.bytes);
                 self.arriving
-                    .push(packet.flow(), at, packet, around.schedule);
+                    .push(packet.flow(), at, packet, context.schedule);
             }
-            None => around.drop(now, direction, packet, DropCause::LinkLoss),
+            None => context.drop(now, direction, packet, DropCause::LinkLoss),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Queues before a link.
 //!
-//! A discipline is one file with its `Discipline` and its name in the list below; what chooses it
-//! is in `Queue::new`.
+//! A discipline is one file with its `Discipline` and its name in the list of `disciplines!`;
+//! `Queue::new` chooses.
 
 mod discipline;
 mod drop_tail;
@@ -16,8 +16,8 @@ pub use self::limit::{Capacity, QueueLimit};
 pub use self::text::parse;
 use super::packet::{DropCause, Handle};
 
-/// The queue of any of these disciplines. An enum and no trait object: queues are in the path of
-/// every packet, and calls that cannot be inlined cost several percent of a simulation.
+/// A queue of any of these disciplines. An enum and not a trait object: queues are in the path of
+/// every packet, and calls that cannot be inlined cost several percent of a simulation's time.
 macro_rules! disciplines {
     ($($discipline:ident),+ $(,)?) => {
         #[derive(Debug)]
