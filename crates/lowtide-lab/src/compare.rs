@@ -8,7 +8,7 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
 use lowtide_cc::registry;
-use lowtide_sim::engine::ConfigError;
+use lowtide_sim::ConfigError;
 use lowtide_sim::link::LinkError;
 use lowtide_sim::{Outcome, Probe, SenderKind, SimConfig, Simulation};
 use rayon::prelude::*;

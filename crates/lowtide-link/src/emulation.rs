@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use lowtide_cc::units::Duration;
-use lowtide_sim::PipeConfig;
-use lowtide_sim::engine::derive_seed;
+use lowtide_sim::Direction;
 
-use crate::direction::{Counts, Direction, PathConfig};
 use crate::error::Error;
+use crate::path::PathConfig;
 use crate::relay::Relay;
-use crate::summary::{DirectionSummary, Summary};
+use crate::shaper::Shaper;
+use crate::summary::{Counts, DirectionSummary, Summary};
 use crate::tunnel::{Device, Side, Tunnel};
 use crate::worker::{Clock, Egress, Ingress, carry, stop_pair};
 
@@ -77,14 +76,12 @@ impl Emulation {
         let (stopped, stop) = stop_pair().map_err(Error::Broken)?;
         let other = stopped.try_clone().map_err(Error::Broken)?;
         let clock = Clock(Instant::now());
-        let rtt = path.base_rtt;
-        // The simulator's streams for its two ways, so that the same packets are lost.
-        let (down_seed, up_seed) = (derive_seed(path.seed, 1), derive_seed(path.seed, 2));
-        let names = (("link down", clock), ("link up", clock));
+        let shape_down = Shaper::new(path, Direction::Forward);
+        let shape_up = Shaper::new(path, Direction::Reverse);
         Ok(Self {
             clock,
-            down: spawn(names.0, &path.down, rtt, down_seed, down, stopped)?,
-            up: spawn(names.1, &path.up, rtt, up_seed, up, other)?,
+            down: spawn("link down", clock, shape_down, down, stopped)?,
+            up: spawn("link up", clock, shape_up, up, other)?,
             stop,
             missed,
         })
@@ -126,10 +123,9 @@ impl Emulation {
 }
 
 fn spawn<I, E>(
-    (name, clock): (&str, Clock),
-    pipe: &PipeConfig,
-    base_rtt: Duration,
-    seed: u64,
+    name: &str,
+    clock: Clock,
+    mut shaper: Shaper<I::Destination>,
     (mut ingress, mut egress): (I, E),
     stop: io::PipeReader,
 ) -> Result<Worker, Error>
@@ -138,10 +134,9 @@ where
     I::Destination: Send,
     E: Egress<I::Destination> + Send + 'static,
 {
-    let mut direction = Direction::new(pipe, base_rtt, seed);
     let work = move || {
-        let done = carry(clock, &mut direction, &mut ingress, &mut egress, &stop);
-        (direction.into_counts(), done)
+        let done = carry(clock, &mut shaper, &mut ingress, &mut egress, &stop);
+        (shaper.into_counts(), done)
     };
     let thread = thread::Builder::new().name(name.to_string());
     thread.spawn(work).map_err(Error::Broken)

@@ -3,13 +3,21 @@
 use lowtide_cc::units::Duration;
 use serde::Serialize;
 
-use crate::direction::Counts;
-use crate::distribution::Percentiles;
+use crate::distribution::{Distribution, Percentiles};
 
 /// A packet later than this counts as late.
 const LATE: Duration = Duration::from_millis(1);
 /// More late packets than this, and the emulation was not faithful.
 const MOST_LATE: f64 = 0.01;
+
+/// What is counted of a direction while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) summary: DirectionSummary,
+    pub(crate) queue_delay: Distribution,
+    pub(crate) delay: Distribution,
+    pub(crate) release_error: Distribution,
+}
 
 /// One direction. Sizes are those of IP packets.
 #[derive(Clone, Debug, Default, Serialize)]

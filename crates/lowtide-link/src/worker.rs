@@ -1,4 +1,4 @@
-//! The thread that drives one direction.
+//! The thread that drives one shaper.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,7 +15,7 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-use crate::direction::Direction;
+use crate::shaper::Shaper;
 
 /// Packets read or sent on before the other is looked at again.
 const BATCH: usize = 16;
@@ -74,21 +74,21 @@ fn prepare_thread() -> bool {
     })
 }
 
-/// Carries packets from `ingress` through `direction` to `egress` until `stop` is hung up.
+/// Carries packets from `ingress` through `shaper` to `egress` until `stop` is hung up.
 pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
     clock: Clock,
-    direction: &mut Direction<I::Destination>,
+    shaper: &mut Shaper<I::Destination>,
     ingress: &mut I,
     egress: &mut E,
     stop: &io::PipeReader,
 ) -> io::Result<()> {
-    direction.counts.summary.real_time_priority = prepare_thread();
+    shaper.counts.summary.real_time_priority = prepare_thread();
     let mut buffer = vec![0; LARGEST];
     let mut awake_since = Time::ZERO;
     let done = loop {
         let mut busy = false;
         for _ in 0..BATCH {
-            let released = direction.release(clock.now(), |release| {
+            let released = shaper.release(clock.now(), |release| {
                 egress
                     .send(release.packet, release.destination)
                     .then(|| clock.now())
@@ -105,7 +105,7 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
                 break;
             };
             let packet = buffer.get(..length).unwrap_or_default();
-            direction.offer(clock.now(), packet, size, destination);
+            shaper.offer(clock.now(), packet, size, destination);
         }
         let rest = (awake_since + QUANTUM).since(clock.now());
         let mut fds = [
@@ -118,7 +118,7 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
         } else if resting {
             (&mut fds[..1], Some(rest))
         } else {
-            let next = direction.next_release();
+            let next = shaper.next_release();
             (&mut fds[..], next.map(|at| at.since(clock.now())))
         };
         match ppoll(waiting_for, timeout.map(to_timespec), None) {
@@ -134,7 +134,7 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
     };
     if let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) {
         let used = usage.user_time() + usage.system_time();
-        direction.counts.summary.cpu_s = used.num_microseconds() as f64 / 1e6;
+        shaper.counts.summary.cpu_s = used.num_microseconds() as f64 / 1e6;
     }
     done
 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_link::Direction;
+use lowtide_link::{PathConfig, Shaper};
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, Opportunities, RateSchedule};
 use lowtide_sim::probe::{Delivery, Sent};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{
+    AccessConfig, Direction, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation,
+};
 
 const SIZE: Bytes = Bytes::new(1500);
 
@@ -19,10 +21,21 @@ fn ms(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000)
 }
 
+/// A link one way, and nothing the other.
+fn shaper(down: PipeConfig, seed: u64) -> Shaper<()> {
+    let path = PathConfig {
+        base_rtt: down.delay * 2,
+        down,
+        up: PipeConfig::delay_only(Duration::ZERO),
+        seed,
+    };
+    Shaper::new(&path, Direction::Forward)
+}
+
 /// What comes out until `now`: what each packet says, and when it was due.
-fn released(direction: &mut Direction<()>, now: Time) -> Vec<(Vec<u8>, Time)> {
+fn released(shaper: &mut Shaper<()>, now: Time) -> Vec<(Vec<u8>, Time)> {
     let mut out = Vec::new();
-    while direction.release(now, |r| {
+    while shaper.release(now, |r| {
         out.push((r.packet.to_vec(), r.due));
         Some(now)
     }) {}
@@ -35,24 +48,24 @@ fn packets_leave_one_after_another_in_order_and_what_does_not_fit_is_dropped() {
     let link = Arc::new(Link::constant(Rate::from_mbps(12)).unwrap());
     let delay = Duration::from_millis(10);
     let config = PipeConfig::link_with_delay(link, QueueLimit::Packets(3), delay);
-    let mut direction = Direction::new(&config, delay * 2, 1);
+    let mut shaper = shaper(config, 1);
     for n in 0..5 {
-        direction.offer(Time::ZERO, &[n], SIZE, ());
+        shaper.offer(Time::ZERO, &[n], SIZE, ());
     }
-    assert_eq!(direction.next_release(), Some(ms(11)));
-    assert_eq!(released(&mut direction, ms(10)), []);
-    let first = released(&mut direction, ms(11));
+    assert_eq!(shaper.next_release(), Some(ms(11)));
+    assert_eq!(released(&mut shaper, ms(10)), []);
+    let first = released(&mut shaper, ms(11));
     assert_eq!(first, [(vec![0], ms(11))]);
     // Looked at late, the rest is still due when the model says; the fifth found no room.
-    let rest = released(&mut direction, ms(500));
+    let rest = released(&mut shaper, ms(500));
     assert_eq!(
         rest,
         [(vec![1], ms(12)), (vec![2], ms(13)), (vec![3], ms(14))]
     );
-    assert_eq!(direction.next_release(), None);
+    assert_eq!(shaper.next_release(), None);
     // And a late look at the link does not make it late for the next packet.
-    direction.offer(ms(500), &[9], SIZE, ());
-    assert_eq!(released(&mut direction, ms(600)), [(vec![9], ms(511))]);
+    shaper.offer(ms(500), &[9], SIZE, ());
+    assert_eq!(released(&mut shaper, ms(600)), [(vec![9], ms(511))]);
 }
 
 #[test]
@@ -66,28 +79,28 @@ fn a_queue_without_limit_still_has_bounded_memory() {
     );
     let link = Arc::new(Link::Rates(never.unwrap()));
     let config = PipeConfig::link_with_delay(link, QueueLimit::Unlimited, Duration::ZERO);
-    let mut direction = Direction::new(&config, Duration::ZERO, 1);
+    let mut shaper = shaper(config, 1);
     let packet = vec![0; 60_000];
     for n in 0..10_000 {
-        direction.offer(Time::from_nanos(n), &packet, Bytes::new(60_000), ());
+        shaper.offer(Time::from_nanos(n), &packet, Bytes::new(60_000), ());
     }
     // 256 MB hold 4464 of them; all that was kept comes out in the end.
-    let kept = released(&mut direction, ms(1_000_000_000)).len();
+    let kept = released(&mut shaper, ms(1_000_000_000)).len();
     assert!((4_000..4_500).contains(&kept), "{kept}");
     // And there is room again.
-    direction.offer(ms(1_000_000_001), &packet, Bytes::new(60_000), ());
-    assert_eq!(released(&mut direction, ms(2_000_000_000)).len(), 1);
+    shaper.offer(ms(1_000_000_001), &packet, Bytes::new(60_000), ());
+    assert_eq!(released(&mut shaper, ms(2_000_000_000)).len(), 1);
 }
 
 #[test]
 fn absurd_packets_and_times_do_no_harm() {
     let link = Arc::new(Link::constant(Rate::from_mbps(1)).unwrap());
     let config = PipeConfig::link_with_delay(link, QueueLimit::Packets(2), Duration::MAX);
-    let mut direction = Direction::new(&config, Duration::MAX, 1);
+    let mut shaper = shaper(config, 1);
     for (now, size) in [(5, 0), (5, u64::MAX), (6, 1), (u64::MAX, 7), (u64::MAX, 0)] {
-        direction.offer(Time::from_nanos(now), &[], Bytes::new(size), ());
-        let _ = direction.next_release();
-        let _ = released(&mut direction, Time::from_nanos(now));
+        shaper.offer(Time::from_nanos(now), &[], Bytes::new(size), ());
+        let _ = shaper.next_release();
+        let _ = released(&mut shaper, Time::from_nanos(now));
     }
 }
 
@@ -151,16 +164,14 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
         Simulation::new(config).unwrap().run(&mut log);
         assert!(log.delivered.len() > 1_000, "{}", log.delivered.len());
 
-        // The simulator gives each way a seed of its own.
-        let seed = lowtide_sim::engine::derive_seed(seed, 1);
-        let mut direction = Direction::new(&forward, rtt, seed);
+        let mut shaper = shaper(forward, seed);
         let mut arrived = Vec::new();
         let end = Time::ZERO + Duration::from_secs(5);
         for (at, _) in &log.sent {
-            arrived.extend(released(&mut direction, *at));
-            direction.offer(*at, &at.as_nanos().to_le_bytes(), SIZE, ());
+            arrived.extend(released(&mut shaper, *at));
+            shaper.offer(*at, &at.as_nanos().to_le_bytes(), SIZE, ());
         }
-        arrived.extend(released(&mut direction, end));
+        arrived.extend(released(&mut shaper, end));
         let arrived: Vec<(u64, Time)> = arrived
             .iter()
             .map(|(packet, due)| (u64::from_le_bytes(packet[..].try_into().unwrap()), *due))

@@ -1,19 +1,22 @@
 //! A deterministic, packet-level, discrete-event network for congestion control.
 //!
-//! A [`Simulation`] is made from a [`SimConfig`], driven to its end by [`Simulation::run`], and
-//! watched by a [`Probe`]. Time is integer nanoseconds; the same configuration gives the same
-//! events on every machine.
+//! - [`network`]: links, queues, delays and losses, in both directions. A [`Network`] carries the
+//!   packets of whatever host drives it.
+//! - [`simulation`]: flows over such a network. A [`Simulation`] is made from a [`SimConfig`],
+//!   driven to its end by [`Simulation::run`], and watched by a [`Probe`].
+//!
+//! Time is integer nanoseconds; the same configuration gives the same events on every machine.
 
-pub mod config;
-pub mod engine;
-pub mod impairment;
-pub mod link;
+pub mod network;
 pub mod probe;
-pub mod queue;
+mod schedule;
+pub mod simulation;
 pub mod source;
 pub mod trace;
 pub mod transport;
 
-pub use config::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
-pub use engine::{Outcome, Simulation};
+pub use network::{
+    AccessConfig, Direction, Network, NetworkConfig, PipeConfig, impairment, link, queue,
+};
 pub use probe::Probe;
+pub use simulation::{ConfigError, FlowConfig, Outcome, SenderKind, SimConfig, Simulation};

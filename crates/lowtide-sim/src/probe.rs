@@ -5,14 +5,7 @@ use lowtide_cc::controller::{AckedPacket, LostPacket};
 use lowtide_cc::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
-/// Why a packet vanished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropCause {
-    /// The bottleneck's queue was full.
-    QueueFull,
-    /// The loss model took it behind the link.
-    LinkLoss,
-}
+pub use crate::network::DropCause;
 
 /// A sender put a packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

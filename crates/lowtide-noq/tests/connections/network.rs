@@ -1,7 +1,5 @@
-//! Two `noq-proto` endpoints and the simulator's links between them, in virtual time.
+//! Two `noq-proto` endpoints and the simulator's network between them, in virtual time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -13,11 +11,11 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::contract::{self, Shared};
 use lowtide_host::{AckSeen, Make, Observer};
 use lowtide_noq::{Controllers, Extension};
-use lowtide_sim::PipeConfig;
-use lowtide_sim::engine::pipe::{Offer, Pipe};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
+use lowtide_sim::network::{Arrival, Dropped, Packet, Tap};
 use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::{AccessConfig, Direction, Network, NetworkConfig, PipeConfig};
 use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
     Event, FourTuple, PathId, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
@@ -141,29 +139,29 @@ struct End {
     is_up: bool,
 }
 
-struct InFlight {
-    way: usize,
+/// A datagram on its way.
+#[derive(Debug)]
+struct Datagram {
     from: SocketAddr,
     ecn: Option<noq_proto::EcnCodepoint>,
     payload: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    Exit(usize),
-    Enter(usize),
-    Arrive(usize),
+impl Tap<Datagram> for Seen {
+    fn on_drop(&mut self, dropped: Dropped<Datagram>) {
+        if dropped.direction == Direction::Forward {
+            self.dropped += 1;
+        }
+    }
 }
 
-struct Network {
+/// Both ends of a connection, the network between them, and what drives the sender.
+struct Run {
     base: Instant,
     now: Time,
     /// The sender of data is the server, 0; the receiver the client, 1.
     ends: [End; 2],
-    pipes: [Pipe<usize>; 2],
-    packets: Vec<Option<InFlight>>,
-    events: BinaryHeap<Reverse<(Time, u64, What)>>,
-    inserted: u64,
+    network: Network<Datagram>,
     source: Source,
     written: u64,
     next_write: Time,
@@ -236,19 +234,19 @@ pub(crate) fn run(scenario: Scenario) -> (Seen, Shared) {
         .connect(base, client, address(4433), "localhost")
         .unwrap();
     ends[1].connection = Some(connection);
-    let rtt = scenario.forward.delay + scenario.reverse.delay;
+    let network = NetworkConfig {
+        base_rtt: scenario.forward.delay + scenario.reverse.delay,
+        forward: scenario.forward,
+        reverse: scenario.reverse,
+        access: vec![AccessConfig::default()],
+        seed: 1,
+    };
     let duration = Duration::from_secs(scenario.seconds);
-    let mut network = Network {
+    let mut run = Run {
         base,
         now: Time::ZERO,
         ends,
-        pipes: [
-            Pipe::new(&scenario.forward, rtt, 1),
-            Pipe::new(&scenario.reverse, rtt, 2),
-        ],
-        packets: Vec::new(),
-        events: BinaryHeap::new(),
-        inserted: 0,
+        network: Network::new(&network),
         source: scenario.source,
         written: 0,
         next_write: Time::ZERO,
@@ -258,24 +256,21 @@ pub(crate) fn run(scenario: Scenario) -> (Seen, Shared) {
         next_forgery: Time::ZERO,
         seen: Seen::default(),
     };
-    network.run(Time::ZERO + duration, scenario.new_port_at);
-    let mut seen = network.seen;
-    seen.goodput = Rate::from_volume(Bytes::new(network.received), duration.div(4) * 3);
-    seen.estimate = network.ends[1]
-        .extension
-        .as_ref()
-        .and_then(|e| e.estimate());
+    run.until(Time::ZERO + duration, scenario.new_port_at);
+    let mut seen = run.seen;
+    seen.goodput = Rate::from_volume(Bytes::new(run.received), duration.div(4) * 3);
+    seen.estimate = run.ends[1].extension.as_ref().and_then(|e| e.estimate());
     seen.rtts = std::mem::take(&mut *rtts.0.lock().unwrap());
     seen.breaches = notes.lock().unwrap().breaches.clone();
     (seen, notes)
 }
 
-impl Network {
+impl Run {
     fn instant(&self) -> Instant {
         self.base + std::time::Duration::from(self.now.since(Time::ZERO))
     }
 
-    fn run(&mut self, end: Time, new_port_at: Option<Time>) {
+    fn until(&mut self, end: Time, new_port_at: Option<Time>) {
         let mut new_port_at = new_port_at;
         loop {
             for which in [0, 1] {
@@ -290,16 +285,8 @@ impl Network {
                 let address = &mut self.ends[1].address;
                 address.set_port(address.port() + 1);
             }
-            while let Some(&Reverse((at, _, what))) = self.events.peek() {
-                if at > self.now {
-                    break;
-                }
-                self.events.pop();
-                match what {
-                    What::Exit(way) => self.exit(way),
-                    What::Enter(slot) => self.enter(slot),
-                    What::Arrive(slot) => self.arrive(slot),
-                }
+            while let Some(arrival) = self.network.advance(self.now, &mut self.seen) {
+                self.arrive(arrival);
             }
             let now = self.instant();
             for end in &mut self.ends {
@@ -320,59 +307,22 @@ impl Network {
             let at = end.connection.as_mut()?.1.poll_timeout()?;
             Some(Time::ZERO + at.saturating_duration_since(base).into())
         });
-        let network = self.events.peek().map(|Reverse((at, _, _))| *at);
+        let network = self.network.next_event();
         timers.chain(network).chain(write).min()
     }
 
-    fn schedule(&mut self, at: Time, what: What) {
-        self.inserted += 1;
-        self.events.push(Reverse((at, self.inserted, what)));
-    }
-
-    fn enter(&mut self, slot: usize) {
-        let Some(packet) = &self.packets[slot] else {
-            return;
+    fn arrive(&mut self, arrival: Arrival<Datagram>) {
+        let Datagram { from, ecn, payload } = arrival.packet.payload;
+        let which = match arrival.direction {
+            Direction::Forward => 1,
+            Direction::Reverse => 0,
         };
-        let way = packet.way;
-        let bytes = Bytes::new(packet.payload.len() as u64 + HEADERS);
-        match self.pipes[way].offer(self.now, slot, bytes) {
-            Offer::Serving(Time::MAX) | Offer::Queued => {}
-            Offer::Serving(until) => self.schedule(until, What::Exit(way)),
-            Offer::Dropped => self.lose(slot),
-        }
-    }
-
-    fn lose(&mut self, slot: usize) {
-        if self.packets[slot].take().is_some_and(|p| p.way == 0) {
-            self.seen.dropped += 1;
-        }
-    }
-
-    fn exit(&mut self, way: usize) {
-        let Some(exit) = self.pipes[way].exit(self.now) else {
-            return;
-        };
-        if let Some(next) = exit.next_exit.filter(|next| *next != Time::MAX) {
-            self.schedule(next, What::Exit(way));
-        }
-        match exit.arrival {
-            Some(arrival) => self.schedule(arrival, What::Arrive(exit.packet)),
-            None => self.lose(exit.packet),
-        }
-    }
-
-    fn arrive(&mut self, slot: usize) {
-        let Some(packet) = self.packets[slot].take() else {
-            return;
-        };
-        let (now, which) = (self.instant(), 1 - packet.way);
+        let now = self.instant();
         let end = &mut self.ends[which];
         // Of a port that is no longer in use nothing arrives: the peer's first packet tells.
-        let path = FourTuple::new(packet.from, Some(end.address.ip()));
-        let (payload, mut answer) = (BytesMut::from(&packet.payload[..]), Vec::new());
-        let event = end
-            .endpoint
-            .handle(now, path, packet.ecn, payload, &mut answer);
+        let path = FourTuple::new(from, Some(end.address.ip()));
+        let (payload, mut answer) = (BytesMut::from(&payload[..]), Vec::new());
+        let event = end.endpoint.handle(now, path, ecn, payload, &mut answer);
         match event {
             Some(DatagramEvent::NewConnection(incoming)) => {
                 let accepted = end.endpoint.accept(incoming, now, &mut answer, None);
@@ -484,14 +434,13 @@ impl Network {
             if which == 0 && payload.len() > 200 {
                 self.seen.departures.push((time, payload.len() as u64));
             }
-            self.packets.push(Some(InFlight {
-                way: which,
-                from,
-                ecn,
-                payload,
-            }));
-            let slot = self.packets.len() - 1;
-            self.schedule(time, What::Enter(slot));
+            let packet = Packet {
+                flow: 0,
+                bytes: Bytes::new(payload.len() as u64 + HEADERS),
+                payload: Datagram { from, ecn, payload },
+            };
+            let direction = Direction::BOTH[which];
+            self.network.send(time, direction, packet, &mut self.seen);
         }
     }
 }

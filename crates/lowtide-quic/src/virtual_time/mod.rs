@@ -22,7 +22,7 @@ use std::time::Duration as StdDuration;
 use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{AckSeen, LossSeen, Observer};
-use lowtide_sim::engine::derive_seed;
+use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::probe;
 use lowtide_sim::source::{Source, SourceConfig};
 use lowtide_sim::transport::TransportConfig;
@@ -34,7 +34,7 @@ use s2n_quic::provider::io::testing::{Executor, Handle, primary, spawn, time};
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
-use self::network::{Dumbbell, HEADERS, Shared};
+use self::network::{Dumbbell, Shared};
 use crate::certificate::SelfSigned;
 use crate::provider::Provider;
 
@@ -51,6 +51,10 @@ const CHUNK: usize = 1 << 16;
 /// too small, or a bulk sender would be taken for application-limited. The data are all the same
 /// zeros, so that it takes no memory.
 const SEND_BUFFER: u32 = 1 << 26;
+
+/// The streams of randomness that a flow's seed gives its endpoints.
+const SERVER_STREAM: u64 = 1;
+const CLIENT_STREAM: u64 = 2;
 
 /// Why a configuration cannot run with s2n-quic.
 #[derive(Debug)]
@@ -190,7 +194,6 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     };
     let outcome = Outcome {
         bottleneck_packets: network.bottleneck_packets,
-        events: 0,
     };
     Ok((outcome, network.probe))
 }
@@ -246,7 +249,7 @@ fn start<P: Probe + Send + 'static>(
         else {
             return Err(Error::Oracle);
         };
-        let seed = derive_seed(config.seed, 16 + index as u64);
+        let seed = Stream::Flow(index).seed(config.seed);
         let ack_delay = max_ack_delay(flow.transport)?;
         let io = || {
             handle
@@ -269,7 +272,7 @@ fn start<P: Probe + Send + 'static>(
                 .with_io(io()?)?
                 .with_tls((certificate.certificate.as_str(), certificate.key.as_str()))?
                 .with_limits(limits_of_server)?
-                .with_random(Seeded::new(derive_seed(seed, 1)))?
+                .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
                 .with_congestion_controller(parts.controller)?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
@@ -294,7 +297,7 @@ fn start<P: Probe + Send + 'static>(
                 .with_io(io()?)?
                 .with_tls(certificate.certificate.as_str())?
                 .with_limits(limits_of_client)?
-                .with_random(Seeded::new(derive_seed(seed, 2)))?
+                .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
                 .with_congestion_controller(parts.controller)?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
@@ -305,7 +308,7 @@ fn start<P: Probe + Send + 'static>(
         let address = client.local_addr().map_err(setup)?;
         let access = flow.access;
         let mut dumbbell = network.lock();
-        dumbbell.add_flow(address, config);
+        dumbbell.add_flow(address);
         let from_link = config.forward.delay + access.receiver_delay;
         dumbbell
             .probe
@@ -395,6 +398,3 @@ async fn receive(mut server: Server) {
         });
     }
 }
-
-/// Bytes of IPv4 and UDP headers that links and queues carry with each QUIC packet.
-pub const HEADER_BYTES: u64 = HEADERS;

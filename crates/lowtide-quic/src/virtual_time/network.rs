@@ -1,76 +1,64 @@
-//! The simulator's links and queues as s2n-quic's network.
+//! The simulator's network between s2n-quic's hosts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_sim::engine::access::AccessLink;
-use lowtide_sim::engine::derive_seed;
-use lowtide_sim::engine::pipe::{Offer, Pipe};
-use lowtide_sim::probe::{Delivery, DropCause, Sent};
-use lowtide_sim::{Probe, SimConfig};
-use s2n_quic::provider::io::testing::network::{Buffers, Network, Packet};
+use lowtide_sim::network::{Arrival, Departure, Dropped, Packet, Tap};
+use lowtide_sim::probe::{Delivery, Sent};
+use lowtide_sim::{Direction, Network, Probe, SimConfig};
+use s2n_quic::provider::io::testing::network::{self as s2n, Buffers};
 use s2n_quic::provider::io::testing::{spawn, time};
 
 use crate::clock::Clock;
 
 /// IPv4 and UDP headers, which links and queues carry too.
-pub(crate) const HEADERS: u64 = 28;
+const HEADERS: u64 = 28;
 
-/// Which way a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    /// From a sender of data to its receiver.
-    Forward,
-    Reverse,
-}
-
-/// Index of a packet in the table.
-type Slot = usize;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    /// The link of this way has sent a packet.
-    Exit(Way),
-    /// A packet reaches the queue.
-    Enter(Way, Slot),
-    /// A packet reaches its host.
-    Arrive(Way, Slot),
-}
-
+/// A packet of s2n-quic on its way.
 #[derive(Debug)]
 struct InFlight {
-    packet: Packet,
-    flow: usize,
-    bytes: Bytes,
+    packet: s2n::Packet,
     sent_at: Time,
 }
 
-/// What a flow's packets pass besides the shared path.
+/// A flow as the network sees it.
 #[derive(Debug)]
-struct FlowPath {
+struct Flow {
+    /// Its sender's.
     address: SocketAddr,
-    sender: AccessLink,
-    receiver: AccessLink,
-    /// Delays of the reverse way outside the shared path.
-    before_reverse: lowtide_cc::units::Duration,
-    after_reverse: lowtide_cc::units::Duration,
     /// Bytes declared lost and not sent again yet.
     owed: Bytes,
 }
 
+/// Tells the probe what the network does with data.
+struct Watch<'a, P> {
+    probe: &'a mut P,
+    bottleneck_packets: &'a mut u64,
+}
+
+impl<P: Probe> Tap<InFlight> for Watch<'_, P> {
+    fn on_departure(&mut self, d: &Departure) {
+        if d.direction == Direction::Forward {
+            *self.bottleneck_packets += 1;
+            self.probe
+                .on_bottleneck_exit(d.flow as usize, d.at, d.queued, d.sojourn);
+        }
+    }
+
+    fn on_drop(&mut self, dropped: Dropped<InFlight>) {
+        if dropped.direction == Direction::Forward {
+            let Packet { flow, bytes, .. } = dropped.packet;
+            self.probe
+                .on_drop(flow as usize, dropped.at, bytes, dropped.cause);
+        }
+    }
+}
+
 /// The network, and what watches it.
 pub(crate) struct Dumbbell<P> {
-    forward: Pipe<Slot>,
-    reverse: Pipe<Slot>,
-    flows: Vec<FlowPath>,
-    packets: Vec<Option<InFlight>>,
-    free: Vec<Slot>,
-    /// Time, order of insertion, event.
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    inserted: u64,
+    network: Network<InFlight>,
+    flows: Vec<Flow>,
     clock: Clock,
     /// The next time at which the executor will look here.
     wakes_at: Option<Time>,
@@ -80,16 +68,9 @@ pub(crate) struct Dumbbell<P> {
 
 impl<P: Probe> Dumbbell<P> {
     pub(crate) fn new(config: &SimConfig, probe: P) -> Self {
-        let base_rtt = config.base_rtt(&config.flows[0].access);
         Self {
-            // The seeds of the simulator's own engine: the same losses and jitter.
-            forward: Pipe::new(&config.forward, base_rtt, derive_seed(config.seed, 1)),
-            reverse: Pipe::new(&config.reverse, base_rtt, derive_seed(config.seed, 2)),
+            network: Network::new(&config.network()),
             flows: Vec::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            events: BinaryHeap::new(),
-            inserted: 0,
             clock: Clock::default(),
             wakes_at: None,
             bottleneck_packets: 0,
@@ -102,15 +83,10 @@ impl<P: Probe> Dumbbell<P> {
         self.clock.time(time::now())
     }
 
-    /// Adds a flow whose sender has `address`.
-    pub(crate) fn add_flow(&mut self, address: SocketAddr, config: &SimConfig) {
-        let access = config.flows[self.flows.len()].access;
-        self.flows.push(FlowPath {
+    /// The sender of the next of the configuration's flows has `address`.
+    pub(crate) fn add_flow(&mut self, address: SocketAddr) {
+        self.flows.push(Flow {
             address,
-            sender: AccessLink::new(access.sender_rate, access.sender_delay),
-            receiver: AccessLink::new(access.receiver_rate, access.receiver_delay),
-            before_reverse: access.receiver_delay,
-            after_reverse: access.sender_delay,
             owed: Bytes::ZERO,
         });
     }
@@ -140,129 +116,64 @@ impl<P: Probe> Dumbbell<P> {
         }
     }
 
-    fn schedule(&mut self, time: Time, event: Event) {
-        self.inserted += 1;
-        self.events.push(Reverse((time, self.inserted, event)));
-    }
-
-    /// A host sends a packet.
-    fn submit(&mut self, now: Time, packet: Packet) {
+    /// A host sends a packet. All that happens before `now` has happened.
+    fn submit(&mut self, now: Time, packet: s2n::Packet) {
         let source: SocketAddr = packet.path.local_address.0.into();
         let target: SocketAddr = packet.path.remote_address.0.into();
         let flow_of = |address| self.flows.iter().position(|f| f.address == address);
-        let (way, flow) = match (flow_of(source), flow_of(target)) {
-            (Some(flow), _) => (Way::Forward, flow),
-            (None, Some(flow)) => (Way::Reverse, flow),
+        let (direction, flow) = match (flow_of(source), flow_of(target)) {
+            (Some(flow), _) => (Direction::Forward, flow),
+            (None, Some(flow)) => (Direction::Reverse, flow),
             (None, None) => return,
         };
-        let bytes = Bytes::new(packet.payload.len() as u64 + HEADERS);
-        let in_flight = InFlight {
-            packet,
+        let packet = Packet {
+            flow: flow as u32,
+            bytes: Bytes::new(packet.payload.len() as u64 + HEADERS),
+            payload: InFlight {
+                packet,
+                sent_at: now,
+            },
+        };
+        let mut watch = Watch {
+            probe: &mut self.probe,
+            bottleneck_packets: &mut self.bottleneck_packets,
+        };
+        self.network.send(now, direction, packet, &mut watch);
+    }
+
+    fn arrive(&mut self, arrival: Arrival<InFlight>) -> s2n::Packet {
+        let Packet {
             flow,
             bytes,
-            sent_at: now,
-        };
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.packets.push(None);
-            self.packets.len() - 1
-        });
-        self.packets[slot] = Some(in_flight);
-        let path = &mut self.flows[flow];
-        let entry = match way {
-            Way::Forward => path.sender.pass(now, bytes),
-            Way::Reverse => now + path.before_reverse,
-        };
-        self.schedule(entry, Event::Enter(way, slot));
-    }
-
-    fn drop_packet(&mut self, now: Time, way: Way, slot: Slot, cause: DropCause) {
-        self.free.push(slot);
-        if let Some(lost) = self.packets[slot].take()
-            && way == Way::Forward
-        {
-            self.probe.on_drop(lost.flow, now, lost.bytes, cause);
-        }
-    }
-
-    fn enter(&mut self, now: Time, way: Way, slot: Slot) {
-        let Some(bytes) = self.packets[slot].as_ref().map(|p| p.bytes) else {
-            return;
-        };
-        let pipe = match way {
-            Way::Forward => &mut self.forward,
-            Way::Reverse => &mut self.reverse,
-        };
-        match pipe.offer(now, slot, bytes) {
-            Offer::Serving(Time::MAX) | Offer::Queued => {}
-            Offer::Serving(until) => self.schedule(until, Event::Exit(way)),
-            Offer::Dropped => self.drop_packet(now, way, slot, DropCause::QueueFull),
-        }
-    }
-
-    fn exit(&mut self, now: Time, way: Way) {
-        let pipe = match way {
-            Way::Forward => &mut self.forward,
-            Way::Reverse => &mut self.reverse,
-        };
-        let Some(exit) = pipe.exit(now) else {
-            return;
-        };
-        let queued = pipe.queued();
-        if let Some(next) = exit.next_exit.filter(|next| *next != Time::MAX) {
-            self.schedule(next, Event::Exit(way));
-        }
-        let Some(flow) = self.packets[exit.packet].as_ref().map(|p| p.flow) else {
-            return;
-        };
-        if way == Way::Forward {
-            self.bottleneck_packets += 1;
-            self.probe
-                .on_bottleneck_exit(flow, now, queued, exit.sojourn);
-        }
-        let Some(arrival) = exit.arrival else {
-            self.drop_packet(now, way, exit.packet, DropCause::LinkLoss);
-            return;
-        };
-        let path = &mut self.flows[flow];
-        let arrival = match way {
-            Way::Forward => path.receiver.pass(arrival, exit.bytes),
-            Way::Reverse => arrival + path.after_reverse,
-        };
-        self.schedule(arrival, Event::Arrive(way, exit.packet));
-    }
-
-    fn arrive(&mut self, now: Time, way: Way, slot: Slot) -> Option<Packet> {
-        self.free.push(slot);
-        let arrived = self.packets[slot].take()?;
-        if way == Way::Forward {
+            payload,
+        } = arrival.packet;
+        if arrival.direction == Direction::Forward {
             self.probe.on_deliver(&Delivery {
-                flow: arrived.flow,
-                now,
-                sent_at: arrived.sent_at,
-                bytes: arrived.bytes,
+                flow: flow as usize,
+                now: arrival.at,
+                sent_at: payload.sent_at,
+                bytes,
                 first_copy: true,
                 estimator: None,
             });
         }
-        let mut packet = arrived.packet;
+        let mut packet = payload.packet;
         packet.switch();
-        Some(packet)
+        packet
     }
 
-    /// Does all that is due; the next time at which something is.
-    fn advance(&mut self, now: Time, arrived: &mut Vec<Packet>) -> Option<Time> {
-        while let Some(&Reverse((time, _, event))) = self.events.peek() {
-            if time > now {
-                return Some(time);
-            }
-            self.events.pop();
-            match event {
-                Event::Exit(way) => self.exit(time, way),
-                Event::Enter(way, slot) => self.enter(time, way, slot),
-                Event::Arrive(way, slot) => arrived.extend(self.arrive(time, way, slot)),
-            }
+    /// Does all that is due by `now`.
+    fn advance(&mut self, now: Time, arrived: &mut Vec<s2n::Packet>) {
+        loop {
+            let mut watch = Watch {
+                probe: &mut self.probe,
+                bottleneck_packets: &mut self.bottleneck_packets,
+            };
+            let Some(arrival) = self.network.advance(now, &mut watch) else {
+                return;
+            };
+            arrived.push(self.arrive(arrival));
         }
-        None
     }
 }
 
@@ -291,7 +202,7 @@ impl<P: Probe> Shared<P> {
     }
 }
 
-impl<P: Probe + Send + 'static> Network for Shared<P> {
+impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
     fn execute(&mut self, buffers: &Buffers) -> usize {
         let mut sent = Vec::new();
         buffers.drain_pending_transmissions(|packet| {
@@ -306,12 +217,13 @@ impl<P: Probe + Send + 'static> Network for Shared<P> {
         let mut network = self.lock();
         let now = network.now();
         let mut done = sent.len();
+        let mut arrived = Vec::new();
+        network.advance(now, &mut arrived);
         for packet in sent {
             network.submit(now, packet);
         }
-        let mut arrived = Vec::new();
-        let next = network.advance(now, &mut arrived);
-        if let Some(next) = next
+        network.advance(now, &mut arrived);
+        if let Some(next) = network.network.next_event()
             && network.wakes_at.is_none_or(|at| next < at)
         {
             network.wakes_at = Some(next);

@@ -3,43 +3,15 @@
 //! A [`Source`] is an application that writes to a flow. Everything but bulk data is a sequence of
 //! writes, each at its time; they differ in when and how much.
 
+mod config;
 mod text;
 mod writes;
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Time};
 
+pub use self::config::SourceConfig;
 pub use self::text::parse;
 use self::writes::{OnOff, Steady, Video, Writes};
-
-/// An application that writes to a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SourceConfig {
-    /// Always has data.
-    Bulk,
-    /// Writes this much at the start, then nothing.
-    Sized(Bytes),
-    /// Writes packet after packet at this rate. Zero: nothing.
-    ConstantRate(Rate),
-    /// Writes packet after packet at `rate` during `on`, is silent during `off`, and again.
-    OnOff {
-        /// Length of a busy period.
-        on: Duration,
-        /// Length of a silent period.
-        off: Duration,
-        /// Rate in a busy period.
-        rate: Rate,
-    },
-    /// Writes one video frame every `1 / fps`, of `rate / fps` bytes on average, with sizes spread
-    /// evenly within ± `spread` (0..=1) of it.
-    Video {
-        /// Mean bit rate.
-        rate: Rate,
-        /// Frames a second.
-        fps: u32,
-        /// Relative spread of the frame sizes.
-        spread: f64,
-    },
-}
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -148,6 +120,8 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::units::{Duration, Rate};
+
     use super::*;
 
     fn written(config: SourceConfig, until: Time) -> Bytes {

@@ -2,7 +2,7 @@
 
 use lowtide_cc::units::{Duration, Rate};
 
-use super::SourceConfig;
+use super::config::SourceConfig;
 use crate::trace::quantity::{self, QuantityError};
 
 /// A source: `bulk`, `10MB` (a volume), `10mbit` (a constant rate), `video:2mbit` (30 frames a

@@ -57,6 +57,12 @@ impl DelayProcess {
         }
     }
 
+    /// No packet takes less than this.
+    #[must_use]
+    pub fn least(&self) -> Duration {
+        self.delay
+    }
+
     /// When a packet arrives that left the link at `departure`.
     #[inline]
     pub fn arrival(&mut self, departure: Time) -> Time {

@@ -4,46 +4,21 @@
 //! A [`Server`] is one run's place in it. Both kinds of limited link are deterministic, so that
 //! the time at which a packet will leave is known as soon as its service starts.
 
+mod error;
 mod opportunities;
 mod rates;
+mod slot;
 
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Rate, Time};
 
+pub use self::error::{LinkError, MAX_TRACE_MS};
 use self::opportunities::OpportunityCursor;
-pub use self::opportunities::{MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS, Opportunities};
+pub use self::opportunities::{MAHIMAHI_OPPORTUNITY, Opportunities};
 use self::rates::RateCursor;
 pub use self::rates::{AfterLast, RateSchedule};
-
-/// Why a link cannot exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkError {
-    /// An empty schedule.
-    #[error("a rate schedule needs at least one step")]
-    NoSteps,
-    /// What the rate is before cannot be known.
-    #[error("the first step must start at 0 s, not at {0}")]
-    FirstStepNotAtZero(Time),
-    /// Index of the step that does not come after the one before it.
-    #[error("step {0} does not start after the one before it")]
-    StepsNotIncreasing(usize),
-    /// The repetition would have no length.
-    #[error("the trace has no length: its last timestamp is 0, so that it cannot repeat")]
-    EmptyRepetition,
-    /// All rates are zero.
-    #[error("the rate is never above zero: nothing would ever leave this link")]
-    NothingEverLeaves,
-    /// An empty trace.
-    #[error("a trace needs at least one opportunity")]
-    NoOpportunities,
-    /// Index of the timestamp that is lower than the one before it.
-    #[error("timestamp {0} is lower than the one before it")]
-    OpportunitiesDecrease(usize),
-    /// The last timestamp, in ms.
-    #[error("the trace is {0} ms long; the most is {MAX_TRACE_MS} ms (4 hours)")]
-    TraceTooLong(u32),
-}
+pub use self::slot::Slot;
 
 /// A link's capacity over all time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,15 +100,6 @@ pub struct Server {
     cursor: Cursor,
 }
 
-/// One transmission of a link that is kept busy without a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// The latest moment at which the packet may reach the link and still leave at `departure`.
-    pub arrive_by: Time,
-    /// When it leaves.
-    pub departure: Time,
-}
-
 impl Server {
     /// The service of `link`, from time zero.
     #[must_use]
@@ -144,6 +110,13 @@ impl Server {
             Link::Opportunities(_) => Cursor::Opportunities(OpportunityCursor::new()),
         };
         Self { link, cursor }
+    }
+
+    /// Whether packets pass in no time.
+    #[inline]
+    #[must_use]
+    pub fn takes_no_time(&self) -> bool {
+        matches!(self.cursor, Cursor::Unlimited)
     }
 
     /// Starts to serve a packet of `bytes` at `now` and returns when it leaves; [`Time::MAX`] if

@@ -1,25 +1,13 @@
-//! One way through the link, without clock and sockets.
+//! One direction of the emulated link, without clock and sockets.
 
-use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::PipeConfig;
-use lowtide_sim::engine::lane::Lane;
-use lowtide_sim::engine::pipe::{Offer, Pipe};
+use std::collections::VecDeque;
 
-use crate::distribution::Distribution;
-use crate::summary::DirectionSummary;
+use lowtide_cc::units::{Bytes, Time};
+use lowtide_sim::network::{Departure, DropCause, Dropped, Packet, Tap};
+use lowtide_sim::{Direction, Network};
 
-/// Both ways of a path.
-#[derive(Clone, Debug)]
-pub struct PathConfig {
-    /// Towards the near end: the command's namespace, or the relay's clients.
-    pub down: PipeConfig,
-    /// Towards the far end.
-    pub up: PipeConfig,
-    /// Round-trip propagation delay; what buffers in BDP refer to.
-    pub base_rtt: Duration,
-    /// Seeds loss and jitter.
-    pub seed: u64,
-}
+use crate::path::PathConfig;
+use crate::summary::Counts;
 
 /// Memory that the packets of one direction may take. A queue without limit would otherwise grow
 /// as long as somebody sends.
@@ -48,45 +36,55 @@ pub struct Release<'a, D> {
     pub due: Time,
 }
 
-/// One way through the link: the packets in its queue, on the link, and in the delay behind it.
+/// One direction of the emulated link: the packets in its queue, on it, and in the delay behind it.
 ///
-/// The link's own events happen at the times that the model gives them, however late they are
-/// looked at, so that lateness never adds up. `D` says where a packet goes.
+/// What the model does happens at the times that the model gives, however late it is looked at, so
+/// that lateness never adds up. `D` says where a packet goes.
 #[derive(Debug)]
-pub struct Direction<D> {
-    pipe: Pipe<u32>,
-    /// When the packet on the link has been sent.
-    exit_at: Option<Time>,
-    /// No packet arrives sooner than this after it left the link.
-    least_delay: Duration,
-    on_their_way: Lane<(Time, u32)>,
-    packets: Vec<Stored<D>>,
-    free: Vec<u32>,
-    memory: u64,
+pub struct Shaper<D> {
+    /// The whole network, of which one direction is used: directions have nothing in common.
+    network: Network<Slot>,
+    direction: Direction,
+    /// Packets that have arrived by the model but have not been sent on, with the time at which
+    /// they are due.
+    due: VecDeque<(Time, Slot)>,
+    stored: Store<D>,
     pub(crate) counts: Counts,
 }
 
-/// What is counted.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) summary: DirectionSummary,
-    pub(crate) queue_delay: Distribution,
-    pub(crate) delay: Distribution,
-    pub(crate) release_error: Distribution,
+/// Index of a stored packet.
+type Slot = u32;
+
+/// Counts what the network does, and frees what it drops.
+struct Watch<'a, D> {
+    stored: &'a mut Store<D>,
+    counts: &'a mut Counts,
 }
 
-impl<D> Direction<D> {
-    /// An empty one; its time starts at zero. `seed` feeds loss and jitter.
+impl<D> Tap<Slot> for Watch<'_, D> {
+    fn on_departure(&mut self, departure: &Departure) {
+        self.counts.queue_delay.record(departure.sojourn);
+    }
+
+    fn on_drop(&mut self, dropped: Dropped<Slot>) {
+        let summary = &mut self.counts.summary;
+        match dropped.cause {
+            DropCause::QueueFull => summary.dropped_queue_packets += 1,
+            DropCause::LinkLoss => summary.lost_packets += 1,
+        }
+        self.stored.free(dropped.packet.payload);
+    }
+}
+
+impl<D> Shaper<D> {
+    /// An empty one; its time starts at zero.
     #[must_use]
-    pub fn new(config: &PipeConfig, base_rtt: Duration, seed: u64) -> Self {
+    pub fn new(path: &PathConfig, direction: Direction) -> Self {
         Self {
-            pipe: Pipe::new(config, base_rtt, seed),
-            exit_at: None,
-            least_delay: config.delay,
-            on_their_way: Lane::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            memory: 0,
+            network: Network::new(&path.network()),
+            direction,
+            due: VecDeque::new(),
+            stored: Store::new(),
             counts: Counts::default(),
         }
     }
@@ -98,40 +96,30 @@ impl<D> Direction<D> {
         let summary = &mut self.counts.summary;
         summary.offered_packets += 1;
         summary.offered_bytes = summary.offered_bytes.saturating_add(size.get());
-        let cost = packet.len() as u64 + PER_PACKET;
-        if self.memory + cost > MEMORY {
+        let Some(slot) = self.stored.take(now, packet, size, destination) else {
             summary.dropped_memory_packets += 1;
             return;
-        }
-        let slot = self.store(now, packet, size, destination);
-        match self.pipe.offer(now, slot, size) {
-            Offer::Serving(until) => self.exit_at = Some(until),
-            Offer::Queued => {}
-            Offer::Dropped => {
-                self.counts.summary.dropped_queue_packets += 1;
-                self.free(slot);
-            }
-        }
+        };
+        let packet = Packet {
+            flow: 0,
+            bytes: size,
+            payload: slot,
+        };
+        let mut watch = Watch {
+            stored: &mut self.stored,
+            counts: &mut self.counts,
+        };
+        self.network.send(now, self.direction, packet, &mut watch);
     }
 
-    /// Lets everything happen on the link that happens until `now`.
+    /// Lets everything happen that happens by the model until `now`.
     fn settle(&mut self, now: Time) {
-        while let Some(at) = self.exit_at.filter(|at| *at <= now && *at != Time::MAX) {
-            let Some(exit) = self.pipe.exit(at) else {
-                self.exit_at = None;
-                return;
-            };
-            self.exit_at = exit.next_exit;
-            self.counts.queue_delay.record(exit.sojourn);
-            match exit.arrival {
-                Some(arrival) => {
-                    self.on_their_way.push(arrival, (arrival, exit.packet));
-                }
-                None => {
-                    self.counts.summary.lost_packets += 1;
-                    self.free(exit.packet);
-                }
-            }
+        let mut watch = Watch {
+            stored: &mut self.stored,
+            counts: &mut self.counts,
+        };
+        while let Some(arrival) = self.network.advance(now, &mut watch) {
+            self.due.push_back((arrival.at, arrival.packet.payload));
         }
     }
 
@@ -143,13 +131,10 @@ impl<D> Direction<D> {
         send: impl FnOnce(Release<'_, D>) -> Option<Time>,
     ) -> bool {
         self.settle(now);
-        if self.on_their_way.next_arrival().is_none_or(|at| at > now) {
-            return false;
-        }
-        let Some((due, slot)) = self.on_their_way.pop() else {
+        let Some((due, slot)) = self.due.pop_front() else {
             return false;
         };
-        let stored = &self.packets[slot as usize];
+        let stored = &self.stored.packets[slot as usize];
         let Some(destination) = &stored.destination else {
             return false;
         };
@@ -169,7 +154,7 @@ impl<D> Direction<D> {
             }
             None => counts.summary.refused_packets += 1,
         }
-        self.free(slot);
+        self.stored.free(slot);
         true
     }
 
@@ -177,22 +162,39 @@ impl<D> Direction<D> {
     /// comes.
     #[must_use]
     pub fn next_release(&self) -> Option<Time> {
-        let after_exit = self
-            .exit_at
-            .filter(|at| *at != Time::MAX)
-            .map(|at| at + self.least_delay);
-        match (self.on_their_way.next_arrival(), after_exit) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let due = self.due.front().map(|(due, _)| *due);
+        due.or_else(|| self.network.next_arrival())
     }
 
     #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
     pub(crate) fn into_counts(self) -> Counts {
         self.counts
     }
+}
 
-    fn store(&mut self, now: Time, packet: &[u8], size: Bytes, destination: D) -> u32 {
+/// The packets themselves. Buffers are reused.
+#[derive(Debug)]
+struct Store<D> {
+    packets: Vec<Stored<D>>,
+    free: Vec<Slot>,
+    /// What they take, in bytes.
+    memory: u64,
+}
+
+impl<D> Store<D> {
+    fn new() -> Self {
+        Self {
+            packets: Vec::new(),
+            free: Vec::new(),
+            memory: 0,
+        }
+    }
+
+    /// Stores a packet; `None` when there is no memory for it.
+    fn take(&mut self, now: Time, packet: &[u8], size: Bytes, destination: D) -> Option<Slot> {
+        if self.memory + packet.len() as u64 + PER_PACKET > MEMORY {
+            return None;
+        }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.packets.push(Stored {
                 bytes: Vec::new(),
@@ -200,7 +202,7 @@ impl<D> Direction<D> {
                 destination: None,
                 arrived: Time::ZERO,
             });
-            (self.packets.len() - 1) as u32
+            (self.packets.len() - 1) as Slot
         });
         let stored = &mut self.packets[slot as usize];
         let held = stored.bytes.capacity();
@@ -212,10 +214,10 @@ impl<D> Direction<D> {
         // Buffers keep their memory for the next packet; it counts as long as they have it.
         self.memory += (stored.bytes.capacity() - held) as u64;
         self.memory += PER_PACKET;
-        slot
+        Some(slot)
     }
 
-    fn free(&mut self, slot: u32) {
+    fn free(&mut self, slot: Slot) {
         /// Buffers above this are rare, and not worth keeping.
         const KEPT: usize = 2048;
         let stored = &mut self.packets[slot as usize];

@@ -1,8 +1,9 @@
 //! The omniscient sender's view of the bottleneck.
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
-use crate::link::Server;
+use crate::network::AccessConfig;
+use crate::network::link::Server;
 use crate::transport::sender::SlotSource;
 
 /// The bottleneck's transmissions as they would be if it were never idle, handed out one by one to
@@ -18,24 +19,25 @@ impl BottleneckSlots {
     }
 
     /// The slots as seen by a flow whose packets need some time to reach the bottleneck.
-    pub(super) fn seen_from(&mut self, delay: Duration, rate: Option<Rate>) -> SlotsSeenFrom<'_> {
+    #[inline]
+    pub(super) fn seen_from<'a>(&'a mut self, access: &'a AccessConfig) -> SlotsSeenFrom<'a> {
         SlotsSeenFrom {
             slots: self,
-            delay,
-            rate,
+            access,
         }
     }
 }
 
 pub(super) struct SlotsSeenFrom<'a> {
     slots: &'a mut BottleneckSlots,
-    delay: Duration,
-    rate: Option<Rate>,
+    access: &'a AccessConfig,
 }
 
 impl SlotSource for SlotsSeenFrom<'_> {
     fn claim(&mut self, now: Time, bytes: Bytes) -> Time {
-        let upstream = self.delay + self.rate.map_or(Duration::ZERO, |r| r.time_for(bytes));
+        let rate = self.access.sender_rate;
+        let transmission = rate.map_or(Duration::ZERO, |r| r.time_for(bytes));
+        let upstream = self.access.sender_delay + transmission;
         let slot = self.slots.server.next_slot(now + upstream, bytes);
         slot.arrive_by - upstream
     }

@@ -1,8 +1,8 @@
-//! The one heap of the simulation.
+//! The heap of what happens next.
 //!
-//! Everything that can happen next has a fixed *slot*: a link's departure, the head of a delay
-//! line, a sender's timer. Packets need no entry of their own, because delay lines are sorted. The
-//! heap therefore holds a few entries a flow, whatever is in flight.
+//! Everything that can happen has a fixed *slot*: a link's departure, the head of a delay line, a
+//! sender's timer. Packets need no entry of their own, because delay lines are sorted. The heap
+//! therefore holds a few entries a flow, whatever is in flight.
 
 use lowtide_cc::units::Time;
 
@@ -12,14 +12,14 @@ const ABSENT: u32 = u32::MAX;
 
 /// An indexed heap of (time, slot); of two slots at the same time the lower number comes first.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     heap: Vec<(Time, u32)>,
     position: Vec<u32>,
 }
 
 impl Schedule {
     /// A schedule of `slots` slots, all idle.
-    pub(super) fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         Self {
             heap: Vec::with_capacity(slots),
             position: vec![ABSENT; slots],
@@ -28,13 +28,18 @@ impl Schedule {
 
     /// The next event.
     #[inline]
-    pub(super) fn peek(&self) -> Option<(Time, u32)> {
+    pub(crate) fn peek(&self) -> Option<(Time, u32)> {
         self.heap.first().copied()
+    }
+
+    /// All that is scheduled, in no particular order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.heap.iter().copied()
     }
 
     /// Sets the time of a slot, whatever it was.
     #[inline]
-    pub(super) fn set(&mut self, slot: u32, time: Time) {
+    pub(crate) fn set(&mut self, slot: u32, time: Time) {
         let at = self.position[slot as usize];
         if at == ABSENT {
             self.heap.push((time, slot));
@@ -52,9 +57,9 @@ impl Schedule {
     }
 
     /// Makes sure that the slot fires no later than `time`. An earlier entry stays: timers that
-    /// move away with every packet then cost nothing, they fire once in vain and are set anew.
+    /// move away with every packet then cost nothing: they fire early once and are set anew.
     #[inline]
-    pub(super) fn set_no_later(&mut self, slot: u32, time: Time) {
+    pub(crate) fn set_no_later(&mut self, slot: u32, time: Time) {
         let at = self.position[slot as usize];
         if at == ABSENT || time < self.heap[at as usize].0 {
             self.set(slot, time);
@@ -63,7 +68,7 @@ impl Schedule {
 
     /// Makes a slot idle.
     #[inline]
-    pub(super) fn clear(&mut self, slot: u32) {
+    pub(crate) fn clear(&mut self, slot: u32) {
         let at = self.position[slot as usize];
         if at == ABSENT {
             return;

@@ -7,7 +7,8 @@
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use super::{LinkError, Slot};
+use super::error::LinkError;
+use super::slot::Slot;
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 

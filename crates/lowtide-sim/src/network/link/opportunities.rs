@@ -9,15 +9,13 @@
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use super::{LinkError, Slot};
+use super::error::{LinkError, MAX_TRACE_MS};
+use super::slot::Slot;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// What mahimahi gives each opportunity, in bytes.
 pub const MAHIMAHI_OPPORTUNITY: Bytes = Bytes::new(1504);
-
-/// The longest trace, 4 hours: its index takes 4 bytes a millisecond.
-pub const MAX_TRACE_MS: u32 = 4 * 3600 * 1000;
 
 /// The oracle splits a packet over two opportunities only where that saves at least this part of
 /// the packet; otherwise the packet would wait in the queue to save next to nothing.

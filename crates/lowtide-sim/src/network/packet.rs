@@ -1,0 +1,110 @@
+//! What a network carries, and what it tells of it.
+
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use super::direction::Direction;
+
+/// A packet. `P` is what its host wants back at the far end; the network never looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<P> {
+    /// Index of its flow in [`NetworkConfig::access`](super::NetworkConfig::access).
+    pub flow: u32,
+    /// What it counts on links and in queues.
+    pub bytes: Bytes,
+    /// The host's own.
+    pub payload: P,
+}
+
+/// A packet inside the network: what links and queues need to know of it. Two words, which travel
+/// in registers from call to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handle {
+    /// Place in the network's store, and flow above it.
+    key: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl Handle {
+    #[inline]
+    pub(crate) fn new(id: u32, flow: u32, bytes: Bytes) -> Self {
+        Self {
+            key: u64::from(flow) << 32 | u64::from(id),
+            bytes,
+        }
+    }
+
+    /// Its place in the network's store.
+    #[inline]
+    pub(crate) fn id(self) -> u32 {
+        self.key as u32
+    }
+
+    /// Its flow.
+    #[inline]
+    pub(crate) fn flow(self) -> u32 {
+        (self.key >> 32) as u32
+    }
+}
+
+/// A packet that reached the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival<P> {
+    /// When.
+    pub at: Time,
+    /// Which way it went.
+    pub direction: Direction,
+    /// The packet.
+    pub packet: Packet<P>,
+}
+
+/// A packet that has just left a shared link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When.
+    pub at: Time,
+    /// Which link.
+    pub direction: Direction,
+    /// The packet's flow.
+    pub flow: u32,
+    /// The packet's size.
+    pub bytes: Bytes,
+    /// Time in the queue and on the link.
+    pub sojourn: Duration,
+    /// What still waits in the queue behind it.
+    pub queued: Bytes,
+}
+
+/// Why a packet vanished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// The queue before the shared link was full.
+    QueueFull,
+    /// The loss model took it behind the link.
+    LinkLoss,
+}
+
+/// A packet that vanished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped<P> {
+    /// When.
+    pub at: Time,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Why.
+    pub cause: DropCause,
+    /// The packet.
+    pub packet: Packet<P>,
+}
+
+/// Sees what happens inside a network. Every method has an empty default; an unused one costs
+/// nothing.
+pub trait Tap<P> {
+    /// A packet left a shared link.
+    fn on_departure(&mut self, _departure: &Departure) {}
+
+    /// A packet vanished.
+    fn on_drop(&mut self, _dropped: Dropped<P>) {}
+}
+
+/// Sees nothing.
+impl<P> Tap<P> for () {}

@@ -1,0 +1,36 @@
+//! What a queueing discipline is.
+
+use lowtide_cc::units::{Bytes, Time};
+
+use crate::network::packet::{DropCause, Handle};
+
+/// A packet that waits, or is on the link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Handle,
+    /// When it came to the queue.
+    pub(crate) since: Time,
+}
+
+/// What waits before a link, which packet is next, and which are dropped.
+///
+/// It may drop the packet that arrives, or others when one arrives or when the link asks for the
+/// next; each goes to `drops`. `now` never decreases from call to call.
+pub(crate) trait Discipline {
+    /// A packet arrives at the idle link, with nothing waiting: may it go on to the link at once, or
+    /// why is it dropped? A discipline that judges every arrival (by tokens, by an average) sees
+    /// here those that never wait.
+    #[inline]
+    fn bypass(&mut self, _now: Time, _packet: Handle) -> Result<(), DropCause> {
+        Ok(())
+    }
+
+    /// A packet arrives while the link is busy.
+    fn enqueue(&mut self, now: Time, packet: Handle, drops: impl FnMut(Handle, DropCause));
+
+    /// The link is free: the next packet for it.
+    fn dequeue(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Option<Waiting>;
+
+    /// Bytes that wait.
+    fn bytes(&self) -> Bytes;
+}

@@ -1,0 +1,163 @@
+//! What a simulation is made of: a dumbbell of flows over one bottleneck, each way.
+
+use std::sync::Arc;
+
+use lowtide_cc::rbbr::ReceiverConfig;
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::{Config, Controller};
+
+use crate::network::{AccessConfig, NetworkConfig, PipeConfig};
+use crate::source::SourceConfig;
+use crate::transport::TransportConfig;
+
+/// Builds a flow's controller.
+pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
+
+/// A whole simulation.
+#[derive(Clone, Debug)]
+pub struct SimConfig {
+    /// Sender → receiver: the bottleneck.
+    pub forward: PipeConfig,
+    /// Receiver → sender: the path of the acknowledgments.
+    pub reverse: PipeConfig,
+    /// The flows that share both.
+    pub flows: Vec<FlowConfig>,
+    /// When the simulation ends.
+    pub duration: Duration,
+    /// Size of every full packet on the wire. Headers are not modelled: windows, rates, links and
+    /// queues all count whole packets.
+    pub packet_size: Bytes,
+    /// Size of a pure acknowledgment on the reverse link.
+    pub ack_size: Bytes,
+    /// Seeds every random choice (loss, jitter, sources, controllers).
+    pub seed: u64,
+}
+
+impl SimConfig {
+    /// One-way propagation delay of a flow's data.
+    #[must_use]
+    pub fn base_delay(&self, access: &AccessConfig) -> Duration {
+        access.sender_delay + self.forward.delay + access.receiver_delay
+    }
+
+    /// Round-trip propagation delay of a flow.
+    #[must_use]
+    pub fn base_rtt(&self, access: &AccessConfig) -> Duration {
+        self.base_delay(access) + access.sender_delay + self.reverse.delay + access.receiver_delay
+    }
+
+    /// The network that its flows share. Queues in BDP refer to the base RTT of the first flow.
+    #[must_use]
+    pub fn network(&self) -> NetworkConfig {
+        let first = self.flows.first().map(|f| f.access).unwrap_or_default();
+        NetworkConfig {
+            forward: self.forward.clone(),
+            reverse: self.reverse.clone(),
+            access: self.flows.iter().map(|f| f.access).collect(),
+            base_rtt: self.base_rtt(&first),
+            seed: self.seed,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.flows.is_empty() {
+            return Err(ConfigError::NoFlows);
+        }
+        if self.flows.len() > MAX_FLOWS {
+            return Err(ConfigError::TooManyFlows(self.flows.len()));
+        }
+        if self.packet_size.is_zero() {
+            return Err(ConfigError::ZeroPacketSize);
+        }
+        if self.duration.is_zero() {
+            return Err(ConfigError::ZeroDuration);
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            if matches!(flow.sender, SenderKind::Oracle) && self.forward.link.is_unlimited() {
+                return Err(ConfigError::OracleOnUnlimitedLink(index));
+            }
+            for (rate, side) in [
+                (flow.access.sender_rate, "sender"),
+                (flow.access.receiver_rate, "receiver"),
+            ] {
+                if rate.is_some_and(|r| r.is_zero()) {
+                    return Err(ConfigError::ZeroAccessRate(index, side));
+                }
+            }
+            if let TransportConfig::Quic { ack_every: 0, .. } = flow.transport {
+                return Err(ConfigError::ZeroAckEvery(index));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What decides when a flow sends.
+#[derive(Clone)]
+pub enum SenderKind {
+    /// A congestion controller.
+    Controlled {
+        /// Makes it.
+        controller: ControllerFactory,
+        /// The estimator that the receiver runs for it and whose estimates travel with the
+        /// acknowledgments (RBBR).
+        estimator: Option<ReceiverConfig>,
+    },
+    /// Knows the bottleneck's future: each packet reaches the link just when it can be served.
+    Oracle,
+}
+
+impl std::fmt::Debug for SenderKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Controlled { .. } => "Controlled",
+            Self::Oracle => "Oracle",
+        })
+    }
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowConfig {
+    /// Its sender.
+    pub sender: SenderKind,
+    /// Its transport protocol.
+    pub transport: TransportConfig,
+    /// What it has to send.
+    pub source: SourceConfig,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending; `None`: at the end of the simulation.
+    pub stop: Option<Time>,
+    /// Its access links.
+    pub access: AccessConfig,
+}
+
+/// Why a configuration cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// There is nobody to send.
+    #[error("a simulation needs at least one flow")]
+    NoFlows,
+    /// More flows than slots can be numbered.
+    #[error("{0} flows are too many: the most is {MAX_FLOWS}")]
+    TooManyFlows(usize),
+    /// Packets would carry nothing.
+    #[error("the packet size must be at least 1 byte")]
+    ZeroPacketSize,
+    /// Nothing would happen.
+    #[error("the duration must be longer than zero")]
+    ZeroDuration,
+    /// The oracle would send infinitely fast.
+    #[error("flow {0}: the oracle needs a bottleneck of limited rate")]
+    OracleOnUnlimitedLink(usize),
+    /// Flow, which rate.
+    #[error("flow {0}: the rate of the {1}'s access link must be above zero")]
+    ZeroAccessRate(usize, &'static str),
+    /// Acknowledging every zero packets makes no sense.
+    #[error("flow {0}: a receiver acknowledges at least every 1 packet, not every 0")]
+    ZeroAckEvery(usize),
+}
+
+/// The most flows of one simulation.
+const MAX_FLOWS: usize = 1_000_000;

@@ -1,0 +1,273 @@
+//! The simulator: flows, each with a sender and a receiver, over a [network](crate::network), and
+//! the event loop.
+//!
+//! Each event is a packet that the network hands to a host, or a timer of a sender or receiver. At
+//! the same instant the network comes first, then timers, flow by flow.
+
+mod config;
+mod flow;
+mod oracle;
+mod payload;
+
+use lowtide_cc::units::{Bytes, Time};
+
+pub use self::config::{ConfigError, ControllerFactory, FlowConfig, SenderKind, SimConfig};
+use self::flow::Flow;
+use self::oracle::BottleneckSlots;
+use self::payload::{AckPool, Data, Payload};
+use crate::network::link::Server;
+use crate::network::{Departure, Direction, Dropped, Network, Packet, Tap};
+use crate::probe::{Delivery, Probe, Sent};
+use crate::schedule::Schedule;
+use crate::transport::sender::Outgoing;
+
+/// What a finished simulation says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Data packets that crossed the bottleneck link.
+    pub bottleneck_packets: u64,
+}
+
+/// A flow's timers, in the order in which they fire at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// The receiver must acknowledge.
+    Receiver = 0,
+    /// The sender may send, or must look for losses.
+    Sender = 1,
+}
+
+const TIMERS_PER_FLOW: u32 = 2;
+
+impl Timer {
+    #[inline]
+    fn slot(self, flow: u32) -> u32 {
+        flow * TIMERS_PER_FLOW + self as u32
+    }
+
+    #[inline]
+    fn of_slot(slot: u32) -> (u32, Self) {
+        let timer = match slot % TIMERS_PER_FLOW {
+            0 => Self::Receiver,
+            _ => Self::Sender,
+        };
+        (slot / TIMERS_PER_FLOW, timer)
+    }
+}
+
+/// A network with its flows, ready to run.
+#[derive(Debug)]
+pub struct Simulation {
+    end: Time,
+    ack_size: Bytes,
+    network: Network<Payload>,
+    timers: Schedule,
+    slots: BottleneckSlots,
+    flows: Vec<Flow>,
+    acks: AckPool,
+    outbox: Vec<Outgoing>,
+    outcome: Outcome,
+}
+
+/// Tells the probe what the network does.
+struct Watch<'a, P> {
+    probe: &'a mut P,
+    acks: &'a mut AckPool,
+    outcome: &'a mut Outcome,
+}
+
+impl<P: Probe> Tap<Payload> for Watch<'_, P> {
+    #[inline]
+    fn on_departure(&mut self, d: &Departure) {
+        if d.direction == Direction::Forward {
+            self.outcome.bottleneck_packets += 1;
+            self.probe
+                .on_bottleneck_exit(d.flow as usize, d.at, d.queued, d.sojourn);
+        }
+    }
+
+    fn on_drop(&mut self, dropped: Dropped<Payload>) {
+        let Packet {
+            flow,
+            bytes,
+            payload,
+        } = dropped.packet;
+        match payload {
+            Payload::Data(_) => {
+                self.probe
+                    .on_drop(flow as usize, dropped.at, bytes, dropped.cause);
+            }
+            Payload::Ack(body) => self.acks.release(body),
+        }
+    }
+}
+
+impl Simulation {
+    /// Sets up the network.
+    ///
+    /// # Errors
+    /// When the configuration cannot be simulated; see [`ConfigError`].
+    pub fn new(config: SimConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        let mut timers = Schedule::new(config.flows.len() * TIMERS_PER_FLOW as usize);
+        let mut flows = Vec::with_capacity(config.flows.len());
+        for (index, flow) in config.flows.iter().enumerate() {
+            timers.set(Timer::Sender.slot(index as u32), flow.start);
+            flows.push(Flow::new(index, flow, &config));
+        }
+        Ok(Self {
+            end: Time::ZERO + config.duration,
+            ack_size: config.ack_size,
+            network: Network::new(&config.network()),
+            timers,
+            slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
+            flows,
+            acks: AckPool::default(),
+            outbox: Vec::new(),
+            outcome: Outcome::default(),
+        })
+    }
+
+    /// Runs to the end.
+    pub fn run<P: Probe>(mut self, probe: &mut P) -> Outcome {
+        for (index, flow) in self.flows.iter().enumerate() {
+            probe.on_flow_start(index, flow.start, flow.access.sender_delay, flow.from_link);
+        }
+        loop {
+            let timer = self.timers.peek().filter(|(at, _)| *at <= self.end);
+            let until = timer.map_or(self.end, |(at, _)| at);
+            let mut watch = Watch {
+                probe: &mut *probe,
+                acks: &mut self.acks,
+                outcome: &mut self.outcome,
+            };
+            if let Some(arrival) = self.network.advance(until, &mut watch) {
+                let Packet {
+                    flow,
+                    bytes,
+                    payload,
+                } = arrival.packet;
+                match payload {
+                    Payload::Data(data) => self.on_data(arrival.at, flow, bytes, &data, probe),
+                    Payload::Ack(body) => self.on_ack(arrival.at, flow, body, probe),
+                }
+                continue;
+            }
+            let Some((now, slot)) = timer else {
+                return self.outcome;
+            };
+            match Timer::of_slot(slot) {
+                (flow, Timer::Receiver) => self.on_receiver_timer(now, flow, probe),
+                (flow, Timer::Sender) => self.on_sender_timer(now, flow, probe),
+            }
+        }
+    }
+
+    fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        self.timers.clear(Timer::Sender.slot(flow));
+        let f = &mut self.flows[flow as usize];
+        let mut slots = self.slots.seen_from(&f.access);
+        f.sender.on_timer(now, &mut slots, &mut self.outbox, probe);
+        self.after_sender(now, flow, probe);
+    }
+
+    fn on_ack<P: Probe>(&mut self, now: Time, flow: u32, body: u32, probe: &mut P) {
+        let f = &mut self.flows[flow as usize];
+        let mut slots = self.slots.seen_from(&f.access);
+        let ack = self.acks.get(body);
+        f.sender
+            .on_ack(now, ack, &mut slots, &mut self.outbox, probe);
+        self.acks.release(body);
+        self.after_sender(now, flow, probe);
+    }
+
+    /// Hands what a sender has sent to the network, and sets its timer.
+    #[inline]
+    fn after_sender<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        for out in self.outbox.drain(..) {
+            probe.on_send(&Sent {
+                flow: flow as usize,
+                now,
+                number: out.number,
+                bytes: out.bytes,
+                retransmission: out.retransmission,
+            });
+            let data = Data {
+                number: out.number,
+                segment: out.segment,
+                sent_at: now,
+                signal: out.signal,
+            };
+            let packet = Packet {
+                flow,
+                bytes: out.bytes,
+                payload: Payload::Data(data),
+            };
+            let mut watch = Watch {
+                probe: &mut *probe,
+                acks: &mut self.acks,
+                outcome: &mut self.outcome,
+            };
+            self.network
+                .send(now, Direction::Forward, packet, &mut watch);
+        }
+        if let Some(next) = self.flows[flow as usize].sender.next_event(now) {
+            self.timers.set_no_later(Timer::Sender.slot(flow), next);
+        }
+    }
+
+    fn on_data<P: Probe>(
+        &mut self,
+        now: Time,
+        flow: u32,
+        bytes: Bytes,
+        data: &Data,
+        probe: &mut P,
+    ) {
+        let f = &mut self.flows[flow as usize];
+        f.receiver.estimate(now, bytes, data.signal);
+        let arrival = f.receiver.on_packet(now, data.number, data.segment);
+        probe.on_deliver(&Delivery {
+            flow: flow as usize,
+            now,
+            sent_at: data.sent_at,
+            bytes,
+            first_copy: arrival.first_copy,
+            estimator: f.receiver.estimator(),
+        });
+        if arrival.ack_now {
+            self.send_ack(now, flow, probe);
+        } else if let Some(deadline) = f.receiver.deadline() {
+            self.timers
+                .set_no_later(Timer::Receiver.slot(flow), deadline);
+        }
+    }
+
+    fn on_receiver_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let slot = Timer::Receiver.slot(flow);
+        self.timers.clear(slot);
+        match self.flows[flow as usize].receiver.deadline() {
+            Some(deadline) if deadline <= now => self.send_ack(now, flow, probe),
+            Some(deadline) => self.timers.set(slot, deadline),
+            None => {}
+        }
+    }
+
+    #[inline]
+    fn send_ack<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let (body, ack) = self.acks.take();
+        self.flows[flow as usize].receiver.write_ack(now, ack);
+        let packet = Packet {
+            flow,
+            bytes: self.ack_size,
+            payload: Payload::Ack(body),
+        };
+        let mut watch = Watch {
+            probe,
+            acks: &mut self.acks,
+            outcome: &mut self.outcome,
+        };
+        self.network
+            .send(now, Direction::Reverse, packet, &mut watch);
+    }
+}
