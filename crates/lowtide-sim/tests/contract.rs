@@ -9,7 +9,7 @@ use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
 use proptest::prelude::*;
 
@@ -100,6 +100,7 @@ proptest! {
         network.flows.push(FlowConfig {
             sender: SenderKind::Controlled { controller, estimator: None },
             transport,
+            pacing: Pacing::Rate,
             source,
             start: Time::ZERO,
             stop: None,
