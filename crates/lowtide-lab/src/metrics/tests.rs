@@ -6,7 +6,7 @@ use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind};
 
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, Sent};
+use lowtide_sim::probe::{Delivery, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::*;
