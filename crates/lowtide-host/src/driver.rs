@@ -56,6 +56,9 @@ pub struct Driver {
     /// Bytes in flight before what has been noted and not reported.
     prior_inflight: Bytes,
     acked: Vec<AckedPacket>,
+    /// `acked` is not in the order of numbers: TCP acknowledges data, whose transmissions may have
+    /// gone in another order.
+    acked_out_of_order: bool,
     bytes_acked: Bytes,
     lost: Vec<LostPacket>,
     bytes_lost: Bytes,
@@ -72,6 +75,7 @@ impl Driver {
             inflight: Bytes::ZERO,
             prior_inflight: Bytes::ZERO,
             acked: Vec::new(),
+            acked_out_of_order: false,
             bytes_acked: Bytes::ZERO,
             lost: Vec::new(),
             bytes_lost: Bytes::ZERO,
@@ -150,6 +154,8 @@ impl Driver {
         self.sampler
             .on_packet_acked(now, packet.bytes, packet.sent_at, &packet.rate_state);
         self.bytes_acked += packet.bytes;
+        let newest = self.acked.last().map_or(0, |p| p.number);
+        self.acked_out_of_order |= packet.number < newest;
         self.acked.push(AckedPacket {
             number: packet.number,
             bytes: packet.bytes,
@@ -255,8 +261,7 @@ impl Driver {
         if self.acked.is_empty() {
             return;
         }
-        // TCP acknowledges data, whose transmissions may have gone in another order.
-        if !self.acked.is_sorted_by_key(|p| p.number) {
+        if std::mem::take(&mut self.acked_out_of_order) {
             self.acked.sort_unstable_by_key(|p| p.number);
         }
         self.controller.on_ack(&AckEvent {
