@@ -23,17 +23,18 @@ mod path;
 mod pipe;
 pub mod queue;
 pub mod seed;
+mod store;
 #[cfg(test)]
 mod tests;
 
 use lowtide_cc::units::Time;
-use slab::Slab;
 
 pub use self::config::{AccessConfig, NetworkConfig, PipeConfig};
 pub use self::direction::Direction;
 use self::packet::Handle;
 pub use self::packet::{Arrival, Departure, DropCause, Dropped, Packet, Tap};
 use self::path::{Context, Path};
+use self::store::Store;
 use crate::schedule::Schedule;
 
 /// A network at work. What can happen next has a slot of the schedule; slots of the same time
@@ -42,10 +43,10 @@ use crate::schedule::Schedule;
 #[derive(Debug)]
 pub struct Network<P> {
     schedule: Schedule,
-    /// All packets that are in the network. Only small handles move through it.
-    packets: Slab<Packet<P>>,
     /// By [`Direction`].
     paths: [Path; 2],
+    /// The packets on each path.
+    packets: [Store<P>; 2],
     /// Where each kind of slot begins; links have the slots before.
     first_reverse_arriving: u32,
     first_entering: u32,
@@ -66,8 +67,8 @@ impl<P> Network<P> {
         let slots = paths[1].entering.take_slots(first_reverse_entering);
         Self {
             schedule: Schedule::new(slots as usize),
-            packets: Slab::new(),
             paths,
+            packets: [Store::new(), Store::new()],
             first_reverse_arriving,
             first_entering,
             first_reverse_entering,
@@ -89,13 +90,13 @@ impl<P> Network<P> {
         tap: &mut impl Tap<P>,
     ) {
         let (flow, bytes) = (packet.flow, packet.bytes);
-        let id = self.packets.insert(packet) as u32;
+        let packets = &mut self.packets[direction as usize];
+        let handle = Handle::new(packets.put(packet), flow, bytes);
         let mut context = Context {
             schedule: &mut self.schedule,
-            packets: &mut self.packets,
+            packets,
             tap,
         };
-        let handle = Handle::new(id, flow, bytes);
         self.paths[direction as usize].send(now, handle, &mut context);
     }
 
@@ -112,8 +113,7 @@ impl<P> Network<P> {
     pub fn next_arrival(&self) -> Option<Time> {
         let earliest = |(at, slot): (Time, u32)| {
             let on_its_way = (FIRST_ARRIVING..self.first_entering).contains(&slot);
-            let direction = usize::from(slot == 1 || slot >= self.first_reverse_entering);
-            let least = self.paths[direction].least_delay();
+            let least = self.paths[self.direction_of(slot) as usize].least_delay();
             if on_its_way { at } else { at + least }
         };
         self.schedule.entries().map(earliest).min()
@@ -123,46 +123,44 @@ impl<P> Network<P> {
     /// (further) packet arrives until then.
     #[inline]
     pub fn advance(&mut self, until: Time, tap: &mut impl Tap<P>) -> Option<Arrival<P>> {
-        let [forward, reverse] = &mut self.paths;
-        let mut context = Context {
-            schedule: &mut self.schedule,
-            packets: &mut self.packets,
-            tap,
-        };
-        while let Some((now, slot)) = context.schedule.peek()
+        while let Some((now, slot)) = self.schedule.peek()
             && now <= until
         {
+            let direction = self.direction_of(slot);
+            let path = &mut self.paths[direction as usize];
+            let mut context = Context {
+                schedule: &mut self.schedule,
+                packets: &mut self.packets[direction as usize],
+                tap: &mut *tap,
+            };
             if slot < FIRST_ARRIVING {
-                let path = if slot == 0 {
-                    &mut *forward
-                } else {
-                    &mut *reverse
-                };
                 path.depart(now, &mut context);
-            } else if slot < self.first_entering {
-                let (path, direction) = if slot < self.first_reverse_arriving {
-                    (&mut *forward, Direction::Forward)
-                } else {
-                    (&mut *reverse, Direction::Reverse)
-                };
-                if let Some(handle) = path.arriving.pop(slot, context.schedule) {
-                    return Some(Arrival {
-                        at: now,
-                        direction,
-                        packet: context.packets.remove(handle.id() as usize),
-                    });
-                }
-            } else {
-                let path = if slot < self.first_reverse_entering {
-                    &mut *forward
-                } else {
-                    &mut *reverse
-                };
+            } else if slot >= self.first_entering {
                 if let Some(handle) = path.entering.pop(slot, context.schedule) {
                     path.enter(now, handle, &mut context);
                 }
+            } else if let Some(handle) = path.arriving.pop(slot, context.schedule)
+                && let Some(packet) = context.packets.take(handle.id())
+            {
+                return Some(Arrival {
+                    at: now,
+                    direction,
+                    packet,
+                });
             }
         }
         None
+    }
+
+    #[inline]
+    fn direction_of(&self, slot: u32) -> Direction {
+        let is_reverse = if slot < FIRST_ARRIVING {
+            slot == Direction::Reverse as u32
+        } else if slot < self.first_entering {
+            slot >= self.first_reverse_arriving
+        } else {
+            slot >= self.first_reverse_entering
+        };
+        Direction::BOTH[usize::from(is_reverse)]
     }
 }

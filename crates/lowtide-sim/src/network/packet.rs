@@ -19,7 +19,7 @@ pub struct Packet<P> {
 /// in registers from call to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
-    /// Place in the network's store, and flow above it.
+    /// Number in the store of its direction, and flow above it.
     key: u64,
     pub(crate) bytes: Bytes,
 }
@@ -33,7 +33,7 @@ impl Handle {
         }
     }
 
-    /// Its place in the network's store.
+    /// Its number in the store of its direction.
     #[inline]
     pub(crate) fn id(self) -> u32 {
         self.key as u32

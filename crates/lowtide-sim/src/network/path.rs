@@ -6,15 +6,15 @@
 //! ```
 
 use lowtide_cc::units::{Duration, Time};
-use slab::Slab;
 
 use super::access::AccessLink;
 use super::config::NetworkConfig;
 use super::direction::Direction;
 use super::line::Lines;
-use super::packet::{Departure, DropCause, Dropped, Handle, Packet, Tap};
+use super::packet::{Departure, DropCause, Dropped, Handle, Tap};
 use super::pipe::{Offer, Pipe};
 use super::seed::Stream;
+use super::store::Store;
 use crate::schedule::Schedule;
 
 #[derive(Debug)]
@@ -31,11 +31,11 @@ pub(super) struct Path {
     pub(super) arriving: Lines<Handle>,
 }
 
-/// What the paths of a network share, and who watches.
+/// What a path works on, and who watches.
 pub(super) struct Context<'a, P, T> {
     pub(super) schedule: &'a mut Schedule,
-    /// All packets in the network; a [`Handle`] has the place.
-    pub(super) packets: &'a mut Slab<Packet<P>>,
+    /// The packets of the path; a [`Handle`] has the number.
+    pub(super) packets: &'a mut Store<P>,
     pub(super) tap: &'a mut T,
 }
 
@@ -50,12 +50,14 @@ impl<P, T: Tap<P>> Context<'_, P, T> {
     }
 
     fn drop(&mut self, at: Time, direction: Direction, packet: Handle, cause: DropCause) {
-        self.tap.on_drop(Dropped {
-            at,
-            direction,
-            cause,
-            packet: self.packets.remove(packet.id() as usize),
-        });
+        if let Some(packet) = self.packets.take(packet.id()) {
+            self.tap.on_drop(Dropped {
+                at,
+                direction,
+                cause,
+                packet,
+            });
+        }
     }
 }
 
