@@ -16,15 +16,18 @@ pub struct CapacitySample {
     pub capacity: Rate,
     /// The sending rate (S).
     pub sending_rate: Rate,
-    /// The capacity is known even above the sending rate: all packets queued.
+    /// All packets queued.
     pub queued: bool,
 }
 
 impl CapacitySample {
-    /// What the sample cannot exceed; `None` if it is not censored.
+    /// Where the sample is censored: at the sending rate, as Alg. 1 hands it to the filter. `None`
+    /// if a queue that does not grow shows that the link carries no less than was sent: that is
+    /// the capacity itself.
     #[must_use]
     pub fn ceiling(&self) -> Option<Rate> {
-        (!self.queued).then_some(self.sending_rate)
+        let measured = self.queued && self.capacity >= self.sending_rate;
+        (!measured).then_some(self.sending_rate)
     }
 }
 

@@ -60,7 +60,7 @@ static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "queue",
-        summary: "rtt/min_rtt above which packets have queued and samples are not censored",
+        summary: "rtt/min_rtt above which packets have queued and show more than was sent",
         default: Value::Real(SkipConfig::DEFAULT.queue_ratio),
         domain: Domain::Real {
             min: 1.0,

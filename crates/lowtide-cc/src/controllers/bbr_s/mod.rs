@@ -31,8 +31,8 @@ pub struct SkipConfig {
     pub step: Duration,
     /// Fewest acknowledgments of a step; it lasts until it has them.
     pub min_acks: u32,
-    /// rtt/min_rtt above which packets have queued, and show the capacity even where it exceeds
-    /// what was sent; samples of other packets are censored.
+    /// rtt/min_rtt above which packets have queued: they show the capacity even where it exceeds
+    /// what was sent.
     pub queue_ratio: f64,
     /// How the filter learns its noise.
     pub adaptation: Adaptation,
@@ -44,7 +44,7 @@ impl SkipConfig {
     /// The paper's step. It prints none of the others; `docs/algorithms/bbr-s.md` measures them.
     pub const DEFAULT: Self = Self {
         step: Duration::from_millis(10),
-        min_acks: 6,
+        min_acks: 4,
         queue_ratio: 1.1,
         adaptation: Adaptation::DEFAULT,
         bounds: NoiseBounds::DEFAULT,
