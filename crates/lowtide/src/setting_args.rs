@@ -21,6 +21,13 @@ enum TransportArg {
     Tcp,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum PacingArg {
+    Rate,
+    Off,
+    AckCredit,
+}
+
 #[derive(clap::Args)]
 pub(crate) struct SettingArgs {
     #[command(flatten)]
@@ -41,6 +48,11 @@ pub(crate) struct SettingArgs {
     /// Packets that a QUIC receiver acknowledges at once [default: 2]
     #[arg(long, value_name = "N", help_heading = "Flows")]
     ack_every: Option<u32>,
+
+    /// How hosts pace: at the controller's rate, not at all, or as mvfst did until July 2020
+    /// [default: rate]
+    #[arg(long, value_name = "HOW", help_heading = "Flows")]
+    pacing: Option<PacingArg>,
 
     /// What each flow sends: bulk, 10MB (a volume), 10mbit (a constant rate), video:2mbit,
     /// onoff:10mbit:1s:500ms (rate, on, off) [default: bulk, or the scenario's]
@@ -108,6 +120,12 @@ impl SettingArgs {
             TransportArg::Tcp => Transport::Tcp,
         });
         flows.transport = transport.or(flows.transport);
+        let pacing = self.pacing.map(|pacing| match pacing {
+            PacingArg::Rate => HostPacing::Rate,
+            PacingArg::Off => HostPacing::Off,
+            PacingArg::AckCredit => HostPacing::AckCredit,
+        });
+        flows.pacing = pacing.or(flows.pacing);
         flows.ack_every = self.ack_every.or(flows.ack_every);
         flows.source = self.source.map(SourceText).or(flows.source);
         let access = &mut flows.access;

@@ -10,10 +10,10 @@ use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::link::{AfterLast, Link, RateSchedule};
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{Probe, Simulation};
 
-use crate::setting::{constant, contender};
+use crate::setting::{compare, constant, contender, of};
 
 fn setting(flows: usize, seconds: u64) -> Setting {
     let mut setting = Setting {
@@ -155,4 +155,17 @@ fn two_flows_build_a_queue_of_one_to_one_and_a_half_bdp_and_use_the_link() {
     );
     assert!(m["utilisation"] > 0.94, "{}", m["utilisation"]);
     assert_eq!(m["loss_share"], 0.0);
+}
+
+#[test]
+fn in_a_host_that_does_not_pace_the_windows_second_bdp_stands_in_the_queue() {
+    let mean_rtt_ms = |pacing| {
+        let mut setting = setting(1, 30);
+        setting.groups[0].pacing = pacing;
+        of(&compare(&setting, &["bbr:burst=1"]), "bbr:burst=1")["rtt_ms.mean"]
+    };
+    // 20 ms of path. Startup's gain of 2.9 holds until the first ProbeRTT, because Drain needs pacing.
+    let (paced, unpaced) = (mean_rtt_ms(Pacing::Rate), mean_rtt_ms(Pacing::Off));
+    assert!(paced < 24.0, "{paced}");
+    assert!((40.0..60.0).contains(&unpaced), "{unpaced}");
 }

@@ -25,7 +25,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -66,6 +66,8 @@ pub enum Error {
     Oracle,
     /// The flows are not QUIC.
     NotQuic,
+    /// A flow's host does not pace at the controller's rate.
+    Pacing,
     /// No flows.
     NoFlows,
     /// s2n-quic takes packets of 1228 to 65535 bytes.
@@ -79,6 +81,7 @@ impl fmt::Display for Error {
         match self {
             Self::Oracle => f.write_str("the oracle cannot send over QUIC"),
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
+            Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
             Self::PacketSize(size) => {
                 write!(
@@ -238,6 +241,9 @@ fn start<P: Probe + Send + 'static>(
         else {
             return Err(Error::Oracle);
         };
+        if flow.pacing != Pacing::Rate {
+            return Err(Error::Pacing);
+        }
         let seed = Stream::Flow(index).seed(config.seed);
         let ack_delay = max_ack_delay(flow.transport)?;
         let io = || {

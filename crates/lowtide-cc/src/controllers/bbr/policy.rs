@@ -96,7 +96,8 @@ pub trait Policy: Debug + Send {
         cwnd
     }
 
-    /// Loss: whether the losses that came with this acknowledgment call for ProbeRTT.
+    /// Loss: whether the losses that came with this acknowledgment call for ProbeRTT. Asked in Drain
+    /// and ProbeBW.
     fn loss_calls_for_probe_rtt(&self, _cwnd: Bytes, _ack: &AckEvent<'_>, _model: &Model) -> bool {
         false
     }

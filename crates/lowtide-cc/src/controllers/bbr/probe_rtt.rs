@@ -134,7 +134,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     }
 
     fn loss_calls_for_probe_rtt(&self, ack: &AckEvent<'_>) -> bool {
-        self.model.phase == Phase::ProbeBw
+        matches!(self.model.phase, Phase::Drain | Phase::ProbeBw)
             && !ack.bytes_lost.is_zero()
             && self
                 .policy

@@ -10,15 +10,15 @@ use crate::units::Duration;
 const ONCE: &str = "once";
 const EVERY_ACK: &str = "every-ack";
 
-const fn halve_word(halving: Halving) -> &'static str {
+const HALVING: &str = "halving";
+const NEXT_PHASE: &str = "next-phase";
+
+const fn halving_word(halving: Halving) -> &'static str {
     match halving {
         Halving::OncePerRecovery => ONCE,
         Halving::EveryAckForOneRound => EVERY_ACK,
     }
 }
-
-const HALVING: &str = "halving";
-const NEXT_PHASE: &str = "next-phase";
 
 const fn cap_word(cap: InflightCap) -> &'static str {
     match cap {
@@ -45,7 +45,7 @@ pub(crate) static BBR_ACD: Entry = Entry {
             name: "halve",
             summary: "how often a loss of congestion halves the window: at once (the paper's \
                       text) or at each acknowledgment of a round (its code)",
-            default: Value::Word(halve_word(Halving::DEFAULT)),
+            default: Value::Word(halving_word(Halving::DEFAULT)),
             domain: Domain::Choice(&[ONCE, EVERY_ACK]),
         },
         Parameter {

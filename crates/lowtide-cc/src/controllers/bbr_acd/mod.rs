@@ -34,13 +34,13 @@ impl Halving {
 pub enum InflightCap {
     /// While the window is halved (the Linux module).
     Halving,
-    /// Until ProbeBW or Startup begin anew, as after the next ProbeRTT (the ns-3 module, which sets
-    /// BBR's window gain to 1 and leaves it there).
+    /// Until ProbeBW or Startup begins anew, as after the next ProbeRTT (the ns-3 module, which
+    /// sets BBR's window gain to 1 and leaves it there).
     NextPhase,
 }
 
 impl InflightCap {
-    /// The Linux module's, which made the testbed's figures.
+    /// The Linux module's, which ran in a network.
     pub const DEFAULT: Self = Self::Halving;
 }
 

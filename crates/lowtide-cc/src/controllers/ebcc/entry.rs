@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{LastWindow, LossAndQueue, LossProbe, Step, ebcc};
+use super::{LastWindow, LossAndQueue, LossProbe, ebcc};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
@@ -13,16 +13,6 @@ const fn last_word(last: LastWindow) -> &'static str {
     match last {
         LastWindow::Mirrored => MIRRORED,
         LastWindow::BeforeQueue => BEFORE_QUEUE,
-    }
-}
-
-const ACK: &str = "ack";
-const ROUND: &str = "round";
-
-const fn step_word(step: Step) -> &'static str {
-    match step {
-        Step::EveryAck => ACK,
-        Step::EveryRound => ROUND,
     }
 }
 
@@ -58,12 +48,6 @@ pub(crate) static EBCC: Entry = Entry {
             domain: Domain::Choice(&[MIRRORED, BEFORE_QUEUE]),
         },
         Parameter {
-            name: "step",
-            summary: "how often the window moves in ProbeBW: at each acknowledgment or once a round",
-            default: Value::Word(step_word(Step::DEFAULT)),
-            domain: Domain::Choice(&[ACK, ROUND]),
-        },
-        Parameter {
             name: "probe",
             summary: "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
                       on, or BBR's 4 packets, after which the window before comes back",
@@ -80,10 +64,6 @@ pub(crate) static EBCC: Entry = Entry {
             BEFORE_QUEUE => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
         };
-        let step = match values.word("step") {
-            ACK => Step::EveryAck,
-            _ => Step::EveryRound,
-        };
         let probe = match values.word("probe") {
             SMALLEST => LossProbe::Smallest,
             _ => LossProbe::OneBdp,
@@ -91,7 +71,7 @@ pub(crate) static EBCC: Entry = Entry {
         Box::new(ebcc(
             config,
             options,
-            LossAndQueue::new(values.whole("gamma"), last, step, probe),
+            LossAndQueue::new(values.whole("gamma"), last, probe),
         ))
     },
     receiver: None,

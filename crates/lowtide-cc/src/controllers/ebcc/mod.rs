@@ -27,33 +27,18 @@ impl LastWindow {
     pub const DEFAULT: Self = Self::Mirrored;
 }
 
-/// How often Eqs. 2, 6 and 7 move the window; the paper does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// At each acknowledgment, as BBR updates its window.
-    EveryAck,
-    /// Once a round trip, as the searches do that they are taken from (BIC, Compound): a queue shows
-    /// in the RTT a round trip after the window that built it.
-    EveryRound,
-}
-
-impl Step {
-    /// Measured in `docs/algorithms/ebcc.md`.
-    pub const DEFAULT: Self = Self::EveryRound;
-}
-
 /// The ProbeRTT that a loss with a long queue calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossProbe {
-    /// BBR's: 4 packets, and the window before it comes back.
+    /// BBR's: 4 packets, after which the window before it comes back.
     Smallest,
-    /// One BDP, ProbeRTT's window gain, from which the window goes on. Eq. 8 needs such a window:
-    /// 4 packets cannot be halved.
+    /// One BDP (ProbeRTT's window gain is 1), from which the window goes on.
     OneBdp,
 }
 
 impl LossProbe {
-    /// The one in which Eq. 8 acts.
+    /// The one in which Eq. 8 acts: 4 packets cannot be halved, and a window that comes back loses
+    /// again at once.
     pub const DEFAULT: Self = Self::OneBdp;
 }
 
@@ -63,7 +48,6 @@ pub struct LossAndQueue {
     /// Packets in the queue from which on it counts as long (γ).
     queue_packets: u64,
     last_window: LastWindow,
-    step: Step,
     loss_probe: LossProbe,
     before_queue: Option<Bytes>,
 }
@@ -74,16 +58,10 @@ impl LossAndQueue {
 
     /// A rule that calls a queue of `queue_packets` (γ) long.
     #[must_use]
-    pub fn new(
-        queue_packets: u64,
-        last_window: LastWindow,
-        step: Step,
-        loss_probe: LossProbe,
-    ) -> Self {
+    pub fn new(queue_packets: u64, last_window: LastWindow, loss_probe: LossProbe) -> Self {
         Self {
             queue_packets,
             last_window,
-            step,
             loss_probe,
             before_queue: None,
         }
@@ -112,10 +90,6 @@ impl Policy for LossAndQueue {
         model: &Model,
     ) -> Bytes {
         let lost = !ack.bytes_lost.is_zero();
-        let moves = self.step == Step::EveryAck || model.rounds.starts_now();
-        if model.phase == Phase::ProbeBw && !lost && !moves {
-            return cwnd.min(target);
-        }
         match (model.phase, self.queue_is_long(cwnd, model)) {
             (Phase::ProbeBw, false) if !lost => {
                 self.before_queue = Some(cwnd);
@@ -141,8 +115,14 @@ impl Policy for LossAndQueue {
         }
     }
 
+    /// Algorithm 1 says in ProbeBW. One BDP is also what Drain is to leave in flight, and a host that
+    /// does not pace never gets there by a pacing gain.
     fn loss_calls_for_probe_rtt(&self, cwnd: Bytes, _ack: &AckEvent<'_>, model: &Model) -> bool {
-        self.queue_is_long(cwnd, model)
+        let in_phase = match self.loss_probe {
+            LossProbe::OneBdp => true,
+            LossProbe::Smallest => model.phase == Phase::ProbeBw,
+        };
+        in_phase && self.queue_is_long(cwnd, model)
     }
 }
 
