@@ -61,6 +61,8 @@ pub struct Scenario {
     pub aggregation: Option<Aggregation>,
     /// The flows' transport.
     pub transport: TransportConfig,
+    /// Whether their hosts pace.
+    pub pacing: bool,
     /// What they send.
     pub source: SourceConfig,
     /// Their access links.
@@ -89,6 +91,7 @@ impl Scenario {
             jitter: None,
             aggregation: None,
             transport: TransportConfig::quic(),
+            pacing: true,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
             packet_size: Bytes::new(1500),
@@ -111,6 +114,7 @@ impl Scenario {
         let flow = |n: u64| FlowConfig {
             sender: sender.clone(),
             transport: self.transport,
+            pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.stagger * n,
             stop: None,

@@ -209,6 +209,7 @@ mod measure {
                     controller: Arc::new(move |c| spec.build(c)),
                 },
                 transport: TransportConfig::tcp(),
+                pacing: true,
                 source: SourceConfig::Bulk,
                 start: Time::ZERO,
                 stop: None,

@@ -137,6 +137,7 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
                     estimator: None,
                 },
                 transport: TransportConfig::tcp(),
+                pacing: true,
                 source: SourceConfig::Bulk,
                 start: Time::ZERO,
                 stop: None,

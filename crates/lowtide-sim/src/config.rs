@@ -118,6 +118,9 @@ pub struct FlowConfig {
     pub sender: SenderKind,
     /// Its transport protocol.
     pub transport: TransportConfig,
+    /// Whether its host paces. One that does not ignores pacing rates and sends whatever the
+    /// window allows at once, as TCP without a pacing queueing discipline does.
+    pub pacing: bool,
     /// What it has to send.
     pub source: SourceConfig,
     /// When it starts.

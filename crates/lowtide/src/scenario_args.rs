@@ -39,6 +39,10 @@ pub(crate) struct ScenarioArgs {
     #[arg(long, value_name = "N", help_heading = "Flows", value_parser = clap::value_parser!(u32).range(1..=1000))]
     ack_every: Option<u32>,
 
+    /// Hosts do not pace: they send all that the window allows at once
+    #[arg(long, help_heading = "Flows")]
+    no_pacing: bool,
+
     /// What each flow sends: bulk, 10MB (a volume), 10mbit (a constant rate), video:2mbit,
     /// onoff:10mbit:1s:500ms (rate, on, off) [default: bulk, or the scenario's]
     #[arg(long, help_heading = "Flows")]
@@ -99,6 +103,7 @@ impl ScenarioArgs {
                 Transport::Tcp => TransportConfig::tcp(),
             };
         }
+        s.pacing &= !self.no_pacing;
         if let Some(every) = self.ack_every {
             match &mut s.transport {
                 TransportConfig::Quic { ack_every, .. } => *ack_every = every,

@@ -136,6 +136,7 @@ impl Prepared {
         if let Some(first) = flows.first() {
             scenario.access = first.config.access;
             scenario.transport = first.config.transport;
+            scenario.pacing = first.config.pacing;
             scenario.source = first.config.source;
         }
         let prepared = Self {
@@ -340,6 +341,7 @@ fn add_flows(
             config: FlowConfig {
                 sender: sender.clone(),
                 transport,
+                pacing: section.pacing.unwrap_or(true),
                 source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
                 start: Time::ZERO + start + every * n,
                 stop,

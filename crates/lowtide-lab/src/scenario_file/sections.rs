@@ -119,6 +119,9 @@ pub struct FlowSection {
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.
     pub sack: Option<bool>,
+    /// Whether its host paces (default true). One that does not sends all that the window allows
+    /// at once, whatever the controller's pacing rate.
+    pub pacing: Option<bool>,
     /// Its access links.
     #[serde(default)]
     pub access: AccessSection,

@@ -36,6 +36,7 @@ controller = "cubic"
 parameters = { hystart = true }
 start = "5s"
 transport = "tcp"
+pacing = false
 source = "1MB"
 "#;
 
@@ -51,6 +52,8 @@ fn flows_of_different_kinds_share_a_link() {
     let starts: Vec<Time> = config.flows.iter().map(|f| f.start).collect();
     let at = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(starts, [at(0), at(3), at(5)]);
+    let pacing: Vec<bool> = config.flows.iter().map(|f| f.pacing).collect();
+    assert_eq!(pacing, [true, true, false]);
     assert_eq!(config.forward.link.mean_rate(), Rate::from_mbps(20));
     assert_eq!(config.duration, Duration::from_secs(10));
 }

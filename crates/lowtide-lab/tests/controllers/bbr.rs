@@ -10,7 +10,7 @@ use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::{Probe, Simulation};
 
-use crate::setting::constant;
+use crate::setting::{compare, constant, of};
 
 fn scenario(flows: usize, seconds: u64) -> Scenario {
     Scenario {
@@ -101,4 +101,21 @@ fn two_flows_build_a_queue_of_one_to_one_and_a_half_bdp_and_use_the_link() {
     assert!((40.0..50.0).contains(&m.rtt_ms.mean), "{}", m.rtt_ms.mean);
     assert!(m.utilisation > 0.94, "{}", m.utilisation);
     assert_eq!(m.loss_share, 0.0);
+}
+
+#[test]
+fn in_a_host_that_does_not_pace_the_windows_second_bdp_stands_in_the_queue() {
+    let mean_rtt_ms = |pacing| {
+        let scenario = Scenario {
+            pacing,
+            ..scenario(1, 30)
+        };
+        of(&compare(&scenario, &["bbr:burst=1"]), "bbr:burst=1")
+            .rtt_ms
+            .mean
+    };
+    // 20 ms of path. Startup's gain of 2.9 holds until the first ProbeRTT, because Drain needs pacing.
+    let (paced, unpaced) = (mean_rtt_ms(true), mean_rtt_ms(false));
+    assert!(paced < 24.0, "{paced}");
+    assert!((40.0..60.0).contains(&unpaced), "{unpaced}");
 }

@@ -59,6 +59,8 @@ pub enum Error {
     Oracle,
     /// The flows are not QUIC.
     NotQuic,
+    /// A flow's host does not pace.
+    Unpaced,
     /// No flows.
     NoFlows,
     /// s2n-quic takes packets of 1228 to 65535 bytes.
@@ -72,6 +74,7 @@ impl fmt::Display for Error {
         match self {
             Self::Oracle => f.write_str("the oracle cannot send over QUIC"),
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
+            Self::Unpaced => f.write_str("the QUIC host always paces"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
             Self::PacketSize(size) => {
                 write!(
@@ -246,6 +249,9 @@ fn start<P: Probe + Send + 'static>(
         else {
             return Err(Error::Oracle);
         };
+        if !flow.pacing {
+            return Err(Error::Unpaced);
+        }
         let seed = derive_seed(config.seed, 16 + index as u64);
         let ack_delay = max_ack_delay(flow.transport)?;
         let io = || {

@@ -26,6 +26,7 @@ pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -
                 estimator,
             },
             transport: TransportConfig::quic(),
+            pacing: true,
             source: SourceConfig::Bulk,
             start: Time::ZERO,
             stop: None,

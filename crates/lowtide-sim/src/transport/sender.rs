@@ -70,7 +70,8 @@ pub(crate) struct Sender {
     sampler: DeliveryRateSampler,
     pub(super) rtt: RttEstimator,
     pub(super) detection: LossDetection,
-    pacer: Pacer,
+    /// `None`: a host that does not pace.
+    pacer: Option<Pacer>,
     source: Source,
     packet_size: Bytes,
     start: Time,
@@ -99,6 +100,7 @@ pub(crate) struct Sender {
 pub(crate) struct SenderSetup {
     pub(crate) flow: usize,
     pub(crate) transport: TransportConfig,
+    pub(crate) pacing: bool,
     pub(crate) driver: Driver,
     pub(crate) source: Source,
     pub(crate) packet_size: Bytes,
@@ -131,7 +133,7 @@ impl Sender {
             sampler: DeliveryRateSampler::new(),
             rtt: RttEstimator::new(),
             detection,
-            pacer: Pacer::default(),
+            pacer: setup.pacing.then(Pacer::default),
             source: setup.source,
             packet_size: setup.packet_size,
             start: setup.start,
@@ -421,20 +423,17 @@ impl Sender {
                     if self.flight.inflight() + bytes > cwnd {
                         return;
                     }
+                    let quantum = cc.send_quantum();
                     let rate = match cc.pacing_rate() {
                         Some(rate) => Some(rate),
                         None => self.window_pacing_rate(cwnd),
                     };
-                    if let Some(rate) = rate {
-                        let quantum = match &self.driver {
-                            Driver::Controller(cc) => cc.send_quantum(),
-                            Driver::Oracle { .. } => Bytes::ZERO,
-                        };
-                        if let Err(until) = self.pacer.release(now, bytes, quantum) {
+                    if let (Some(pacer), Some(rate)) = (&mut self.pacer, rate) {
+                        if let Err(until) = pacer.release(now, bytes, quantum) {
                             self.paced_until = Some(until);
                             return;
                         }
-                        self.pacer.on_sent(bytes, rate);
+                        pacer.on_sent(bytes, rate);
                     }
                 }
                 Driver::Oracle { next } => {
