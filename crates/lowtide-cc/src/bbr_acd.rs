@@ -5,7 +5,7 @@
 //! RTT is above twice its minimum. Then the window is halved; otherwise it only loses what was lost.
 
 use crate::bbr::{
-    Bbr, LossResponse, MaxBandwidth, Model, Options, PartSet, RecoveryStart, Standard,
+    Bbr, LossResponse, MaxBandwidth, Model, Options, PartSet, Phase, RecoveryStart, Standard,
 };
 use crate::controller::{AckEvent, Config};
 use crate::units::{Bytes, Duration};
@@ -28,12 +28,31 @@ impl Halving {
     pub const DEFAULT: Self = Self::EveryAckForOneRound;
 }
 
+/// How long the inflight cap of one BDP lasts that a loss of congestion sets (§4.2). The paper's two
+/// published implementations differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InflightCap {
+    /// While the window is halved (the Linux module).
+    Halving,
+    /// Until ProbeBW or Startup begins anew, as after the next ProbeRTT (the ns-3 module, which
+    /// sets BBR's window gain to 1 and leaves it there).
+    NextPhase,
+}
+
+impl InflightCap {
+    /// The Linux module's, which ran in a network.
+    pub const DEFAULT: Self = Self::Halving;
+}
+
 /// Congestion detection and what follows from it.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionDetection {
     /// RTTs that differ by no more count as equal (α).
     tolerance: Duration,
     halving: Halving,
+    inflight_cap: InflightCap,
+    /// An inflight cap of [`InflightCap::NextPhase`] holds.
+    capped: bool,
     last_rtt: Option<Duration>,
     identical_pairs: u32,
     congestion: bool,
@@ -45,10 +64,12 @@ impl CongestionDetection {
 
     /// A detector whose equal RTTs differ by at most `tolerance`.
     #[must_use]
-    pub fn new(tolerance: Duration, halving: Halving) -> Self {
+    pub fn new(tolerance: Duration, halving: Halving, inflight_cap: InflightCap) -> Self {
         Self {
             tolerance,
             halving,
+            inflight_cap,
+            capped: false,
             last_rtt: None,
             identical_pairs: 0,
             congestion: false,
@@ -86,10 +107,23 @@ impl LossResponse for CongestionDetection {
         self.congestion = self.identical_pairs >= IDENTICAL_PAIRS || rtt > min_rtt * 2;
     }
 
+    fn on_phase(&mut self, phase: Phase) {
+        self.capped &= !matches!(phase, Phase::ProbeBw | Phase::Startup);
+    }
+
+    fn cwnd_gain(&self, standard: f64) -> f64 {
+        if self.capped {
+            standard.min(1.0)
+        } else {
+            standard
+        }
+    }
+
     fn on_recovery_start(&mut self, cwnd: Bytes, model: &Model) -> RecoveryStart {
         if !self.congestion {
             return RecoveryStart::OnlyLost;
         }
+        self.capped = self.inflight_cap == InflightCap::NextPhase;
         match self.halving {
             Halving::OncePerRecovery => RecoveryStart::SetWindow(Self::halved(cwnd, model)),
             Halving::EveryAckForOneRound => RecoveryStart::Shrink,

@@ -25,12 +25,28 @@ impl LastWindow {
     pub const DEFAULT: Self = Self::Mirrored;
 }
 
+/// The ProbeRTT that a loss with a long queue calls for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossProbe {
+    /// BBR's: 4 packets, after which the window before it comes back.
+    Smallest,
+    /// One BDP (ProbeRTT's window gain is 1), from which the window goes on.
+    OneBdp,
+}
+
+impl LossProbe {
+    /// The one in which Eq. 8 acts: 4 packets cannot be halved, and a window that comes back loses
+    /// again at once.
+    pub const DEFAULT: Self = Self::OneBdp;
+}
+
 /// The window by loss and queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LossAndQueue {
     /// Packets in the queue from which on it counts as long (γ).
     queue_packets: u64,
     last_window: LastWindow,
+    loss_probe: LossProbe,
     before_queue: Option<Bytes>,
 }
 
@@ -40,10 +56,11 @@ impl LossAndQueue {
 
     /// A rule that calls a queue of `queue_packets` (γ) long.
     #[must_use]
-    pub fn new(queue_packets: u64, last_window: LastWindow) -> Self {
+    pub fn new(queue_packets: u64, last_window: LastWindow, loss_probe: LossProbe) -> Self {
         Self {
             queue_packets,
             last_window,
+            loss_probe,
             before_queue: None,
         }
     }
@@ -89,8 +106,21 @@ impl WindowRule for LossAndQueue {
         }
     }
 
+    fn loss_probe_window(&self, model: &Model) -> Option<Bytes> {
+        match self.loss_probe {
+            LossProbe::Smallest => None,
+            LossProbe::OneBdp => Some(model.bdp(model.bandwidth, 1.0)),
+        }
+    }
+
+    /// Algorithm 1 says in ProbeBW. One BDP is also what Drain is to leave in flight, and a host that
+    /// does not pace never gets there by a pacing gain.
     fn loss_calls_for_probe_rtt(&self, cwnd: Bytes, _ack: &AckEvent<'_>, model: &Model) -> bool {
-        self.queue_is_long(cwnd, model)
+        let in_phase = match self.loss_probe {
+            LossProbe::OneBdp => true,
+            LossProbe::Smallest => model.phase == Phase::ProbeBw,
+        };
+        in_phase && self.queue_is_long(cwnd, model)
     }
 }
 

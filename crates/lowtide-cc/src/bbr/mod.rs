@@ -156,6 +156,7 @@ impl<P: Parts> Bbr<P> {
         self.model.phase = phase;
         self.model.probing = phase == Phase::ProbeBw && self.cycle.is_probing();
         self.parts.estimator.on_phase(phase);
+        self.parts.loss.on_phase(phase);
     }
 
     fn enter_probe_bw(&mut self, now: Time) {
@@ -164,8 +165,12 @@ impl<P: Parts> Bbr<P> {
     }
 
     fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
-        self.window.save(self.recovery.is_active());
         self.probe_rtt = ProbeRtt::new(renews_min_rtt);
+        if self.loss_probe_window().is_some() {
+            self.window.forget();
+        } else {
+            self.window.save(self.recovery.is_active());
+        }
         self.enter(Phase::ProbeRtt);
     }
 
@@ -246,7 +251,7 @@ impl<P: Parts> Bbr<P> {
         let lossy = !ack.bytes_lost.is_zero();
         let wanted = (expired && !self.idle_restart)
             || (lossy
-                && phase == Phase::ProbeBw
+                && matches!(phase, Phase::Drain | Phase::ProbeBw)
                 && self
                     .parts
                     .window
@@ -263,10 +268,17 @@ impl<P: Parts> Bbr<P> {
         self.idle_restart = false;
     }
 
+    /// The window rule's own for the ProbeRTT under way, if a loss called for it.
+    fn loss_probe_window(&self) -> Option<Bytes> {
+        if self.probe_rtt.renews_min_rtt() {
+            return None;
+        }
+        self.parts.window.loss_probe_window(&self.model)
+    }
+
     fn probe_rtt_window(&self) -> Bytes {
-        self.parts
-            .depth
-            .window(&self.model)
+        self.loss_probe_window()
+            .unwrap_or_else(|| self.parts.depth.window(&self.model))
             .max(self.model.min_cwnd())
     }
 
@@ -285,7 +297,7 @@ impl<P: Parts> Bbr<P> {
             Phase::ProbeRtt => (1.0, 1.0),
         };
         self.model.pacing_gain = pacing;
-        self.model.cwnd_gain = cwnd;
+        self.model.cwnd_gain = self.parts.loss.cwnd_gain(cwnd);
     }
 }
 

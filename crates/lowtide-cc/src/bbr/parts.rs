@@ -213,6 +213,14 @@ pub trait LossResponse: Debug + Send {
     /// An acknowledgment arrived; the model's RTT is its own.
     fn on_ack(&mut self, _ack: &AckEvent<'_>, _model: &Model) {}
 
+    /// The phase changed.
+    fn on_phase(&mut self, _phase: Phase) {}
+
+    /// The window's gain after losses; `standard`: the phase's own.
+    fn cwnd_gain(&self, standard: f64) -> f64 {
+        standard
+    }
+
     /// A recovery has opened with a window of `cwnd`, what was lost taken out. Asked at the
     /// acknowledgment that showed the loss (or, where a timer did, at the next one), after
     /// [`on_ack`](Self::on_ack).
@@ -240,9 +248,16 @@ pub trait WindowRule: Debug + Send {
         (cwnd + ack.bytes_acked).min(target)
     }
 
-    /// Whether the losses that came with this acknowledgment call for ProbeRTT.
+    /// Whether the losses that came with this acknowledgment call for ProbeRTT. Asked in Drain and
+    /// ProbeBW.
     fn loss_calls_for_probe_rtt(&self, _cwnd: Bytes, _ack: &AckEvent<'_>, _model: &Model) -> bool {
         false
+    }
+
+    /// The window of a ProbeRTT that losses called for, from which it goes on afterwards. `None`: it
+    /// is like any other, and its end restores the window before it.
+    fn loss_probe_window(&self, _model: &Model) -> Option<Bytes> {
+        None
     }
 }
 

@@ -68,6 +68,11 @@ impl Window {
         };
     }
 
+    /// There is no window to come back to.
+    pub(super) fn forget(&mut self) {
+        self.prior = Bytes::ZERO;
+    }
+
     pub(super) fn restore(&mut self) {
         self.after_timeout = false;
         self.cwnd = self.cwnd.max(self.prior);

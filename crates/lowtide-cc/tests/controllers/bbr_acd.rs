@@ -3,7 +3,7 @@
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
 use lowtide_cc::bbr::{LossResponse, Model, RecoveryStart};
-use lowtide_cc::bbr_acd::{CongestionDetection, Halving};
+use lowtide_cc::bbr_acd::{CongestionDetection, Halving, InflightCap};
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_cc::{Config, registry};
 
@@ -18,7 +18,8 @@ fn model() -> Model {
 
 /// Whether a loss counts as congestion after these RTTs, in microseconds.
 fn congestion_after(rtts_us: &[u64]) -> bool {
-    let mut detection = CongestionDetection::new(ALPHA, Halving::OncePerRecovery);
+    let mut detection =
+        CongestionDetection::new(ALPHA, Halving::OncePerRecovery, InflightCap::DEFAULT);
     for (n, rtt) in rtts_us.iter().enumerate() {
         let acked = [packet(n as u64, at(n as u64))];
         detection.on_ack(
@@ -76,7 +77,7 @@ fn a_loss_of_congestion_halves_the_window_to_at_most_a_bdp_and_others_only_lose_
             RecoveryStart::OnlyLost,
         ),
     ] {
-        let mut detection = CongestionDetection::new(ALPHA, halving);
+        let mut detection = CongestionDetection::new(ALPHA, halving, InflightCap::DEFAULT);
         detection.on_ack(&ack(at(100), ms(rtt), &[packet(0, at(0))]), &model());
         assert_eq!(detection.on_recovery_start(cwnd, &model()), expected);
         assert_eq!(detection.shrink(MSS * 80, &model()), MSS * 40);
@@ -118,5 +119,14 @@ fn a_loss_on_an_empty_path_does_not_slow_the_flow_and_one_in_a_full_queue_does()
     assert!(
         after >= before.mul_f64(0.9),
         "restored: {after} after {before}"
+    );
+}
+
+#[test]
+fn a_cap_of_one_bdp_that_outlasts_the_recovery_keeps_the_window_from_coming_back() {
+    let (before, _, after) = windows_around_a_loss("bbr-acd:cap=next-phase", true);
+    assert!(
+        after <= before.mul_f64(0.6),
+        "capped: {after} after {before}"
     );
 }

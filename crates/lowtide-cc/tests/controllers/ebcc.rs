@@ -3,7 +3,7 @@
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
 use lowtide_cc::bbr::{Model, Phase, WindowRule};
-use lowtide_cc::ebcc::{LastWindow, LossAndQueue};
+use lowtide_cc::ebcc::{LastWindow, LossAndQueue, LossProbe};
 use lowtide_cc::units::{Bytes, Rate};
 use lowtide_cc::{Config, registry};
 
@@ -13,6 +13,10 @@ fn model(phase: Phase, rtt_ms: u64) -> Model {
     model.min_rtt = ms(40);
     model.rtt = ms(rtt_ms);
     model
+}
+
+fn rule_with(last: LastWindow) -> LossAndQueue {
+    LossAndQueue::new(30, last, LossProbe::DEFAULT)
 }
 
 /// The window after `cwnd` packets with a target of `target` packets.
@@ -25,7 +29,7 @@ fn next(rule: &mut LossAndQueue, cwnd: u64, target: u64, lost: u64, model: &Mode
 
 #[test]
 fn the_window_goes_half_way_to_its_target_while_few_packets_queue() {
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = rule_with(LastWindow::Mirrored);
     // diff = 100 · (1 − 40/50) = 20 packets.
     let short = model(Phase::ProbeBw, 50);
     assert_eq!(next(&mut rule, 100, 140, 0, &short), MSS * 120);
@@ -40,12 +44,12 @@ fn the_window_goes_half_way_to_its_target_while_few_packets_queue() {
 fn a_long_queue_turns_the_window_back_towards_the_last_one() {
     // diff = 100 · (1 − 40/80) = 50 packets.
     let long = model(Phase::ProbeBw, 80);
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = rule_with(LastWindow::Mirrored);
     // pf = 200 − 140 = 60; (60 + 100)/2.
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 80);
     // pf = 200 − 90 = 110 would push the window above its target.
     assert_eq!(next(&mut rule, 100, 90, 0, &long), MSS * 90);
-    let mut rule = LossAndQueue::new(30, LastWindow::BeforeQueue);
+    let mut rule = rule_with(LastWindow::BeforeQueue);
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 100, "none yet");
     next(&mut rule, 60, 140, 0, &model(Phase::ProbeBw, 40));
     assert_eq!(next(&mut rule, 100, 140, 0, &long), MSS * 80);
@@ -55,7 +59,7 @@ fn a_long_queue_turns_the_window_back_towards_the_last_one() {
 
 #[test]
 fn a_loss_with_a_long_queue_calls_for_probe_rtt_where_another_halves_the_window() {
-    let mut rule = LossAndQueue::new(30, LastWindow::Mirrored);
+    let mut rule = rule_with(LastWindow::Mirrored);
     let acked = [packet(1, at(0))];
     for (rtt, calls) in [(80, true), (50, false)] {
         let model = model(Phase::ProbeBw, rtt);
@@ -83,6 +87,35 @@ fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
         host.run_until(|h| h.cc.snapshot().in_recovery);
         assert_eq!(host.phase(), phase, "{spec}");
     }
+}
+
+#[test]
+fn such_a_loss_leaves_one_bdp_and_the_window_is_not_given_back() {
+    // The window before the loss, the least one of the ProbeRTT, the one after it.
+    let around_the_probe = |spec| {
+        let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
+        let mut host = Host::new(cc, Rate::from_mbps(40), ms(40));
+        host.run_until(|h| h.phase() == "ProbeBW");
+        host.run_for(ms(1000));
+        host.rate = Rate::from_mbps(10);
+        host.run_until(|h| h.last_rtt > ms(100));
+        let before = host.cc.cwnd();
+        host.lose.push(host.next_number() - 1);
+        host.run_until(|h| h.phase() == "ProbeRTT");
+        let mut least = before;
+        while host.phase() == "ProbeRTT" {
+            assert!(host.step());
+            least = least.min(host.cc.cwnd());
+        }
+        (before, least, host.cc.cwnd())
+    };
+    let (before, least, after) = around_the_probe("ebcc");
+    // The link's own BDP is 50 packets.
+    assert!(least >= MSS * 50, "{least}");
+    assert!(after <= before.mul_f64(0.9), "{after} after {before}");
+    let (before, least, after) = around_the_probe("ebcc:probe=smallest");
+    assert_eq!(least, MSS * 4);
+    assert!(after >= before, "{after} after {before}");
 }
 
 #[test]

@@ -5,16 +5,26 @@ use alloc::boxed::Box;
 use super::super::Entry;
 use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION, BURST, POLICER, options};
-use crate::bbr_acd::{CongestionDetection, Halving, bbr_acd};
+use crate::bbr_acd::{CongestionDetection, Halving, InflightCap, bbr_acd};
 use crate::units::Duration;
 
 const ONCE: &str = "once";
 const EVERY_ACK: &str = "every-ack";
 
-const fn word(halving: Halving) -> &'static str {
+const HALVING: &str = "halving";
+const NEXT_PHASE: &str = "next-phase";
+
+const fn halving_word(halving: Halving) -> &'static str {
     match halving {
         Halving::OncePerRecovery => ONCE,
         Halving::EveryAckForOneRound => EVERY_ACK,
+    }
+}
+
+const fn cap_word(cap: InflightCap) -> &'static str {
+    match cap {
+        InflightCap::Halving => HALVING,
+        InflightCap::NextPhase => NEXT_PHASE,
     }
 }
 
@@ -36,8 +46,15 @@ pub(super) static BBR_ACD: Entry = Entry {
             name: "halve",
             summary: "how often a loss of congestion halves the window: at once (the paper's \
                       text) or at each acknowledgment of a round (its code)",
-            default: Value::Word(word(Halving::DEFAULT)),
+            default: Value::Word(halving_word(Halving::DEFAULT)),
             domain: Domain::Choice(&[ONCE, EVERY_ACK]),
+        },
+        Parameter {
+            name: "cap",
+            summary: "how long a loss of congestion caps the window at one BDP: while it is halved \
+                      (the paper's Linux module) or until the next phase (its ns-3 module)",
+            default: Value::Word(cap_word(InflightCap::DEFAULT)),
+            domain: Domain::Choice(&[HALVING, NEXT_PHASE]),
         },
         AGGREGATION,
         POLICER,
@@ -49,7 +66,11 @@ pub(super) static BBR_ACD: Entry = Entry {
             ONCE => Halving::OncePerRecovery,
             _ => Halving::EveryAckForOneRound,
         };
-        let detection = CongestionDetection::new(values.span("alpha"), halving);
+        let cap = match values.word("cap") {
+            NEXT_PHASE => InflightCap::NextPhase,
+            _ => InflightCap::Halving,
+        };
+        let detection = CongestionDetection::new(values.span("alpha"), halving, cap);
         Box::new(bbr_acd(config, options, detection))
     },
     receiver: None,

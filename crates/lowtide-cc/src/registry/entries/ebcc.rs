@@ -5,15 +5,25 @@ use alloc::boxed::Box;
 use super::super::Entry;
 use super::super::parameter::{Domain, Parameter, Value};
 use super::bbr::{AGGREGATION_OFF, BURST, POLICER, options};
-use crate::ebcc::{LastWindow, LossAndQueue, ebcc};
+use crate::ebcc::{LastWindow, LossAndQueue, LossProbe, ebcc};
 
 const MIRRORED: &str = "mirrored";
 const BEFORE_QUEUE: &str = "before-queue";
 
-const fn word(last: LastWindow) -> &'static str {
+const fn last_word(last: LastWindow) -> &'static str {
     match last {
         LastWindow::Mirrored => MIRRORED,
         LastWindow::BeforeQueue => BEFORE_QUEUE,
+    }
+}
+
+const BDP: &str = "bdp";
+const SMALLEST: &str = "smallest";
+
+const fn probe_word(probe: LossProbe) -> &'static str {
+    match probe {
+        LossProbe::OneBdp => BDP,
+        LossProbe::Smallest => SMALLEST,
     }
 }
 
@@ -35,8 +45,15 @@ pub(super) static EBCC: Entry = Entry {
             name: "last",
             summary: "the paper's last window: mirrored at the target (Eq. 6) or the one \
                       before the queue grew (its text)",
-            default: Value::Word(word(LastWindow::DEFAULT)),
+            default: Value::Word(last_word(LastWindow::DEFAULT)),
             domain: Domain::Choice(&[MIRRORED, BEFORE_QUEUE]),
+        },
+        Parameter {
+            name: "probe",
+            summary: "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
+                      on, or BBR's 4 packets, after which the window before comes back",
+            default: Value::Word(probe_word(LossProbe::DEFAULT)),
+            domain: Domain::Choice(&[BDP, SMALLEST]),
         },
         AGGREGATION_OFF,
         POLICER,
@@ -48,10 +65,14 @@ pub(super) static EBCC: Entry = Entry {
             BEFORE_QUEUE => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
         };
+        let probe = match values.word("probe") {
+            SMALLEST => LossProbe::Smallest,
+            _ => LossProbe::OneBdp,
+        };
         Box::new(ebcc(
             config,
             options,
-            LossAndQueue::new(values.whole("gamma"), last),
+            LossAndQueue::new(values.whole("gamma"), last, probe),
         ))
     },
     receiver: None,
