@@ -2,7 +2,7 @@
 //!
 //! BBR v1 takes the highest delivery rate of ten rounds for the bandwidth. Here the sender samples
 //! the capacity every 10 ms from the slope of the RTT ([`CapacitySampler`]), knows that a sample
-//! cannot exceed what it sent, and filters accordingly ([`Skip`]). Startup also ends when the queue
+//! without a queue cannot exceed what it sent, and filters accordingly ([`Skip`]). Startup also ends when the queue
 //! is five times the path, and ProbeRTT keeps half a BDP in flight.
 
 mod capacity;
@@ -30,6 +30,9 @@ pub struct SkipConfig {
     pub step: Duration,
     /// Fewest acknowledgments of a step; it lasts until it has them.
     pub min_acks: u32,
+    /// rtt/min_rtt above which packets have queued: they show the capacity even where it exceeds
+    /// what was sent.
+    pub queue_ratio: f64,
     /// How the filter learns its noise.
     pub adaptation: Adaptation,
     /// Between what it keeps its noise.
@@ -37,11 +40,11 @@ pub struct SkipConfig {
 }
 
 impl SkipConfig {
-    /// The paper's step. It prints no fewest acknowledgments: `docs/algorithms/bbr-s.md` measures
-    /// them.
+    /// The paper's step. It prints none of the others; `docs/algorithms/bbr-s.md` measures them.
     pub const DEFAULT: Self = Self {
         step: Duration::from_millis(10),
-        min_acks: 8,
+        min_acks: 4,
+        queue_ratio: 1.1,
         adaptation: Adaptation::DEFAULT,
         bounds: NoiseBounds::DEFAULT,
     };
@@ -71,7 +74,7 @@ impl SkipEstimator {
         let step = config.step.max(Duration::from_micros(1));
         Self {
             max: MaxBandwidth::default(),
-            sampler: CapacitySampler::new(step, config.min_acks),
+            sampler: CapacitySampler::new(step, config.min_acks, config.queue_ratio),
             skip: Skip::new(config.adaptation, config.bounds),
             silence: Silence::new(step),
             in_startup: true,
@@ -93,7 +96,7 @@ impl BandwidthEstimator for SkipEstimator {
     fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
         self.max.on_ack(ack, model);
         self.floor = model.min_rate();
-        if let Some(sample) = self.sampler.on_ack(ack) {
+        if let Some(sample) = self.sampler.on_ack(ack, model.min_rtt) {
             self.skip.on_sample(&sample);
         }
         self.silence.on_ack(ack, model.rounds.count());

@@ -98,7 +98,7 @@ impl Skip {
 
     /// A step's sample (Alg. 1 but for C = 0, which is [`on_silence`](Self::on_silence)).
     pub fn on_sample(&mut self, sample: &CapacitySample) {
-        let ceiling = sample.sending_rate.as_f64();
+        let ceiling = sample.ceiling().map_or(f64::INFINITY, Rate::as_f64);
         let capacity = sample.capacity.as_f64();
         self.outage.clear();
         if capacity >= ceiling {

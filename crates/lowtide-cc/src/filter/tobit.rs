@@ -49,10 +49,11 @@ pub struct NoiseBounds {
 
 impl NoiseBounds {
     /// 1 % to 100 % of the state a step for its own movement, as cellular links need it; 3 % to
-    /// 100 % for a measurement's noise.
+    /// 33 % for a measurement's noise. With more than a third no measurement, however small, would
+    /// lie three deviations below the state, where SKIP looks for a drop (BBR-S Eq. 47).
     pub const DEFAULT: Self = Self {
         process: (0.01, 1.0),
-        measurement: (0.03, 1.0),
+        measurement: (0.03, 0.33),
     };
 }
 

@@ -4,6 +4,7 @@ use lowtide_cc::bbr::{BandwidthEstimator, Model, Phase, StartupExit};
 use lowtide_cc::bbr_s::{
     CapacitySample, CapacitySampler, LongQueue, MIN_CAPACITY, Mode, Skip, SkipConfig, SkipEstimator,
 };
+use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::filter::{Adaptation, NoiseBounds};
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_cc::{Config, registry};
@@ -11,14 +12,31 @@ use lowtide_cc::{Config, registry};
 use super::events::{ack, at, ms, packet, rate_sample};
 use super::host::{Host, MSS};
 
-/// Samples of packets that leave each `gap` µs and arrive each `arrival_gap` µs.
+/// Samples of packets that leave each `gap` µs and arrive each `arrival_gap` µs, the first one
+/// after 40 ms.
 fn samples(gap: u64, arrival_gap: u64, packets: u64) -> Vec<CapacitySample> {
-    let mut sampler = CapacitySampler::new(ms(10), 3);
+    samples_on(ms(40), false, gap, arrival_gap, packets)
+}
+
+/// The same on a path of that minimum RTT.
+fn samples_on(
+    min_rtt: Duration,
+    app_limited: bool,
+    gap: u64,
+    arrival_gap: u64,
+    packets: u64,
+) -> Vec<CapacitySample> {
+    let mut sampler = CapacitySampler::new(ms(10), 3, 1.1);
     let sample = |n| {
         let sent_at = at(1_000) + Duration::from_micros(gap * n);
         let now = at(1_040) + Duration::from_micros(arrival_gap * n);
         let acked = [packet(n, sent_at)];
-        sampler.on_ack(&ack(now, now.since(sent_at), &acked))
+        let mut event = ack(now, now.since(sent_at), &acked);
+        event.rate_sample = Some(RateSample {
+            app_limited,
+            ..rate_sample(Rate::from_mbps(8))
+        });
+        sampler.on_ack(&event, min_rtt)
     };
     (0..packets).filter_map(sample).collect()
 }
@@ -43,12 +61,12 @@ fn a_capacity_sample_is_the_sending_rate_over_one_plus_the_slope_of_the_rtt() {
     // At a low rate a step lasts until it holds three acknowledgments.
     assert_eq!(samples(20_000, 20_000, 11).len(), 5);
     // A packet that was overtaken lies in the past.
-    let mut sampler = CapacitySampler::new(ms(10), 3);
+    let mut sampler = CapacitySampler::new(ms(10), 3, 1.1);
     for n in 0..30 {
         let now = at(1_040 + n);
         for sent_at in [at(1_000 + n), at(990 + n)] {
             let acked = [packet(n, sent_at)];
-            if let Some(sample) = sampler.on_ack(&ack(now, now.since(sent_at), &acked)) {
+            if let Some(sample) = sampler.on_ack(&ack(now, now.since(sent_at), &acked), ms(40)) {
                 assert_eq!(sample.sending_rate, Rate::from_bytes_per_sec(1_000_000));
             }
         }
@@ -57,10 +75,34 @@ fn a_capacity_sample_is_the_sending_rate_over_one_plus_the_slope_of_the_rtt() {
     assert!(samples(0, 1_000, 50).is_empty());
 }
 
+#[test]
+fn a_sample_is_censored_at_the_sending_rate_unless_all_its_packets_queued() {
+    let queued = |samples: Vec<CapacitySample>| -> Vec<bool> {
+        samples.iter().map(|sample| sample.queued).collect()
+    };
+    // Without a queue.
+    assert_eq!(queued(samples(1_000, 1_000, 22)), [false, false]);
+    // A step holds eight packets and each waits 250 µs longer than the one before: from the fourth
+    // step on all RTTs are above 44 ms, a tenth more than the minimum.
+    let growing = queued(samples(1_000, 1_250, 50));
+    assert_eq!(growing, [false, false, false, true, true, true]);
+    // A queue that drains: twice as much arrives as was sent.
+    let draining = samples_on(ms(20), false, 1_000, 500, 22);
+    assert_eq!(draining[0].capacity, Rate::from_bytes_per_sec(2_000_000));
+    assert_eq!(draining[0].ceiling(), None);
+    // The same packets where the RTT was never less: nothing queued.
+    let sent = Rate::from_bytes_per_sec(1_000_000);
+    assert_eq!(samples(1_000, 500, 22)[0].ceiling(), Some(sent));
+    // Behind other flows' queue an application that sends little sees only what it sends.
+    let little = samples_on(ms(20), true, 1_000, 1_000, 22);
+    assert_eq!(little[0].ceiling(), Some(sent));
+}
+
 fn sample(capacity: u64, sending_rate: u64) -> CapacitySample {
     CapacitySample {
         capacity: Rate::from_bytes_per_sec(capacity),
         sending_rate: Rate::from_bytes_per_sec(sending_rate),
+        queued: false,
     }
 }
 
@@ -114,6 +156,23 @@ fn three_steps_far_above_reset_the_estimate_to_their_mean() {
     }
     skip.on_sample(&sample(3_100_000, 9_000_000));
     assert_eq!(skip.capacity(), Rate::from_bytes_per_sec(3_000_000));
+}
+
+#[test]
+fn what_a_queue_delivers_counts_even_above_what_was_sent() {
+    let after = |queued| {
+        let mut skip = settled();
+        for capacity in [2_900_000, 3_000_000, 3_100_000] {
+            skip.on_sample(&CapacitySample {
+                queued,
+                ..sample(capacity, 1_000_000)
+            });
+        }
+        skip.capacity()
+    };
+    assert_eq!(after(true), Rate::from_bytes_per_sec(3_000_000));
+    // Without a queue they show that the link carries 1 MB/s, at least.
+    assert!(after(false) < Rate::from_bytes_per_sec(1_200_000));
 }
 
 #[test]

@@ -20,14 +20,15 @@ pub(super) static BBR_S: Entry = Entry {
             step: values.span("step"),
             // The registry's ranges fit.
             min_acks: values.whole("acks") as u32,
+            queue_ratio: values.real("queue"),
             adaptation: Adaptation {
                 forgetting: values.real("gamma"),
                 window: values.whole("window") as usize,
             },
             bounds: NoiseBounds {
-                process: (values.real("process-min"), values.real("process-max")),
+                process: (NoiseBounds::DEFAULT.process.0, values.real("process-max")),
                 measurement: (
-                    values.real("measurement-min"),
+                    NoiseBounds::DEFAULT.measurement.0,
                     values.real("measurement-max"),
                 ),
             },
@@ -59,6 +60,15 @@ static PARAMETERS: &[Parameter] = &[
         domain: Domain::Whole { min: 2, max: 1000 },
     },
     Parameter {
+        name: "queue",
+        summary: "rtt/min_rtt above which packets have queued and show more than was sent",
+        default: Value::Real(SkipConfig::DEFAULT.queue_ratio),
+        domain: Domain::Real {
+            min: 1.0,
+            max: 1000.0,
+        },
+    },
+    Parameter {
         name: "gamma",
         summary: "memory of the noise estimates",
         default: Value::Real(SkipConfig::DEFAULT.adaptation.forgetting),
@@ -74,21 +84,9 @@ static PARAMETERS: &[Parameter] = &[
         domain: Domain::Whole { min: 1, max: 64 },
     },
     Parameter {
-        name: "process-min",
-        summary: "least process noise, standard deviation, share of the estimate",
-        default: Value::Real(SkipConfig::DEFAULT.bounds.process.0),
-        domain: NOISE_SHARE,
-    },
-    Parameter {
         name: "process-max",
         summary: "most process noise, standard deviation, share of the estimate",
         default: Value::Real(SkipConfig::DEFAULT.bounds.process.1),
-        domain: NOISE_SHARE,
-    },
-    Parameter {
-        name: "measurement-min",
-        summary: "least measurement noise, standard deviation, share of the estimate",
-        default: Value::Real(SkipConfig::DEFAULT.bounds.measurement.0),
         domain: NOISE_SHARE,
     },
     Parameter {
