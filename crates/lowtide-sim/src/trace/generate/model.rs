@@ -96,14 +96,16 @@ static NAMED: &[Named] = &[
     },
     Named {
         name: "4g-static",
-        summary: "a phone that stays where it is: bursts of the scheduler, a slow mean that hardly moves",
+        summary: "a phone that stays where it is: half the variation of a moving one's, no fades",
         make: || {
             Model::CellularOfMean(Cellular {
-                slow_sigma: 0.2,
-                slow_time: Duration::from_secs(10),
+                slow_sigma: 0.18,
+                slow_time: Duration::from_secs(2),
+                fast_sigma: 0.28,
+                fast_time: Duration::from_millis(60),
                 fade_every: Duration::from_secs(3600),
                 fade_length: Duration::from_millis(10),
-                idle_share: 0.1,
+                idle_share: 0.05,
                 ..Cellular::default()
             })
         },
@@ -211,17 +213,18 @@ mod tests {
         assert!((blocked - 1.0 / 6.0).abs() < 0.03, "{blocked}");
     }
 
+    fn statistics(name: &str, seed: u64) -> info::Info {
+        let model = named().iter().find(|n| n.name == name).unwrap().model();
+        let length = Duration::from_secs(140);
+        let link = Link::Rates(model.generate(length, seed).unwrap());
+        info::describe(&link, length).unwrap()
+    }
+
+    // The ranges are those of recorded links, docs/simulator/traces.md.
+
     #[test]
     fn four_g_models_have_the_statistics_of_recorded_links() {
-        // docs/simulator/traces.md has the ranges of the recorded ones.
-        let model = named()
-            .iter()
-            .find(|n| n.name == "4g-mobility")
-            .unwrap()
-            .model();
-        let length = Duration::from_secs(140);
-        let link = Link::Rates(model.generate(length, 1).unwrap());
-        let info = info::describe(&link, length).unwrap();
+        let info = statistics("4g-mobility", 1);
         assert!((0.75..=1.3).contains(&info.variation), "{}", info.variation);
         assert!(
             (0.14..=0.28).contains(&info.empty_share),
@@ -230,5 +233,20 @@ mod tests {
         );
         let at_100ms = info.autocorrelation[1].unwrap();
         assert!((0.19..=0.61).contains(&at_100ms), "{at_100ms}");
+    }
+
+    #[test]
+    fn the_static_4g_model_lies_between_two_phones_recorded_at_home() {
+        let infos = [1, 2, 3].map(|seed| statistics("4g-static", seed));
+        let mean = |of: &dyn Fn(&info::Info) -> f64| infos.iter().map(of).sum::<f64>() / 3.0;
+        let within = |what, value: f64, least, greatest| {
+            assert!((least..=greatest).contains(&value), "{what}: {value}");
+        };
+        within("variation", mean(&|i| i.variation), 0.27, 0.6);
+        within("empty", mean(&|i| i.empty_share), 0.005, 0.059);
+        let at = |lag: usize| mean(&|i| i.autocorrelation[lag].unwrap());
+        within("10 ms", at(0), 0.39, 0.66);
+        within("100 ms", at(1), 0.21, 0.28);
+        within("1 s", at(2), 0.07, 0.13);
     }
 }
