@@ -9,7 +9,7 @@ use lowtide_sim::link::{AfterLast, Link, LinkError, RateSchedule};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::{self, Model};
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
 
 /// Where a scenario's bottleneck comes from.
@@ -61,6 +61,8 @@ pub struct Scenario {
     pub aggregation: Option<Aggregation>,
     /// The flows' transport.
     pub transport: TransportConfig,
+    /// How their hosts pace.
+    pub pacing: Pacing,
     /// What they send.
     pub source: SourceConfig,
     /// Their access links.
@@ -89,6 +91,7 @@ impl Scenario {
             jitter: None,
             aggregation: None,
             transport: TransportConfig::quic(),
+            pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
             packet_size: Bytes::new(1500),
@@ -111,6 +114,7 @@ impl Scenario {
         let flow = |n: u64| FlowConfig {
             sender: sender.clone(),
             transport: self.transport,
+            pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.stagger * n,
             stop: None,

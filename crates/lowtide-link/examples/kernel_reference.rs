@@ -22,7 +22,7 @@ mod measure {
     use lowtide_sim::probe::{Delivery, DropCause, Sent};
     use lowtide_sim::queue::QueueLimit;
     use lowtide_sim::source::SourceConfig;
-    use lowtide_sim::transport::TransportConfig;
+    use lowtide_sim::transport::{Pacing, TransportConfig};
     use lowtide_sim::{
         AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation, trace,
     };
@@ -209,6 +209,7 @@ mod measure {
                     controller: Arc::new(move |c| spec.build(c)),
                 },
                 transport: TransportConfig::tcp(),
+                pacing: Pacing::Rate,
                 source: SourceConfig::Bulk,
                 start: Time::ZERO,
                 stop: None,

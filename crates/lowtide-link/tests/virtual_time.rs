@@ -10,7 +10,7 @@ use lowtide_sim::link::{AfterLast, Link, Opportunities, RateSchedule};
 use lowtide_sim::probe::{Delivery, Sent};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
 
 const SIZE: Bytes = Bytes::new(1500);
@@ -137,6 +137,7 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
                     estimator: None,
                 },
                 transport: TransportConfig::tcp(),
+                pacing: Pacing::Rate,
                 source: SourceConfig::Bulk,
                 start: Time::ZERO,
                 stop: None,

@@ -10,7 +10,7 @@ use crate::impairment::{Aggregation, Jitter, LossModel};
 use crate::link::Link;
 use crate::queue::QueueLimit;
 use crate::source::SourceConfig;
-use crate::transport::TransportConfig;
+use crate::transport::{Pacing, TransportConfig};
 
 /// Builds a flow's controller.
 pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
@@ -118,6 +118,8 @@ pub struct FlowConfig {
     pub sender: SenderKind,
     /// Its transport protocol.
     pub transport: TransportConfig,
+    /// How its host paces.
+    pub pacing: Pacing,
     /// What it has to send.
     pub source: SourceConfig,
     /// When it starts.

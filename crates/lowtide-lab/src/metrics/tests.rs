@@ -18,6 +18,7 @@ fn config(link: Link, duration: Duration, flows: usize) -> SimConfig {
     let flow = FlowConfig {
         sender: SenderKind::Oracle,
         transport: lowtide_sim::transport::TransportConfig::quic(),
+        pacing: lowtide_sim::transport::Pacing::Rate,
         source: lowtide_sim::source::SourceConfig::Bulk,
         start: Time::ZERO,
         stop: None,

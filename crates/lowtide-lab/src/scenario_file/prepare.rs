@@ -8,12 +8,12 @@ use lowtide_sim::link::{Link, LinkError, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig};
 
 use super::cells::Traces;
 use super::error::Source;
-use super::sections::{FlowSection, LinkSection, Setting, Transport};
+use super::sections::{FlowSection, HostPacing, LinkSection, Setting, Transport};
 use crate::compare::Contender;
 use crate::experiment::key::Key;
 use crate::scenario::{LinkSource, Scenario};
@@ -136,6 +136,7 @@ impl Prepared {
         if let Some(first) = flows.first() {
             scenario.access = first.config.access;
             scenario.transport = first.config.transport;
+            scenario.pacing = first.config.pacing;
             scenario.source = first.config.source;
         }
         let prepared = Self {
@@ -340,6 +341,11 @@ fn add_flows(
             config: FlowConfig {
                 sender: sender.clone(),
                 transport,
+                pacing: match section.pacing.unwrap_or_default() {
+                    HostPacing::Rate => Pacing::Rate,
+                    HostPacing::Off => Pacing::Off,
+                    HostPacing::AckCredit => Pacing::AckCredit,
+                },
                 source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
                 start: Time::ZERO + start + every * n,
                 stop,

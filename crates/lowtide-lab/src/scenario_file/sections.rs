@@ -119,6 +119,8 @@ pub struct FlowSection {
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.
     pub sack: Option<bool>,
+    /// How its host paces (default `rate`).
+    pub pacing: Option<HostPacing>,
     /// Its access links.
     #[serde(default)]
     pub access: AccessSection,
@@ -157,6 +159,20 @@ pub enum Transport {
     Quic,
     /// With SACK and RACK-TLP (RFC 8985).
     Tcp,
+}
+
+/// How a host spreads packets over time.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostPacing {
+    /// At the controller's pacing rate.
+    #[default]
+    Rate,
+    /// Not at all: whatever the window allows leaves at once.
+    Off,
+    /// At the controller's pacing rate, and five packets more for each acknowledgment, as mvfst did
+    /// until July 2020.
+    AckCredit,
 }
 
 /// A flow's own links on both sides of the bottleneck.

@@ -8,7 +8,7 @@ use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
 
 /// One bulk flow over a link of one rate with 40 ms RTT, for `seconds`.
@@ -26,6 +26,7 @@ pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -
                 estimator,
             },
             transport: TransportConfig::quic(),
+            pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             start: Time::ZERO,
             stop: None,

@@ -528,6 +528,7 @@ impl Flow {
             sender: Sender::new(SenderSetup {
                 flow: index,
                 transport: flow.transport,
+                pacing: flow.pacing,
                 driver,
                 source: Source::new(flow.source, flow.start, config.packet_size, seed),
                 packet_size: config.packet_size,

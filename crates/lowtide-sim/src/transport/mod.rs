@@ -14,6 +14,8 @@ pub(crate) mod sender;
 use lowtide_cc::Config;
 use lowtide_cc::units::{Bytes, Duration};
 
+pub use self::pacer::Pacing;
+
 /// A flow's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportConfig {

@@ -11,13 +11,13 @@ use lowtide_cc::controller::{
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use super::TransportConfig;
 use super::flight::{Fate, Flight, Segments, Transmission};
 use super::loss_detection::LossDetection;
 use super::pacer::Pacer;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
 use super::rtt::RttEstimator;
+use super::{Pacing, TransportConfig};
 use crate::probe::{AckSeen, LossSeen, Probe};
 use crate::source::Source;
 
@@ -99,6 +99,7 @@ pub(crate) struct Sender {
 pub(crate) struct SenderSetup {
     pub(crate) flow: usize,
     pub(crate) transport: TransportConfig,
+    pub(crate) pacing: Pacing,
     pub(crate) driver: Driver,
     pub(crate) source: Source,
     pub(crate) packet_size: Bytes,
@@ -131,7 +132,7 @@ impl Sender {
             sampler: DeliveryRateSampler::new(),
             rtt: RttEstimator::new(),
             detection,
-            pacer: Pacer::default(),
+            pacer: Pacer::new(setup.pacing),
             source: setup.source,
             packet_size: setup.packet_size,
             start: setup.start,
@@ -284,6 +285,7 @@ impl Sender {
             });
         }
         self.bytes_lost_since_ack = Bytes::ZERO;
+        self.pacer.on_ack();
         self.forget_settled();
         probe.on_ack(&AckSeen {
             flow: self.flow,
@@ -375,6 +377,7 @@ impl Sender {
         }
         self.tcp_enter_recovery();
         self.bytes_lost_since_ack += bytes_lost;
+        self.pacer.on_loss();
         probe.on_loss(&LossSeen {
             flow: self.flow,
             now,
@@ -419,6 +422,7 @@ impl Sender {
                 Driver::Controller(cc) => {
                     let cwnd = cc.cwnd();
                     if self.flight.inflight() + bytes > cwnd {
+                        self.pacer.on_window_full();
                         return;
                     }
                     let rate = match cc.pacing_rate() {
@@ -430,7 +434,7 @@ impl Sender {
                             Driver::Controller(cc) => cc.send_quantum(),
                             Driver::Oracle { .. } => Bytes::ZERO,
                         };
-                        if let Err(until) = self.pacer.release(now, bytes, quantum) {
+                        if let Err(until) = self.pacer.release(now, bytes, rate, quantum) {
                             self.paced_until = Some(until);
                             return;
                         }
