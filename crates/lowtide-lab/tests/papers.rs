@@ -42,7 +42,7 @@ fn a_variable_link_costs_bbr_delay_because_it_overestimates() {
         assert_eq!(row.holds, Holds::Yes, "{row:?}");
     }
     let ratio = row(&rows, "the RTT on the variable link").ours.unwrap();
-    assert!((3.0..4.5).contains(&ratio), "{ratio}");
+    assert!((1.5..2.2).contains(&ratio), "{ratio}");
     let drawn = figures(&experiment).unwrap();
     let names: Vec<&str> = drawn.iter().map(|d| d.file.as_str()).collect();
     assert_eq!(names, ["rbbr-fig3a", "rbbr-fig3b"]);
@@ -88,7 +88,7 @@ fn the_kalman_filter_does_not_depend_on_alpha_and_an_average_does() {
     let (experiment, rows) = reproduce("rbbr-fig11");
     for claim in [
         "the Kalman filter's throughput",
-        "EWMA's falls",
+        "towards the unfiltered result",
         "at low alpha EWMA",
         "the unfiltered estimate has less",
     ] {
