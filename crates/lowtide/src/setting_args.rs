@@ -6,8 +6,8 @@ use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
-    BytesText, FlowSection, RateText, Resolver, Sections, Setting, SourceText, SpanText, TimeText,
-    Transport,
+    BytesText, FlowSection, HostPacing, RateText, Resolver, Sections, Setting, SourceText,
+    SpanText, TimeText, Transport,
 };
 use lowtide_sim::source::{self, SourceConfig};
 

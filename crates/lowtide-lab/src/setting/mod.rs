@@ -27,7 +27,8 @@ pub use self::quantity::{
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
-    AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport, Value,
+    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
+    Transport, Value,
 };
 use crate::contender::Contender;
 
