@@ -535,37 +535,15 @@ fn an_interrupted_sweep_goes_on_and_loses_nothing() {
 }
 
 #[test]
-fn a_cell_that_fails_is_reported_and_the_others_go_on() {
-    let file = example();
-    let args = [
-        "run",
-        &file,
-        "--vary",
-        "run.duration=6s",
-        "--vary",
-        "link.buffer=2bdp",
-    ];
-    let more = [
-        "--vary",
-        "flows.0.ack_every=0",
+fn a_grid_with_a_cell_that_cannot_be_is_refused_before_anything_runs() {
+    let vary = [
         "--vary",
         "flows.0.ack_every=2",
-        "--json",
+        "--vary",
+        "flows.0.ack_every=0",
     ];
-    let assert = lowtide(&[&args[..], &more].concat()).assert().code(1);
-    let output = assert.get_output();
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let results = json["results"].as_array().unwrap();
-    let done = results
-        .iter()
-        .filter(|r| r["throughput_mbps"].is_number())
-        .count();
-    assert_eq!((results.len(), done), (8, 4));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        stderr.contains("acknowledges at least every 1 packet"),
-        "{stderr}"
-    );
+    let refusal = ["ack_every", "must lie between 1 and 1000"];
+    refused(&[&["run", &example()], &vary[..]].concat(), &refusal);
 }
 
 #[test]
