@@ -104,11 +104,14 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
 }
 
 /// A comparison in each setting, and how long each took, in seconds.
+type Compared = (Vec<(Setting, Comparison)>, Vec<f64>);
+
+/// Compares in each setting.
 fn compare_all(
     args: &Args,
     settings: Vec<Setting>,
     asked: &[Contender],
-) -> Result<(Vec<(Setting, Comparison)>, Vec<f64>), Failure> {
+) -> Result<Compared, Failure> {
     let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
     let options = Options {
         jobs: args.jobs.unwrap_or(0) as usize,
