@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::registry::{self, Spec};
+use lowtide_cc::registry::{self, Entry, Registry, Spec};
 use lowtide_sim::SenderKind;
 
 /// Who sends a group's flows, or takes part in a comparison.
@@ -66,34 +66,37 @@ pub fn sender(spec: &Spec) -> SenderKind {
     }
 }
 
-/// Whom the lab knows by name: the registry's controllers, the oracle, and those that a program
-/// brings along. Whatever resolves names is given one of these.
+/// Whom the lab knows by name: the controllers of a registry, and the oracle. Whatever resolves names
+/// is given one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
-    own: Vec<(String, SenderKind)>,
+    registry: Registry,
 }
 
 impl Contenders {
-    /// Adds a controller of your own. Its name goes before one of the registry.
+    /// With one more controller.
+    ///
+    /// # Errors
+    /// When another has its name.
+    pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
+        let registry = self.registry.with(entry)?;
+        Ok(Self { registry })
+    }
+
+    /// The controllers.
     #[must_use]
-    pub fn with(mut self, name: &str, sender: SenderKind) -> Self {
-        self.own.push((name.to_string(), sender));
-        self
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// Those that are compared when nobody names any: all controllers but the constant window, which
     /// is part of every comparison.
     #[must_use]
     pub fn usual(&self) -> Vec<Contender> {
-        let known = registry::all()
-            .iter()
-            .filter(|entry| entry.name != "window");
-        known
-            .filter_map(|entry| self.parse(entry.name).ok())
-            .chain(self.own.iter().map(|(name, sender)| Contender::Controller {
-                name: name.clone(),
-                sender: sender.clone(),
-            }))
+        let names = self.registry.entries().iter().map(|entry| entry.name);
+        names
+            .filter(|name| *name != "window")
+            .filter_map(|name| self.parse(name).ok())
             .collect()
     }
 
@@ -105,14 +108,9 @@ impl Contenders {
         if spec == ORACLE {
             return Ok(Contender::Oracle);
         }
-        let own = self.own.iter().find(|(name, _)| name == spec);
-        let sender = match own {
-            Some((_, sender)) => sender.clone(),
-            None => sender(&registry::parse(spec)?),
-        };
         Ok(Contender::Controller {
             name: spec.to_string(),
-            sender,
+            sender: sender(&self.registry.parse(spec)?),
         })
     }
 }

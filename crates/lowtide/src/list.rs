@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lowtide_cc::registry;
+use lowtide_lab::contender::Contenders;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -31,9 +31,9 @@ struct ListedParameter {
     values: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut listed: Vec<Listed> = registry::all()
-        .iter()
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let entries = contenders.registry().entries().iter();
+    let mut listed: Vec<Listed> = entries
         .map(|entry| Listed {
             name: entry.name,
             summary: entry.summary,

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use lowtide_cc::registry::{self, Entry};
 use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::*;
@@ -235,8 +236,16 @@ fn files_may_name_controllers_that_a_program_brings_along() {
     let text = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"mine\" }]";
     let file = parse(text).unwrap();
     assert!(file.cells(&Contenders::default()).is_err());
-    let bbr = Contenders::default().parse("bbr").unwrap();
-    let own = Contenders::default().with("mine", bbr.sender());
+    static MINE: Entry = Entry {
+        name: "mine",
+        summary: "BBR by another name",
+        source: "this test",
+        parameters: &[],
+        make: |_, config| registry::build("bbr", config).unwrap(),
+        receiver: None,
+    };
+    let own = Contenders::default().with(&MINE).unwrap();
+    assert!(own.clone().with(&MINE).is_err());
     let cells = file.cells(&own).unwrap();
     assert_eq!(cells[0].setting.controllers(), ["mine"]);
 }

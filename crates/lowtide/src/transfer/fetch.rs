@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::recording::{Recording, Sample};
 use lowtide_quic::Parts;
 use s2n_quic::client::Connect;
@@ -160,8 +161,8 @@ impl Progress {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    runtime()?.block_on(fetch(args))
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    runtime()?.block_on(fetch(args, contenders))
 }
 
 fn client(
@@ -181,10 +182,10 @@ fn client(
         .start()?)
 }
 
-async fn fetch(args: &Args) -> Result<(), Failure> {
+async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let target = address(&args.address)?;
     let statistics = ByConnection::default();
-    let parts = provider(&args.cc)?
+    let parts = provider(contenders, &args.cc)?
         .with_observers(statistics.observers())
         .parts();
     let tls = trust::client(args.ca.as_deref())?;

@@ -15,7 +15,7 @@ mod trust;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use lowtide_cc::registry;
+use lowtide_lab::contender::Contenders;
 use lowtide_quic::Provider;
 use s2n_quic::provider::limits::Limits;
 
@@ -80,8 +80,10 @@ impl Request {
 }
 
 /// The controller that a spec names.
-fn provider(spec: &str) -> Result<Provider, Failure> {
-    registry::parse(spec)
+fn provider(contenders: &Contenders, spec: &str) -> Result<Provider, Failure> {
+    let registry = contenders.registry();
+    registry
+        .parse(spec)
         .map(|spec| Provider::of(&spec))
         .map_err(|e| Failure::input(format!("--cc: {e}")))
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::recording::Sample;
 use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
@@ -142,9 +143,9 @@ fn server(
         .start()?)
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let statistics = ByConnection::default();
-    let parts = provider(&args.cc)?
+    let parts = provider(contenders, &args.cc)?
         .with_observers(statistics.observers())
         .parts();
     let tls = tls(args)?;

@@ -1,0 +1,111 @@
+//! What the command line asks for, and who does it.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use lowtide_cc::registry::{self, Entry};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::scenario_file::ScenarioFile;
+
+#[cfg(feature = "quic")]
+use crate::transfer;
+use crate::{compare, experiment, link, list, output, reproduce, trace};
+
+#[derive(Parser)]
+#[command(name = "lowtide", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run controllers over one link and show who gets what throughput at what delay
+    Compare(Box<compare::Args>),
+    /// Run a scenario file: flows of any kind on one link, its cases and its sweep
+    Run(experiment::RunArgs),
+    /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
+    Sweep(experiment::SweepArgs),
+    /// Run the papers' experiments again and say which claims hold
+    Reproduce(reproduce::Args),
+    /// Print the JSON schema of scenario files, for editors
+    Schema,
+    /// List the controllers and their parameters
+    List(list::Args),
+    /// Describe, convert or generate link traces
+    Trace {
+        #[command(subcommand)]
+        command: trace::Command,
+    },
+    /// Send and receive over QUIC, for 'lowtide fetch' on another machine
+    #[cfg(feature = "quic")]
+    Serve(transfer::serve::Args),
+    /// Measure a transfer over QUIC from or to 'lowtide serve'
+    #[cfg(feature = "quic")]
+    Fetch(Box<transfer::fetch::Args>),
+    /// Run a command behind an emulated link, or put one before a UDP service (Linux)
+    Link(Box<link::Args>),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The command line, and the controllers that it knows by name.
+#[derive(Clone, Debug, Default)]
+pub struct App {
+    contenders: Contenders,
+}
+
+impl App {
+    /// With one more controller.
+    ///
+    /// # Errors
+    /// When another has its name.
+    pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
+        let contenders = self.contenders.with(entry)?;
+        Ok(Self { contenders })
+    }
+
+    /// Does what the arguments of the process ask for; the exit code says how that went: 0 done, 1 a
+    /// run or write failed, 2 bad input.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        run(Cli::parse(), &self.contenders)
+    }
+}
+
+fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
+    let done = match cli.command {
+        Command::Compare(args) => compare::run(&args, contenders),
+        Command::Run(args) => experiment::run(&args, contenders),
+        Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Reproduce(args) => reproduce::run(&args, contenders),
+        Command::Schema => output::print_json(&ScenarioFile::schema()),
+        Command::List(args) => list::run(&args, contenders),
+        Command::Trace { command } => trace::run(&command),
+        #[cfg(feature = "quic")]
+        Command::Serve(args) => transfer::serve::run(&args, contenders),
+        #[cfg(feature = "quic")]
+        Command::Fetch(args) => transfer::fetch::run(&args, contenders),
+        Command::Link(args) => match link::run(&args) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);
+            output::print(&script)
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell when even this fails.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            failure.exit_code()
+        }
+    }
+}

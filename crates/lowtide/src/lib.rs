@@ -1,0 +1,40 @@
+//! The command line of Lowtide, for programs that bring controllers of their own:
+//!
+//! ```no_run
+//! # use lowtide_cc::registry::Entry;
+//! # static MINE: Entry = Entry {
+//! #     name: "mine",
+//! #     summary: "",
+//! #     source: "",
+//! #     parameters: &[],
+//! #     make: |_, config| lowtide_cc::registry::build("bbr", config).unwrap(),
+//! #     receiver: None,
+//! # };
+//! fn main() -> std::process::ExitCode {
+//!     let app = lowtide::App::default().with(&MINE).expect("no other has this name");
+//!     app.run()
+//! }
+//! ```
+//!
+//! Such a program has all of `lowtide`'s commands, with its controller beside the others: in tables,
+//! reports, scenario files, and over the QUIC host. `examples/own-controller` is a whole one.
+
+mod app;
+mod compare;
+mod experiment;
+mod failure;
+mod link;
+mod link_args;
+mod list;
+mod output;
+mod progress;
+mod qlog_version;
+mod reproduce;
+mod run_flags;
+mod setting_args;
+mod sparkline;
+mod trace;
+#[cfg(feature = "quic")]
+mod transfer;
+
+pub use self::app::App;

@@ -1,0 +1,47 @@
+//! Lowtide's command line with a controller of one's own beside the others:
+//! `cargo run --release -- compare --cc modest:share=0.1 --cc bbr --report out`.
+
+use std::process::ExitCode;
+
+use lowtide_cc::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Policy};
+use lowtide_cc::registry::{Domain, Entry, Parameter, Value};
+
+/// BBR that leaves a share of the bandwidth to the queue, so that it drains.
+#[derive(Debug)]
+struct Modest {
+    share: f64,
+}
+
+impl Policy for Modest {
+    fn steady_gain(&self, _model: &Model) -> f64 {
+        1.0 - self.share
+    }
+}
+
+static MODEST: Entry = Entry {
+    name: "modest",
+    summary: "BBR that paces its steady phases below the bandwidth",
+    source: "examples/own-controller",
+    parameters: &[Parameter {
+        name: "share",
+        summary: "share of the bandwidth that is left",
+        default: Value::Real(0.05),
+        domain: Domain::Real { min: 0.0, max: 0.5 },
+    }],
+    make: |values, config| {
+        let share = values.real("share");
+        let max = MaxBandwidth::default();
+        Box::new(Bbr::new(config, Options::DEFAULT, max, Modest { share }))
+    },
+    receiver: None,
+};
+
+fn main() -> ExitCode {
+    match lowtide::App::default().with(&MODEST) {
+        Ok(app) => app.run(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
