@@ -18,3 +18,8 @@ pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
 pub use observer::{AckSeen, LossSeen, Observer};
 pub use path::Path;
+
+/// Compiles and runs the event loop that the project's README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
