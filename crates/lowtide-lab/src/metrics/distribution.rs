@@ -1,15 +1,11 @@
 //! Distributions of delays in constant memory.
 
-use hdrhistogram::Histogram;
 use lowtide_cc::units::Duration;
 
-/// Significant decimal digits of percentiles.
-const DIGITS: u8 = 3;
-
-pub(super) const RESIZES: &str = "a histogram that resizes itself takes every value";
+use super::histogram::Histogram;
 
 /// Delays: mean and maximum exact, percentiles to a microsecond or 0.1 %, whichever is more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// In microseconds.
     histogram: Histogram<u32>,
@@ -18,27 +14,11 @@ pub struct Delays {
     max: Duration,
 }
 
-impl Default for Delays {
-    fn default() -> Self {
-        Self {
-            histogram: new_histogram(),
-            sum_ns: 0,
-            count: 0,
-            max: Duration::ZERO,
-        }
-    }
-}
-
-/// An empty histogram that grows with the largest value.
-pub(super) fn new_histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
-    Histogram::new(DIGITS).expect("three digits are within the library's range of 0 to 5")
-}
-
 impl Delays {
     /// Takes a delay.
     #[inline]
     pub fn record(&mut self, delay: Duration) {
-        self.histogram.record(delay.as_micros()).expect(RESIZES);
+        self.histogram.record(delay.as_micros(), 1);
         self.sum_ns += u128::from(delay.as_nanos());
         self.count += 1;
         self.max = self.max.max(delay);
@@ -46,7 +26,7 @@ impl Delays {
 
     /// Takes all delays of another distribution.
     pub fn merge(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect(RESIZES);
+        self.histogram.merge(&other.histogram);
         self.sum_ns += other.sum_ns;
         self.count += other.count;
         self.max = self.max.max(other.max);
@@ -56,7 +36,7 @@ impl Delays {
     /// delays.
     #[must_use]
     pub fn summary_above(&self, offset: Duration) -> DelaySummary {
-        if self.count == 0 {
+        let Some(percentiles) = self.histogram.percentiles([50.0, 95.0, 99.0]) else {
             let nan = f64::NAN;
             return DelaySummary {
                 mean: nan,
@@ -65,18 +45,17 @@ impl Delays {
                 p99: nan,
                 max: nan,
             };
-        }
-        let offset = offset.as_millis_f64();
-        let percentile = |p| {
-            // The histogram returns the upper end of a bin, which may lie above the maximum.
-            let ms = self.histogram.value_at_percentile(p) as f64 / 1e3;
-            (ms.min(self.max.as_millis_f64()) - offset).max(0.0)
         };
+        let offset = offset.as_millis_f64();
+        let [p50, p95, p99] = percentiles.map(|us| {
+            // The upper end of a bin may lie above the maximum.
+            ((us as f64 / 1e3).min(self.max.as_millis_f64()) - offset).max(0.0)
+        });
         DelaySummary {
             mean: (self.sum_ns as f64 / self.count as f64 / 1e6 - offset).max(0.0),
-            p50: percentile(50.0),
-            p95: percentile(95.0),
-            p99: percentile(99.0),
+            p50,
+            p95,
+            p99,
             max: self.max.as_millis_f64() - offset,
         }
     }
@@ -86,13 +65,10 @@ impl Delays {
     pub fn cdf(&self) -> Vec<(f64, f64)> {
         let mut seen = 0_u64;
         self.histogram
-            .iter_recorded()
-            .map(|step| {
-                seen += step.count_since_last_iteration();
-                (
-                    step.value_iterated_to() as f64 / 1e3,
-                    seen as f64 / self.count as f64,
-                )
+            .bins()
+            .map(|(us, count)| {
+                seen += count;
+                (us as f64 / 1e3, seen as f64 / self.count as f64)
             })
             .collect()
     }

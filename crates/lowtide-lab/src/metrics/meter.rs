@@ -1,5 +1,6 @@
 //! Watches a simulation and measures it, in memory that does not grow with its length.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Time};
@@ -136,22 +137,30 @@ impl Meter {
     /// The RTTs of all flows, for a plot.
     #[must_use]
     pub fn rtt(&self) -> Delays {
-        let mut all = Delays::default();
-        for flow in &self.flows {
-            all.merge(&flow.rtt);
-        }
-        all
+        let all = together(&self.flows, |f| &f.rtt, Delays::merge);
+        all.unwrap_or_default().into_owned()
     }
 
     /// The one-way delays of all flows' packets beyond propagation, for a plot.
     #[must_use]
     pub fn queueing(&self) -> Delays {
-        let mut all = Delays::default();
-        for flow in &self.flows {
-            all.merge(&flow.queueing);
-        }
-        all
+        let all = together(&self.flows, |f| &f.queueing, Delays::merge);
+        all.unwrap_or_default().into_owned()
     }
+}
+
+/// A distribution of several flows; `None` of none.
+fn together<'a, T: Clone>(
+    flows: &'a [FlowMeter],
+    get: fn(&FlowMeter) -> &T,
+    merge: fn(&mut T, &T),
+) -> Option<Cow<'a, T>> {
+    let (first, others) = flows.split_first()?;
+    let mut all = Cow::Borrowed(get(first));
+    for flow in others {
+        merge(all.to_mut(), get(flow));
+    }
+    Some(all)
 }
 
 /// The groups' metrics: the means of their flows', and the group's share of all goodput.
@@ -184,17 +193,9 @@ fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
             link.volume_between(start + to, stop - from)
         }
     };
-    let mut rtt = Delays::default();
-    let mut queueing = Delays::default();
-    let mut self_inflicted: Option<SelfInflicted> = None;
-    for flow in flows {
-        rtt.merge(&flow.rtt);
-        queueing.merge(&flow.queueing);
-        match &mut self_inflicted {
-            None => self_inflicted = Some(flow.self_inflicted.clone()),
-            Some(all) => all.merge(&flow.self_inflicted),
-        }
-    }
+    let rtt = together(flows, |f| &f.rtt, Delays::merge).unwrap_or_default();
+    let queueing = together(flows, |f| &f.queueing, Delays::merge).unwrap_or_default();
+    let self_inflicted = together(flows, |f| &f.self_inflicted, SelfInflicted::merge);
     let least = flows.iter().map(|f| f.least_queueing).min();
     debug_assert!(flows.iter().all(|f| f.life() <= stop.since(start)));
     Seen {

@@ -8,6 +8,7 @@ mod columns;
 mod counts;
 mod distribution;
 mod fairness;
+mod histogram;
 mod meter;
 mod seen;
 mod self_inflicted;

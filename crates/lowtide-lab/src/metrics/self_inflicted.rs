@@ -9,11 +9,10 @@
 
 use std::sync::Arc;
 
-use hdrhistogram::Histogram;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
 
-use super::distribution::{RESIZES, new_histogram};
+use super::histogram::Histogram;
 
 /// Between two deliveries the difference is taken once a millisecond …
 const STEP: Duration = Duration::from_millis(1);
@@ -40,7 +39,7 @@ impl SelfInflicted {
             from_link,
             freshest: Time::ZERO,
             last_delivery: None,
-            histogram: new_histogram(),
+            histogram: Histogram::default(),
         }
     }
 
@@ -70,23 +69,19 @@ impl SelfInflicted {
                     let at = last + interval.div(steps) * n - Duration::from_nanos(1);
                     let best = self.link.freshest_arrival(at - self.from_link, bytes);
                     let excess = (best - self.to_link).since(self.freshest);
-                    self.histogram
-                        .record_n(excess.as_micros(), weight)
-                        .expect(RESIZES);
+                    self.histogram.record(excess.as_micros(), weight);
                 }
             }
         }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect(RESIZES);
+        self.histogram.merge(&other.histogram);
     }
 
     /// The 95th percentile over time, milliseconds; NaN without deliveries.
     pub(super) fn p95_ms(&self) -> f64 {
-        if self.histogram.is_empty() {
-            return f64::NAN;
-        }
-        self.histogram.value_at_percentile(95.0) as f64 / 1e3
+        let p95 = self.histogram.percentiles([95.0]);
+        p95.map_or(f64::NAN, |[us]| us as f64 / 1e3)
     }
 }
