@@ -4,8 +4,8 @@
     ns3/agreement.py [--subset] [--cc NAME]... [--only TEXT] [--seeds N] [--most-seeds N]
                      [--traces DIR] [--jobs N] [--json FILE] [--report docs/fidelity.md]
 
-Needs target/release/lowtide and target/ns3/lowtide-ns3 (ns3/README.md builds both). Exit code 1 when
-fewer cells than the goal agree.
+Needs target/release/lowtide (or the binary that LOWTIDE_BIN names) and target/ns3/lowtide-ns3;
+ns3/README.md builds both. Exit code 1 when fewer cells than the goal agree.
 """
 
 import argparse
@@ -19,7 +19,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SIMULATOR = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"), "release/lowtide")
+TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"))
+SIMULATOR = os.path.abspath(os.environ.get("LOWTIDE_BIN", os.path.join(TARGET, "release/lowtide")))
 NS3 = os.path.join(ROOT, "target/ns3/lowtide-ns3")
 
 CONTROLLERS = ["bbr", "cubic", "newreno", "bbr-acd", "rtt-gain", "bbr-s", "ebcc"]

@@ -10,7 +10,7 @@ use std::error::Error;
 use lowtide_cc::estimators::NoiseBounds;
 use plotters::prelude::*;
 
-#[path = "../tests/censored_link/mod.rs"]
+#[path = "../tests/estimators/censored_link.rs"]
 mod censored_link;
 
 use censored_link::{

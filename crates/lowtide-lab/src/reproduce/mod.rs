@@ -1,6 +1,6 @@
 //! The papers run again: what they print and claim beside what is measured.
 //!
-//! Every file of `experiments/papers/` says what a paper measured, printed and claimed; see
+//! Every file of `papers/` says what a paper measured, printed and claimed; see
 //! [`crate::scenario_file`]. Whether a claim holds is worked out from its expression.
 
 mod document;

@@ -1,4 +1,4 @@
-//! The files of `experiments/papers`, in the program.
+//! The files of `papers/`, in the program.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::scenario_file::{FileError, ScenarioFile};
 macro_rules! papers {
     ($($name:literal),+ $(,)?) => {
         &[$((
-            concat!("experiments/papers/", $name, ".toml"),
-            include_str!(concat!("../../../../experiments/papers/", $name, ".toml")),
+            concat!("papers/", $name, ".toml"),
+            include_str!(concat!("../../papers/", $name, ".toml")),
         )),+]
     };
 }

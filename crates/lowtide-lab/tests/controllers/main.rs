@@ -2,6 +2,7 @@
 
 mod bbr;
 mod bbr3;
+mod delivery;
 mod low_latency_family;
 mod rivals;
 mod setting;

@@ -1,5 +1,5 @@
 //! The estimators against values computed independently, in 60 digits or exact fractions, by
-//! `reference/estimators.py`.
+//! `values/estimators.py`.
 
 use lowtide_cc::estimators::normal::{self, TobitTerms};
 use lowtide_cc::estimators::{
@@ -35,7 +35,7 @@ fn normal_and_tobit_terms_are_right_from_the_centre_to_the_tails() {
     // Beyond |η| = 37.5 densities and tail probabilities lose digits on their way to zero.
     const SUBNORMAL: f64 = 1e-300;
     let mut checked = 0;
-    for (eta, expected) in rows(include_str!("reference/normal.tsv")) {
+    for (eta, expected) in rows(include_str!("values/normal.tsv")) {
         let eta: f64 = eta.parse().unwrap();
         let [pdf, cdf, mills, loss, eth, factor] = expected[..] else {
             panic!("six columns")
@@ -83,7 +83,7 @@ fn beyond_the_tails_the_terms_are_their_limits() {
 #[test]
 fn the_adaptive_kalman_filter_follows_its_equations() {
     let mut filter: Option<AdaptiveKalman> = None;
-    for (name, v) in rows(include_str!("reference/kalman.tsv")) {
+    for (name, v) in rows(include_str!("values/kalman.tsv")) {
         if name == "new" {
             let noise = Noise {
                 state_variance: v[1],
@@ -111,7 +111,7 @@ fn the_adaptive_kalman_filter_follows_its_equations() {
 fn the_tobit_kalman_filter_follows_its_equations_at_every_depth_of_censoring() {
     let mut filter: Option<TobitKalman> = None;
     let mut line = 1;
-    for (name, v) in rows(include_str!("reference/tobit.tsv")) {
+    for (name, v) in rows(include_str!("values/tobit.tsv")) {
         line += 1;
         let noise = || Noise {
             state_variance: v[1],
@@ -162,7 +162,7 @@ fn the_slope_is_exact_for_clocks_far_from_zero() {
     let mut fit = SlopeFit::new();
     let mut checked = 0;
     // Nanoseconds do not fit into floats here.
-    for line in include_str!("reference/slope.tsv").lines() {
+    for line in include_str!("values/slope.tsv").lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let integer = |n: usize| columns[n].parse::<u64>().unwrap();
         match columns[0] {

@@ -2,9 +2,7 @@
 //! corrects, what its learnt noise costs, and what its bounds are for. `docs/estimators.md` has
 //! the same experiments with more runs.
 
-mod censored_link;
-
-use censored_link::{
+use crate::censored_link::{
     CAPACITY, Kind, NOISE, SLOW, UNBOUNDED, at_constant_rate, mean_and_deviation, pacing_itself,
     summary, tracking,
 };

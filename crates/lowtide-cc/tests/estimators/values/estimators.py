@@ -3,7 +3,7 @@
 Written from the equations, in 60 digits (mpmath) or exact fractions, without looking at the Rust
 code. Needs mpmath; writes the .tsv files beside itself:
 
-    pip install mpmath && python crates/lowtide-cc/tests/reference/estimators.py
+    pip install mpmath && python crates/lowtide-cc/tests/estimators/values/estimators.py
 
 All inputs are doubles, printed so that reading them gives the same double; results are rounded to
 doubles once, at the end.

@@ -1,0 +1,6 @@
+//! What runs leave behind: stored cells, figures, logs, verdicts on papers.
+
+mod experiment;
+mod figures;
+mod papers;
+mod qlog;
