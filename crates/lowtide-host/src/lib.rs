@@ -6,15 +6,15 @@
 
 pub mod contract;
 mod driver;
-mod extension;
 mod factory;
 mod flight;
 mod observer;
 mod path;
+mod signal;
 
 pub use driver::{Driver, RoundTrip, SentPacket};
-pub use extension::{default_receiver, signal_repetition};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
-pub use observer::{AckSeen, LossSeen, Observer};
+pub use observer::{AckSeen, LossSeen, Observer, Observers};
 pub use path::Path;
+pub use signal::signal_repetition;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use lowtide_quic::{Provider, certificate::SelfSigned};
+use lowtide_quic::{Controllers, certificate::SelfSigned};
 use rustix::time::{ClockId, clock_gettime};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber, events};
 use s2n_quic::provider::{congestion_controller as stock, limits::Limits};
@@ -102,10 +102,10 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
             .start()?,
         Sender::Alone(spec) => builder
             .with_event(losses.clone())?
-            .with_congestion_controller(Provider::new(spec)?)?
+            .with_congestion_controller(Controllers::new(spec)?)?
             .start()?,
         Sender::Parts(spec) => {
-            let parts = Provider::new(spec)?.parts();
+            let parts = Controllers::new(spec)?.parts();
             builder
                 .with_congestion_controller(parts.controller)?
                 .with_event((parts.events, losses.clone()))?
@@ -135,7 +135,7 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         .with_io("127.0.0.1:0")?
         .with_limits(limits()?)?;
     let client = if let Sender::Parts(_) = sender {
-        let parts = Provider::new("rbbr")?.parts();
+        let parts = Controllers::new("rbbr")?.parts();
         builder
             .with_congestion_controller(parts.controller)?
             .with_event(parts.events)?

@@ -36,7 +36,7 @@ use s2n_quic::{Client, Server};
 
 use self::network::{Dumbbell, Shared};
 use crate::certificate::SelfSigned;
-use crate::provider::Provider;
+use crate::controllers::Controllers;
 
 /// Name in the certificate of virtual servers.
 const SERVER_NAME: &str = "localhost";
@@ -255,12 +255,12 @@ fn start<P: Probe + Send + 'static>(
                 .build()
         };
 
-        let mut provider =
-            Provider::with_controller("receiver", controller.clone()).with_seed(seed);
+        let mut controllers =
+            Controllers::with_controller("receiver", controller.clone()).with_seed(seed);
         if let Some(estimator) = estimator {
-            provider = provider.with_receiver(*estimator);
+            controllers = controllers.with_receiver(*estimator);
         }
-        let parts = provider.parts();
+        let parts = controllers.parts();
         let limits_of_server = limits(ack_delay, initial_rtt)?;
         let server = || -> Result<Server, BoxedError> {
             Ok(Server::builder()
@@ -282,7 +282,7 @@ fn start<P: Probe + Send + 'static>(
             flow: index,
             network: network.clone(),
         });
-        let parts = Provider::with_controller("sender", controller.clone())
+        let parts = Controllers::with_controller("sender", controller.clone())
             .with_seed(seed)
             .with_observer(observer)
             .parts();

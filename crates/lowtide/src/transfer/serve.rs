@@ -19,7 +19,7 @@ use s2n_quic::{Connection, Server};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{ByConnection, SenderState, Statistics};
-use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, limits, provider, runtime};
+use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, controllers, limits, runtime};
 use crate::failure::Failure;
 use crate::output;
 
@@ -144,7 +144,7 @@ fn server(
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let statistics = ByConnection::default();
-    let parts = provider(&args.cc)?
+    let parts = controllers(&args.cc)?
         .with_observers(statistics.observers())
         .parts();
     let tls = tls(args)?;
