@@ -84,6 +84,22 @@ fn processor() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// Answers each stream of one connection with `bytes`.
+async fn serve(mut server: Server, bytes: usize) -> Option<()> {
+    let mut connection = server.accept().await?;
+    while let Ok(Some(mut stream)) = connection.accept_bidirectional_stream().await {
+        static DATA: [u8; 1 << 16] = [0; 1 << 16];
+        for _ in 0..bytes / DATA.len() {
+            let chunk = bytes::Bytes::from_static(&DATA);
+            if stream.send(chunk).await.is_err() {
+                break;
+            }
+        }
+        let _ = stream.close().await;
+    }
+    Some(())
+}
+
 /// `bytes` from a server with this sender.
 async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost, Box<dyn Error>> {
     let builder = Server::builder()
@@ -91,7 +107,7 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         .with_io("127.0.0.1:0")?
         .with_limits(limits()?)?;
     let losses = Losses::default();
-    let mut server = match sender {
+    let server = match sender {
         Sender::StockBbr => builder
             .with_event(losses.clone())?
             .with_congestion_controller(stock::Bbr::default())?
@@ -115,20 +131,7 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         }
     };
     let address = server.local_addr()?;
-    let served = tokio::spawn(async move {
-        let mut connection = server.accept().await?;
-        while let Ok(Some(mut stream)) = connection.accept_bidirectional_stream().await {
-            static DATA: [u8; 1 << 16] = [0; 1 << 16];
-            for _ in 0..bytes / DATA.len() {
-                let chunk = bytes::Bytes::from_static(&DATA);
-                if stream.send(chunk).await.is_err() {
-                    break;
-                }
-            }
-            let _ = stream.close().await;
-        }
-        Some(())
-    });
+    let served = tokio::spawn(serve(server, bytes));
 
     let builder = Client::builder()
         .with_tls(own.certificate.as_str())?

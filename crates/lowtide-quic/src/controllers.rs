@@ -8,8 +8,10 @@ use lowtide_host::{Factory, Make, Observer, Observers};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
 use crate::connection::{Connections, Link};
+use crate::events::Events;
 use crate::host::Host;
-use crate::parts::Parts;
+use crate::interceptor::Interceptor;
+use crate::slot::Datagrams;
 
 /// A controller of the registry for the connections of an s2n-quic endpoint.
 ///
@@ -88,7 +90,14 @@ impl Controllers {
             factory: self.factory,
             connections: Some(connections.clone()),
         };
-        Parts::new(controller, &connections)
+        Parts {
+            controller,
+            interceptor: Interceptor::new(connections.clone()),
+            datagrams: Datagrams {
+                connections: connections.clone(),
+            },
+            events: Events { connections },
+        }
     }
 
     #[cfg(test)]
@@ -107,4 +116,32 @@ impl Endpoint for Controllers {
         };
         Host::new(self.factory.clone(), link, path.max_datagram_size)
     }
+}
+
+/// What one endpoint needs to speak RBBR's extension:
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let parts = lowtide_quic::Rbbr::default().parts();
+/// let server = s2n_quic::Server::builder()
+///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
+///     .with_io("0.0.0.0:4433")?
+///     .with_congestion_controller(parts.controller)?
+///     .with_event(parts.events)?
+///     .with_packet_interceptor(parts.interceptor)?
+///     .with_datagram(parts.datagrams)?
+///     .start()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Parts {
+    /// The congestion controllers.
+    pub controller: Controllers,
+    /// The event subscriber.
+    pub events: Events,
+    /// The packet interceptor.
+    pub interceptor: Interceptor,
+    /// The datagram provider.
+    pub datagrams: Datagrams,
 }

@@ -25,13 +25,12 @@ mod events;
 mod host;
 mod interceptor;
 mod pacer;
-mod parts;
 mod slot;
 mod typed;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
-pub use controllers::Controllers;
+pub use controllers::{Controllers, Parts};
 pub use events::{ConnectionCounter, Context, Events};
 pub use host::{Host, PacketInfo};
 pub use interceptor::Interceptor;
@@ -39,7 +38,6 @@ pub use interceptor::Interceptor;
 pub use interceptor::fuzz_payload;
 pub use lowtide_cc::controllers::rbbr::frame;
 pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
-pub use parts::Parts;
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};
 pub use typed::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,

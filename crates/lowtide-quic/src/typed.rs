@@ -2,9 +2,8 @@
 
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
-use crate::controllers::Controllers;
+use crate::controllers::{Controllers, Parts};
 use crate::host::Host;
-use crate::parts::Parts;
 
 macro_rules! types {
     ($($room:ident::$entry:ident as $type:ident = $name:literal;)*) => {
