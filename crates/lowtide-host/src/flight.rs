@@ -15,7 +15,7 @@ use crate::driver::SentPacket;
 
 /// How much later than by the transport's clock a packet may have left: what a task may wait for a
 /// processor.
-const MOST_SLACK: Duration = Duration::from_millis(10);
+const MAX_SLACK: Duration = Duration::from_millis(10);
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ impl Flight {
             .position(|number| number == Some(wire_number))
             .or_else(|| {
                 since
-                    .take_while(|s| s.at.since(at) <= MOST_SLACK)
+                    .take_while(|s| s.at.since(at) <= MAX_SLACK)
                     .map(|s| s.wire_number)
                     .position(|number| number == Some(wire_number))
             })?;

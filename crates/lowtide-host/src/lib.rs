@@ -6,18 +6,18 @@
 
 pub mod contract;
 mod driver;
-mod extension;
 mod factory;
 mod flight;
 mod observer;
 mod path;
+mod signal;
 
 pub use driver::{Driver, RoundTrip, SentPacket};
-pub use extension::{default_receiver, signal_repetition};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
-pub use observer::{AckSeen, LossSeen, Observer};
+pub use observer::{AckSeen, LossSeen, Observer, Observers};
 pub use path::Path;
+pub use signal::signal_repetition;
 
 /// Compiles and runs the event loop that the project's README shows.
 #[cfg(doctest)]

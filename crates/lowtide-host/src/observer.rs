@@ -1,6 +1,7 @@
 //! What can be watched of a controller and its host, in real connections and simulated ones.
 
 use std::fmt;
+use std::sync::Arc;
 
 use lowtide_cc::Controller;
 use lowtide_cc::controller::{AckedPacket, LostPacket, PacketSent};
@@ -47,3 +48,7 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// Packets were declared lost. The controller has been told.
     fn on_loss(&self, _loss: &LossSeen<'_>) {}
 }
+
+/// Gives each connection's controller its observer, by the connection's number where the host knows
+/// it.
+pub type Observers = Arc<dyn Fn(Option<u64>) -> Option<Arc<dyn Observer>> + Send + Sync>;

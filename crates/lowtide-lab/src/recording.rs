@@ -147,7 +147,7 @@ impl Controller for Shown {
 }
 
 /// More samples of the RTT or lost packets than there can be in one sample are not replayed.
-const MOST_OF_A_SAMPLE: u32 = 100_000;
+const MAX_OF_A_SAMPLE: u32 = 100_000;
 
 impl Recording {
     fn least_rtt_us(&self) -> u64 {
@@ -173,7 +173,7 @@ impl Recording {
                 });
             }
             if sample.lost_packets > 0 {
-                let packets: Vec<LostPacket> = (0..sample.lost_packets.min(MOST_OF_A_SAMPLE))
+                let packets: Vec<LostPacket> = (0..sample.lost_packets.min(MAX_OF_A_SAMPLE))
                     .map(|_| lost_packet(now))
                     .collect();
                 let bytes = Bytes::new(sample.lost_bytes);
@@ -203,7 +203,7 @@ impl Recording {
                 bytes: Bytes::new(sample.acked_bytes),
                 sent_at: now,
             }];
-            let count = sample.rtts.min(MOST_OF_A_SAMPLE);
+            let count = sample.rtts.min(MAX_OF_A_SAMPLE);
             for index in 0..count.max(1) {
                 let rtt = match index {
                     _ if count == 0 => None,

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::worker::{Egress, Ingress};
 
 /// Clients that are served at once. Anybody can send, so that there must be a bound.
-const MOST_CLIENTS: usize = 1024;
+const MAX_CLIENTS: usize = 1024;
 
 /// A client that has been silent for so long makes room for another when there are too many.
 const IDLE: Duration = Duration::from_secs(30);
@@ -74,7 +74,7 @@ impl Clients {
             known.last_used = now;
             return Some(known.socket.clone());
         }
-        if table.clients.len() >= MOST_CLIENTS {
+        if table.clients.len() >= MAX_CLIENTS {
             let idle = table.clients.iter().min_by_key(|(_, c)| c.last_used);
             let (number, address) = idle
                 .filter(|(_, c)| now.duration_since(c.last_used) > IDLE)

@@ -8,7 +8,7 @@ use crate::distribution::{Distribution, Percentiles};
 /// A packet later than this counts as late.
 const LATE: Duration = Duration::from_millis(1);
 /// More late packets than this, and the emulation was not faithful.
-const MOST_LATE: f64 = 0.01;
+const MAX_LATE: f64 = 0.01;
 
 /// What is counted of a direction while it runs.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl DirectionSummary {
     }
 
     fn complaints(&self, way: &str, complaints: &mut Vec<String>) {
-        if self.late_share > MOST_LATE {
+        if self.late_share > MAX_LATE {
             complaints.push(format!(
                 "{way}: {:.1} % of the packets were sent on more than 1 ms late (p99 {:.2} ms)",
                 self.late_share * 100.0,

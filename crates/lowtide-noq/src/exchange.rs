@@ -9,7 +9,7 @@ use lowtide_host::signal_repetition;
 
 /// The signal is repeated only after so many packets: who hardly sends would keep an idle connection awake for ever, as
 /// DATAGRAM frames are acknowledged.
-const LEAST_PACKETS: u64 = 4;
+const MIN_PACKETS: u64 = 4;
 
 #[derive(Debug, Default)]
 struct State {
@@ -74,7 +74,7 @@ impl Exchange {
         state.sent += sent;
         // An estimator starts suspended.
         let told = state.told.unwrap_or(PeerSignal::Suspend);
-        let repeat = state.sent >= max_datagram * LEAST_PACKETS
+        let repeat = state.sent >= max_datagram * MIN_PACKETS
             && now.since(state.told_at) >= signal_repetition(round_trip);
         state.due = signal.is_some_and(|signal| signal != told || repeat);
         if state.due

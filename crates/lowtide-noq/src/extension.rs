@@ -8,7 +8,6 @@ use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr::frame::{Frame, LENGTH};
 use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_host::default_receiver;
 use noq_proto::ConnectionStats;
 use noq_proto::congestion::Controller;
 
@@ -50,21 +49,17 @@ struct Seen {
 
 impl Extension {
     /// The extension of the connection whose controller this is a copy of:
-    /// `connection.congestion_state(PathId::ZERO)`. With a controller that is not Lowtide's, it only
-    /// estimates for the peer.
-    ///
-    /// # Panics
-    /// When the registry has no `rbbr`, whose estimator this runs.
+    /// `connection.congestion_state(PathId::ZERO)`. Its estimator has the settings of
+    /// [`Controllers::with_receiver`](crate::Controllers::with_receiver). With a controller that is
+    /// not Lowtide's, the extension only estimates for the peer, with the default settings.
     #[must_use]
     pub fn new(controller: Box<dyn Controller>) -> Self {
-        Self::with_receiver(controller, default_receiver())
-    }
-
-    /// The same with an estimator of your own settings.
-    #[must_use]
-    pub fn with_receiver(controller: Box<dyn Controller>, receiver: ReceiverConfig) -> Self {
+        let host = host_of(controller);
+        let receiver = host
+            .as_ref()
+            .map_or(ReceiverConfig::DEFAULT, |h| h.receiver());
         Self {
-            exchange: exchange_of(controller),
+            exchange: host.map(|h| h.exchange().clone()),
             receiver: Receiver::new(&receiver),
             clock: Clock::default(),
             interval: receiver.interval,
@@ -77,7 +72,7 @@ impl Extension {
 
     /// The connection has a new path, of whose controller this is a copy.
     pub fn set_controller(&mut self, controller: Box<dyn Controller>) {
-        self.exchange = exchange_of(controller);
+        self.exchange = host_of(controller).map(|h| h.exchange().clone());
     }
 
     #[cfg(feature = "noq")]
@@ -173,7 +168,7 @@ impl Extension {
     }
 }
 
-fn exchange_of(controller: Box<dyn Controller>) -> Option<Arc<Exchange>> {
-    let host = controller.into_any().downcast::<Host>().ok()?;
-    Some(host.exchange().clone())
+/// The controller's host; `None` when the controller is not ours.
+fn host_of(controller: Box<dyn Controller>) -> Option<Box<Host>> {
+    controller.into_any().downcast().ok()
 }

@@ -9,30 +9,17 @@
 //!   is set right at each acknowledgment.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_host::{Factory, Flight, Observer, Path, Sent};
+use lowtide_host::{Factory, Flight, Path, Sent};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerMetrics};
 
 use crate::clock::Clock;
 use crate::exchange::Exchange;
-
-/// What a transport's controllers are made with.
-#[derive(Clone)]
-pub(crate) struct Setup {
-    pub(crate) factory: Arc<Factory>,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-}
-
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").finish_non_exhaustive()
-    }
-}
 
 /// An acknowledgment that the controller has not been told of; its packets are in `Inner::acked`.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +45,7 @@ struct Inner {
 /// A core's controller on one path of a noq connection.
 #[derive(Debug)]
 pub struct Host {
-    setup: Setup,
+    factory: Factory,
     exchange: Arc<Exchange>,
     initial_window: u64,
     // noq asks for the window through a shared reference, and that may end the keeping of an
@@ -67,12 +54,12 @@ pub struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(setup: Setup, exchange: Arc<Exchange>, max_datagram_size: u16) -> Self {
+    pub(crate) fn new(factory: Factory, exchange: Arc<Exchange>, max_datagram_size: u16) -> Self {
         let max_datagram = Bytes::new(u64::from(max_datagram_size).max(1));
-        let mut path = Path::new(setup.factory.build(max_datagram));
-        path.set_observer(setup.observer.clone());
+        let mut path = factory.path(max_datagram);
+        path.set_observer(factory.observer(None));
         Self {
-            setup,
+            factory,
             exchange,
             initial_window: path.core().cwnd().get(),
             inner: Mutex::new(Inner {
@@ -91,6 +78,11 @@ impl Host {
 
     pub(crate) fn exchange(&self) -> &Arc<Exchange> {
         &self.exchange
+    }
+
+    /// The estimator for peers that send with RBBR.
+    pub(crate) fn receiver(&self) -> ReceiverConfig {
+        self.factory.receiver()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -271,7 +263,7 @@ impl Controller for Host {
     /// the new port may be a new way. Extensions keep their hold on the copy.
     fn clone_box(&self) -> Box<dyn Controller> {
         let size = u16::try_from(self.lock().max_datagram.get()).unwrap_or(u16::MAX);
-        Box::new(Self::new(self.setup.clone(), self.exchange.clone(), size))
+        Box::new(Self::new(self.factory.clone(), self.exchange.clone(), size))
     }
 
     fn initial_window(&self) -> u64 {

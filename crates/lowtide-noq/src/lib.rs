@@ -23,5 +23,6 @@ mod run;
 pub use controllers::Controllers;
 pub use extension::Extension;
 pub use host::Host;
+pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
 #[cfg(feature = "noq")]
 pub use run::run;

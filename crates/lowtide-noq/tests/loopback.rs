@@ -11,7 +11,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 
 /// Far more than it takes.
-const MOST_BYTES: usize = 4_000_000_000;
+const MAX_BYTES: usize = 4_000_000_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn feedback_flows_beside_a_download() {
@@ -51,7 +51,7 @@ async fn feedback_flows_beside_a_download() {
     let mut received = 0;
     while notes.lock().unwrap().feedback.len() < 10 {
         received += stream.read_chunk(1 << 20).await.unwrap().unwrap().len();
-        assert!(received < MOST_BYTES, "no feedback");
+        assert!(received < MAX_BYTES, "no feedback");
     }
     connection.close(0_u32.into(), b"");
     assert!(

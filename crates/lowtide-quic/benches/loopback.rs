@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use lowtide_quic::{Provider, certificate::SelfSigned};
+use lowtide_quic::{Controllers, certificate::SelfSigned};
 use rustix::time::{ClockId, clock_gettime};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber, events};
 use s2n_quic::provider::{congestion_controller as stock, limits::Limits};
@@ -84,6 +84,22 @@ fn processor() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// Answers each stream of one connection with `bytes`.
+async fn serve(mut server: Server, bytes: usize) -> Option<()> {
+    let mut connection = server.accept().await?;
+    while let Ok(Some(mut stream)) = connection.accept_bidirectional_stream().await {
+        static DATA: [u8; 1 << 16] = [0; 1 << 16];
+        for _ in 0..bytes / DATA.len() {
+            let chunk = bytes::Bytes::from_static(&DATA);
+            if stream.send(chunk).await.is_err() {
+                break;
+            }
+        }
+        let _ = stream.close().await;
+    }
+    Some(())
+}
+
 /// `bytes` from a server with this sender.
 async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost, Box<dyn Error>> {
     let builder = Server::builder()
@@ -91,7 +107,7 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         .with_io("127.0.0.1:0")?
         .with_limits(limits()?)?;
     let losses = Losses::default();
-    let mut server = match sender {
+    let server = match sender {
         Sender::StockBbr => builder
             .with_event(losses.clone())?
             .with_congestion_controller(stock::Bbr::default())?
@@ -102,10 +118,10 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
             .start()?,
         Sender::Alone(spec) => builder
             .with_event(losses.clone())?
-            .with_congestion_controller(Provider::new(spec)?)?
+            .with_congestion_controller(Controllers::new(spec)?)?
             .start()?,
         Sender::Parts(spec) => {
-            let parts = Provider::new(spec)?.parts();
+            let parts = Controllers::new(spec)?.parts();
             builder
                 .with_congestion_controller(parts.controller)?
                 .with_event((parts.events, losses.clone()))?
@@ -115,27 +131,14 @@ async fn transfer(own: &SelfSigned, sender: Sender, bytes: usize) -> Result<Cost
         }
     };
     let address = server.local_addr()?;
-    let served = tokio::spawn(async move {
-        let mut connection = server.accept().await?;
-        while let Ok(Some(mut stream)) = connection.accept_bidirectional_stream().await {
-            static DATA: [u8; 1 << 16] = [0; 1 << 16];
-            for _ in 0..bytes / DATA.len() {
-                let chunk = bytes::Bytes::from_static(&DATA);
-                if stream.send(chunk).await.is_err() {
-                    break;
-                }
-            }
-            let _ = stream.close().await;
-        }
-        Some(())
-    });
+    let served = tokio::spawn(serve(server, bytes));
 
     let builder = Client::builder()
         .with_tls(own.certificate.as_str())?
         .with_io("127.0.0.1:0")?
         .with_limits(limits()?)?;
     let client = if let Sender::Parts(_) = sender {
-        let parts = Provider::new("rbbr")?.parts();
+        let parts = Controllers::new("rbbr")?.parts();
         builder
             .with_congestion_controller(parts.controller)?
             .with_event(parts.events)?

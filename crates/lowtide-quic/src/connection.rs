@@ -34,7 +34,7 @@ const NO_NUMBER: u64 = u64::MAX;
 
 /// Most ranges that are kept of one packet's ACK frames. More do not fit into a packet of 1500
 /// bytes, but a jumbo packet may have them; the controller then falls back to the newest packets.
-const MOST_RANGES: usize = 1024;
+const MAX_RANGES: usize = 1024;
 
 /// Feedback that the controller has not seen.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ impl Connection {
             acked.carrier = carrier;
             acked.ranges.clear();
         }
-        if acked.ranges.len() < MOST_RANGES {
+        if acked.ranges.len() < MAX_RANGES {
             acked.ranges.push(range);
         }
     }

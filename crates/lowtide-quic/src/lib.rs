@@ -20,24 +20,26 @@
 pub mod certificate;
 mod clock;
 mod connection;
-mod controller;
+mod controllers;
 mod events;
+mod host;
 mod interceptor;
 mod pacer;
-mod provider;
 mod slot;
+mod typed;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
-pub use controller::{Host, PacketInfo};
+pub use controllers::{Controllers, Parts};
 pub use events::{ConnectionCounter, Context, Events};
+pub use host::{Host, PacketInfo};
 pub use interceptor::Interceptor;
 #[cfg(fuzzing)]
 pub use interceptor::fuzz_payload;
 pub use lowtide_cc::controllers::rbbr::frame;
-pub use lowtide_host::{AckSeen, LossSeen, Make, Observer};
-pub use provider::{
-    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Controllers, Copa, Cubic, Ebcc, NewReno,
-    Observers, Parts, Provider, Rbbr, RttGain, Vegas, Window,
-};
+pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};
+pub use typed::{
+    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,
+    Vegas, Window,
+};

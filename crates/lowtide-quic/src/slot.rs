@@ -35,7 +35,7 @@ pub(crate) const PLACEHOLDER: [u8; PLACEHOLDER_DATA + 2] = {
 };
 
 /// What a packet must have room for: a larger one would make s2n-quic drop the length.
-const LEAST_ROOM: usize = PLACEHOLDER.len() + 8;
+const MIN_ROOM: usize = PLACEHOLDER.len() + 8;
 
 /// The datagram provider. Applications' own datagrams are not possible beside it.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Sender for Slot {
             return;
         };
         // Writes beyond the room are unchecked in release builds.
-        if packet.remaining_capacity() >= LEAST_ROOM
+        if packet.remaining_capacity() >= MIN_ROOM
             && packet.write_datagram(&PLACEHOLDER[2..]).is_ok()
         {
             connection.open_slot();

@@ -17,11 +17,11 @@ use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
 
 /// Values over time of one report. They take 2.7 bytes each; all that is bounded here is 3.9 MB, so
 /// that a report stays below 5 MB with whatever is lost in it.
-const MOST_VALUES: usize = 1_100_000;
+const MAX_VALUES: usize = 1_100_000;
 /// Changes of phase of one report, some eight bytes each.
-const MOST_CHANGES: usize = 60_000;
+const MAX_CHANGES: usize = 60_000;
 /// Points of distributions of one report, some fifteen bytes each.
-const MOST_POINTS: usize = 32_000;
+const MAX_POINTS: usize = 32_000;
 /// Points of one distribution; as smooth as a screen shows.
 const CDF_POINTS: usize = 400;
 
@@ -131,9 +131,9 @@ impl<'a> Data<'a> {
         let values: usize = timelines().map(values).sum();
         let entries: usize = runs.iter().map(|r| r.comparison.entries.len()).sum();
         let thinning = Thinning {
-            factor: values.div_ceil(MOST_VALUES).max(1),
+            factor: values.div_ceil(MAX_VALUES).max(1),
             resolution: track_resolution(&|| timelines().flat_map(Timeline::flows)),
-            points: (MOST_POINTS / (2 * entries.max(1))).min(CDF_POINTS),
+            points: (MAX_POINTS / (2 * entries.max(1))).min(CDF_POINTS),
         };
         Ok(Self {
             about: &report.about,
@@ -191,7 +191,7 @@ fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -
             .sum()
     };
     let coarsest = Duration::from_secs(60);
-    while resolution < coarsest && count(resolution) > MOST_CHANGES {
+    while resolution < coarsest && count(resolution) > MAX_CHANGES {
         resolution = (resolution * 2).max(Duration::from_millis(1));
     }
     resolution

@@ -101,7 +101,7 @@ impl<'a> Report<'a> {
     /// When a link cannot be made again or the file cannot be written.
     pub fn write(mut self, path: &Path) -> io::Result<()> {
         self.sweeps.retain(Sweep::is_grid);
-        let room = sweep::MOST_NUMBERS / self.sweeps.len().max(1);
+        let room = sweep::MAX_NUMBERS / self.sweeps.len().max(1);
         self.sweeps = self.sweeps.into_iter().map(|s| s.bounded(room)).collect();
         let data = Data::new(&self).map_err(io::Error::other)?;
         let page = Page {

@@ -13,7 +13,7 @@ use crate::run::FailedRun;
 use crate::scenario_file::ScenarioFile;
 
 /// Numbers of all sweeps of one report, some seven bytes each.
-pub(super) const MOST_NUMBERS: usize = 450_000;
+pub(super) const MAX_NUMBERS: usize = 450_000;
 
 /// A scenario file's cells with everything that was measured in them.
 #[derive(Clone, Debug, Serialize)]

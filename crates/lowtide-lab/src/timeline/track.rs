@@ -3,9 +3,9 @@
 use lowtide_cc::units::{Duration, Time};
 
 /// Changes that are kept before the resolution is halved.
-const MOST_CHANGES: usize = 4_096;
+const MAX_CHANGES: usize = 4_096;
 /// States beyond this many are all shown as the last one.
-const MOST_STATES: usize = 32;
+const MAX_STATES: usize = 32;
 
 /// A state over time, as the moments at which it changed. Memory is bounded: when changes are many,
 /// the shortest stays are given to the state before them.
@@ -27,14 +27,14 @@ impl Track {
         let known = self.states.iter().position(|s| s == name);
         let state = match known {
             Some(state) => state,
-            None if self.states.len() < MOST_STATES => {
+            None if self.states.len() < MAX_STATES => {
                 self.states.push(name.to_string());
                 self.states.len() - 1
             }
-            None => MOST_STATES - 1,
+            None => MAX_STATES - 1,
         };
         self.push(now, state as u8);
-        if self.changes.len() > MOST_CHANGES {
+        if self.changes.len() > MAX_CHANGES {
             let least = self.resolution.max(Duration::from_micros(500)) * 2;
             self.coarsen(least);
         }
@@ -110,8 +110,8 @@ mod tests {
         for n in 0..100_000_u64 {
             track.set(at(n), &format!("state {}", n % 100));
         }
-        assert!(track.changes().len() <= MOST_CHANGES);
-        assert_eq!(track.states().len(), MOST_STATES);
+        assert!(track.changes().len() <= MAX_CHANGES);
+        assert_eq!(track.states().len(), MAX_STATES);
         assert!(track.changes().is_sorted_by_key(|(time, _)| *time));
     }
 }

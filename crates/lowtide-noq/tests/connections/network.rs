@@ -340,40 +340,27 @@ impl Run {
 
     /// Lets an end do all that it can do now.
     fn serve(&mut self, which: usize) {
-        let (now, time) = (self.instant(), self.now);
-        let end = &mut self.ends[which];
-        let Some((handle, connection)) = &mut end.connection else {
+        if self.ends[which].connection.is_none() {
             return;
-        };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = end.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
         }
-        while let Some(event) = connection.poll() {
-            match event {
-                Event::Connected => end.is_up = true,
-                Event::Stream(StreamEvent::Opened { dir }) => {
-                    end.stream = connection.streams().accept(dir).or(end.stream);
-                }
-                Event::ConnectionLost { reason } => panic!("end {which}: {reason}"),
-                _ => {}
-            }
+        let now = self.instant();
+        self.ends[which].take_events();
+        self.ends[which].exchange(now);
+        if self.ends[which].is_up {
+            self.forge(which);
         }
-        if end.has_extension && end.is_up {
-            let extension = end.extension.get_or_insert_with(|| {
-                let controller = connection.congestion_state(PathId::ZERO).unwrap();
-                Extension::new(controller.clone_box())
-            });
-            while let Some(payload) = connection.datagrams().recv() {
-                extension.on_datagram(now, &payload);
-            }
-            extension.on_received(now, &connection.stats());
-            if let Some(payload) = extension.poll_datagram(now) {
-                connection.datagrams().send(payload, true).unwrap();
-            }
+        if which == 0 && self.ends[which].is_up {
+            self.write();
+        } else {
+            self.read(which);
         }
-        if end.is_up
+        self.transmit(which);
+    }
+
+    /// Sends what a forger of this end has ready.
+    fn forge(&mut self, which: usize) {
+        let time = self.now;
+        if let Some((_, connection)) = &mut self.ends[which].connection
             && let Some((forger, forge)) = &mut self.forger
             && *forger == which
             && time >= self.next_forgery
@@ -382,43 +369,68 @@ impl Run {
             self.next_forgery = time + FORGERY_PERIOD;
             connection.datagrams().send(payload.into(), true).unwrap();
         }
-        if which == 0 && end.is_up {
-            let stream = *end
-                .stream
-                .get_or_insert_with(|| connection.streams().open(Dir::Uni).unwrap());
-            let mut left = match self.source {
-                Source::Bulk => u64::MAX,
-                Source::Bytes(total) => total - self.written,
-                Source::Every(period, bytes) => {
-                    let is_due = time >= self.next_write;
-                    if is_due {
-                        self.next_write = time + period;
-                    }
-                    if is_due { bytes } else { 0 }
+    }
+
+    /// The sender's application writes what its source has and flow control admits.
+    fn write(&mut self) {
+        let end = &mut self.ends[0];
+        let Some((_, connection)) = &mut end.connection else {
+            return;
+        };
+        let stream = *end
+            .stream
+            .get_or_insert_with(|| connection.streams().open(Dir::Uni).unwrap());
+        let mut left = match self.source {
+            Source::Bulk => u64::MAX,
+            Source::Bytes(total) => total - self.written,
+            Source::Every(period, bytes) => {
+                let is_due = self.now >= self.next_write;
+                if is_due {
+                    self.next_write = self.now + period;
                 }
+                if is_due { bytes } else { 0 }
+            }
+        };
+        static DATA: [u8; 1 << 16] = [0; 1 << 16];
+        while left > 0 {
+            let chunk = &DATA[..DATA.len().min(left as usize)];
+            let Ok(written) = connection.send_stream(stream).write(chunk) else {
+                break;
             };
-            static DATA: [u8; 1 << 16] = [0; 1 << 16];
-            while left > 0 {
-                let chunk = &DATA[..DATA.len().min(left as usize)];
-                let Ok(written) = connection.send_stream(stream).write(chunk) else {
-                    break;
-                };
-                left -= written as u64;
-                self.written += written as u64;
-            }
-        } else if let Some(stream) = end.stream {
-            let mut stream = connection.recv_stream(stream);
-            if let Ok(mut chunks) = stream.read(true) {
-                while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                    let bytes = chunk.bytes.len() as u64;
-                    self.seen.delivered += bytes;
-                    if time >= self.quarter {
-                        self.received += bytes;
-                    }
-                }
-                let _ = chunks.finalize();
-            }
+            left -= written as u64;
+            self.written += written as u64;
         }
+    }
+
+    /// The receiver's application reads all there is.
+    fn read(&mut self, which: usize) {
+        let end = &mut self.ends[which];
+        let Some(stream) = end.stream else {
+            return;
+        };
+        let Some((_, connection)) = &mut end.connection else {
+            return;
+        };
+        let mut stream = connection.recv_stream(stream);
+        if let Ok(mut chunks) = stream.read(true) {
+            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                let bytes = chunk.bytes.len() as u64;
+                self.seen.delivered += bytes;
+                if self.now >= self.quarter {
+                    self.received += bytes;
+                }
+            }
+            let _ = chunks.finalize();
+        }
+    }
+
+    /// Hands the packets that may leave now to the network.
+    fn transmit(&mut self, which: usize) {
+        let (now, time) = (self.instant(), self.now);
+        let end = &mut self.ends[which];
+        let Some((_, connection)) = &mut end.connection else {
+            return;
+        };
         let (mut sent, mut buffer) = (Vec::new(), Vec::new());
         let most = NonZeroUsize::new(10).unwrap();
         while let Some(transmit) = connection.poll_transmit(now, most, &mut buffer) {
@@ -441,6 +453,51 @@ impl Run {
             };
             let direction = Direction::BOTH[which];
             self.network.send(time, direction, packet, &mut self.seen);
+        }
+    }
+}
+
+impl End {
+    /// What happened on the connection since the last call.
+    fn take_events(&mut self) {
+        let Some((handle, connection)) = &mut self.connection else {
+            return;
+        };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected => self.is_up = true,
+                Event::Stream(StreamEvent::Opened { dir }) => {
+                    self.stream = connection.streams().accept(dir).or(self.stream);
+                }
+                Event::ConnectionLost { reason } => panic!("{}: {reason}", self.address),
+                _ => {}
+            }
+        }
+    }
+
+    /// RBBR's extension, in the order that [`Extension`] asks for.
+    fn exchange(&mut self, now: Instant) {
+        if !self.has_extension || !self.is_up {
+            return;
+        }
+        let Some((_, connection)) = &mut self.connection else {
+            return;
+        };
+        let extension = self.extension.get_or_insert_with(|| {
+            let controller = connection.congestion_state(PathId::ZERO).unwrap();
+            Extension::new(controller.clone_box())
+        });
+        while let Some(payload) = connection.datagrams().recv() {
+            extension.on_datagram(now, &payload);
+        }
+        extension.on_received(now, &connection.stats());
+        if let Some(payload) = extension.poll_datagram(now) {
+            connection.datagrams().send(payload, true).unwrap();
         }
     }
 }

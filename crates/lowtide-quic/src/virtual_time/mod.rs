@@ -30,13 +30,13 @@ use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use s2n_quic::client::Connect;
-use s2n_quic::provider::io::testing::{Executor, Handle, primary, spawn, time};
+use s2n_quic::provider::io::testing::{Executor, Handle, Io, primary, spawn, time};
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
 use self::network::{Dumbbell, Shared};
 use crate::certificate::SelfSigned;
-use crate::provider::Provider;
+use crate::controllers::{Controllers, Parts};
 
 /// Name in the certificate of virtual servers.
 const SERVER_NAME: &str = "localhost";
@@ -54,6 +54,9 @@ const CHUNK: usize = 1 << 16;
 /// too small, or a bulk sender would be taken for application-limited. The data are all the same
 /// zeros, so that it takes no memory.
 const SEND_BUFFER: u32 = 1 << 26;
+
+/// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
+const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
 
 /// The streams of randomness that a flow's seed gives its endpoints.
 const SERVER_STREAM: u64 = 1;
@@ -219,6 +222,63 @@ fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
     }
 }
 
+/// What the endpoints of a run are built with.
+struct Endpoints<'a> {
+    handle: &'a Handle,
+    certificate: &'a SelfSigned,
+    packet_size: u16,
+    initial_rtt: Duration,
+}
+
+impl Endpoints<'_> {
+    fn io(&self) -> std::io::Result<Io> {
+        self.handle
+            .builder()
+            .with_base_mtu(1228)
+            .with_initial_mtu(self.packet_size)
+            .with_max_mtu(self.packet_size)
+            .build()
+    }
+
+    fn server(&self, parts: Parts, ack_delay: StdDuration, seed: u64) -> Result<Server, Error> {
+        let limits = limits(ack_delay, self.initial_rtt)?;
+        let tls = (
+            self.certificate.certificate.as_str(),
+            self.certificate.key.as_str(),
+        );
+        let server = || -> Result<Server, BoxedError> {
+            Ok(Server::builder()
+                .with_io(self.io()?)?
+                .with_tls(tls)?
+                .with_limits(limits)?
+                .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
+                .with_congestion_controller(parts.controller)?
+                .with_event(parts.events)?
+                .with_packet_interceptor(parts.interceptor)?
+                .with_datagram(parts.datagrams)?
+                .start()?)
+        };
+        server().map_err(setup)
+    }
+
+    fn client(&self, parts: Parts, seed: u64) -> Result<Client, Error> {
+        let limits = limits(CLIENT_ACK_DELAY, self.initial_rtt)?;
+        let client = || -> Result<Client, BoxedError> {
+            Ok(Client::builder()
+                .with_io(self.io()?)?
+                .with_tls(self.certificate.certificate.as_str())?
+                .with_limits(limits)?
+                .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
+                .with_congestion_controller(parts.controller)?
+                .with_event(parts.events)?
+                .with_packet_interceptor(parts.interceptor)?
+                .with_datagram(parts.datagrams)?
+                .start()?)
+        };
+        client().map_err(setup)
+    }
+}
+
 fn start<P: Probe + Send + 'static>(
     config: &SimConfig,
     packet_size: u16,
@@ -229,97 +289,75 @@ fn start<P: Probe + Send + 'static>(
     network.lock().now();
     let duration = config.duration;
     primary::spawn(async move { time::delay(duration.into()).await });
-    // Senders and receivers must not take the handshake for congestion whatever the path's RTT is.
-    let initial_rtt = config
-        .base_rtt(&config.flows[0].access)
-        .max(Duration::from_millis(333));
-    for (index, flow) in config.flows.iter().enumerate() {
-        let SenderKind::Controlled {
-            controller,
-            estimator,
-        } = &flow.sender
-        else {
-            return Err(Error::Oracle);
-        };
-        if flow.pacing != Pacing::Rate {
-            return Err(Error::Pacing);
-        }
-        let seed = Stream::Flow(index).seed(config.seed);
-        let ack_delay = max_ack_delay(flow.transport)?;
-        let io = || {
-            handle
-                .builder()
-                .with_base_mtu(1228)
-                .with_initial_mtu(packet_size)
-                .with_max_mtu(packet_size)
-                .build()
-        };
-
-        let mut provider =
-            Provider::with_controller("receiver", controller.clone()).with_seed(seed);
-        if let Some(estimator) = estimator {
-            provider = provider.with_receiver(*estimator);
-        }
-        let parts = provider.parts();
-        let limits_of_server = limits(ack_delay, initial_rtt)?;
-        let server = || -> Result<Server, BoxedError> {
-            Ok(Server::builder()
-                .with_io(io()?)?
-                .with_tls((certificate.certificate.as_str(), certificate.key.as_str()))?
-                .with_limits(limits_of_server)?
-                .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
-                .with_congestion_controller(parts.controller)?
-                .with_event(parts.events)?
-                .with_packet_interceptor(parts.interceptor)?
-                .with_datagram(parts.datagrams)?
-                .start()?)
-        };
-        let server = server().map_err(setup)?;
-        let server_address = server.local_addr().map_err(setup)?;
-        spawn(receive(server));
-
-        let observer = Arc::new(FlowObserver {
-            flow: index,
-            network: network.clone(),
-        });
-        let parts = Provider::with_controller("sender", controller.clone())
-            .with_seed(seed)
-            .with_observer(observer)
-            .parts();
-        let limits_of_client = limits(StdDuration::from_millis(25), initial_rtt)?;
-        let client = || -> Result<Client, BoxedError> {
-            Ok(Client::builder()
-                .with_io(io()?)?
-                .with_tls(certificate.certificate.as_str())?
-                .with_limits(limits_of_client)?
-                .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
-                .with_congestion_controller(parts.controller)?
-                .with_event(parts.events)?
-                .with_packet_interceptor(parts.interceptor)?
-                .with_datagram(parts.datagrams)?
-                .start()?)
-        };
-        let client = client().map_err(setup)?;
-        let address = client.local_addr().map_err(setup)?;
-        let access = flow.access;
-        let mut dumbbell = network.lock();
-        dumbbell.add_flow(address);
-        let from_link = config.forward.delay + access.receiver_delay;
-        dumbbell
-            .probe
-            .on_flow_start(index, flow.start, access.sender_delay, from_link);
-        drop(dumbbell);
-
-        let connect = Connect::new(server_address).with_server_name(SERVER_NAME);
-        let sender = Application {
-            source: Source::new(flow.source, flow.start, config.packet_size, seed),
-            is_sized: matches!(flow.source, SourceConfig::Sized(_)),
-            flow: index,
-            end: Time::ZERO + duration + Duration::from_secs(1),
-            network: network.clone(),
-        };
-        spawn(send(client, connect, sender, flow.clone()));
+    let endpoints = Endpoints {
+        handle,
+        certificate,
+        packet_size,
+        // Senders and receivers must not take the handshake for congestion whatever the path's RTT is.
+        initial_rtt: config
+            .base_rtt(&config.flows[0].access)
+            .max(Duration::from_millis(333)),
+    };
+    for index in 0..config.flows.len() {
+        start_flow(config, index, &endpoints, network)?;
     }
+    Ok(())
+}
+
+fn start_flow<P: Probe + Send + 'static>(
+    config: &SimConfig,
+    index: usize,
+    endpoints: &Endpoints<'_>,
+    network: &Shared<P>,
+) -> Result<(), Error> {
+    let flow = &config.flows[index];
+    let SenderKind::Controlled {
+        controller,
+        estimator,
+    } = &flow.sender
+    else {
+        return Err(Error::Oracle);
+    };
+    if flow.pacing != Pacing::Rate {
+        return Err(Error::Pacing);
+    }
+    let seed = Stream::Flow(index).seed(config.seed);
+    let ack_delay = max_ack_delay(flow.transport)?;
+
+    let mut receiver = Controllers::with_controller("receiver", controller.clone()).with_seed(seed);
+    if let Some(estimator) = estimator {
+        receiver = receiver.with_receiver(*estimator);
+    }
+    let server = endpoints.server(receiver.parts(), ack_delay, seed)?;
+    let server_address = server.local_addr().map_err(setup)?;
+    spawn(receive(server));
+
+    let observer = Arc::new(FlowObserver {
+        flow: index,
+        network: network.clone(),
+    });
+    let sender = Controllers::with_controller("sender", controller.clone())
+        .with_seed(seed)
+        .with_observer(observer);
+    let client = endpoints.client(sender.parts(), seed)?;
+    let address = client.local_addr().map_err(setup)?;
+    let mut dumbbell = network.lock();
+    dumbbell.add_flow(address);
+    let from_link = config.forward.delay + flow.access.receiver_delay;
+    dumbbell
+        .probe
+        .on_flow_start(index, flow.start, flow.access.sender_delay, from_link);
+    drop(dumbbell);
+
+    let connect = Connect::new(server_address).with_server_name(SERVER_NAME);
+    let sender = Application {
+        source: Source::new(flow.source, flow.start, config.packet_size, seed),
+        is_sized: matches!(flow.source, SourceConfig::Sized(_)),
+        flow: index,
+        end: Time::ZERO + config.duration + Duration::from_secs(1),
+        network: network.clone(),
+    };
+    spawn(send(client, connect, sender, flow.clone()));
     Ok(())
 }
 

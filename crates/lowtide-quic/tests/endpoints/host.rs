@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lowtide_quic::{Observer, Provider, Rbbr};
+use lowtide_quic::{Controllers, Observer, Rbbr};
 use s2n_quic::client::Connect;
 use s2n_quic::provider::io::testing::network::{Buffers, Network};
 use s2n_quic::provider::io::testing::{Model, Socket, primary, spawn, test_seed, time};
@@ -24,17 +24,17 @@ fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never
     for (client_speaks, server_speaks) in
         [(false, false), (true, false), (false, true), (true, true)]
     {
-        let (provider, notes) = recorded("rbbr");
+        let (controllers, notes) = recorded("rbbr");
         let mut download = None;
         run(narrow(), |handle, certificate| {
             let tls = (certificate.certificate.as_str(), certificate.key.as_str());
             let io = || handle.builder().build().unwrap();
             let server = if server_speaks {
-                endpoint!(Server, handle, tls, provider.parts().into())
+                endpoint!(Server, handle, tls, controllers.parts().into())
             } else {
                 let builder = Server::builder().with_io(io()).unwrap();
                 let builder = builder.with_tls(tls).unwrap();
-                let builder = builder.with_congestion_controller(provider).unwrap();
+                let builder = builder.with_congestion_controller(controllers).unwrap();
                 builder.start().unwrap()
             };
             let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
@@ -73,17 +73,17 @@ impl Observer for Nothing {}
 
 #[test]
 fn a_new_path_gets_a_new_controller_of_the_same_connection() {
-    let (provider, notes) = recorded("rbbr");
+    let (controllers, notes) = recorded("rbbr");
     let paths = Arc::new(Paths::default());
     let seen = paths.clone();
-    let provider = provider.with_observers(Arc::new(move |id| {
+    let controllers = controllers.with_observers(Arc::new(move |id| {
         seen.0.lock().unwrap().push(id);
         Some(Arc::new(Nothing))
     }));
     let mut download = None;
     run(model(), |handle, certificate| {
         let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let server = endpoint!(Server, handle, tls, controllers.parts().into());
         let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
         spawn(serve(server, 2 * SIZE));
         let socket: Arc<Mutex<Option<Socket>>> = Arc::default();
@@ -117,11 +117,11 @@ fn a_new_path_gets_a_new_controller_of_the_same_connection() {
 
 #[test]
 fn larger_packets_are_found_and_become_the_controllers_unit() {
-    let (provider, notes) = recorded("cubic");
+    let (controllers, notes) = recorded("cubic");
     let mut download = None;
     run(model(), |handle, certificate| {
         let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let server = endpoint!(Server, handle, tls, controllers.parts().into());
         let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
         spawn(serve(server, SIZE));
         let parts = Rbbr::default().parts().into();
@@ -162,7 +162,7 @@ impl Network for Marking {
 
 #[test]
 fn marks_reach_the_controller() {
-    let (provider, notes) = recorded("cubic");
+    let (controllers, notes) = recorded("cubic");
     let mut download = None;
     let network = Marking {
         inner: model(),
@@ -171,7 +171,7 @@ fn marks_reach_the_controller() {
     let certificate = lowtide_quic::certificate::SelfSigned::new(["localhost"]).unwrap();
     test_seed(network, 1, |handle| {
         let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, provider.parts().into());
+        let server = endpoint!(Server, handle, tls, controllers.parts().into());
         let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
         spawn(serve(server, SIZE / 10));
         let parts = Rbbr::default().parts().into();
@@ -187,8 +187,8 @@ fn marks_reach_the_controller() {
 
 #[test]
 fn a_thousand_connections_at_one_endpoint_do_not_mix_and_leave_nothing_behind() {
-    let (provider, notes) = recorded("rbbr");
-    let parts = provider.parts();
+    let (controllers, notes) = recorded("rbbr");
+    let parts = controllers.parts();
     let counter = parts.events.counter();
     let after = counter.clone();
     run(model(), |handle, certificate| {
@@ -245,8 +245,8 @@ fn a_typed_provider_is_enough_for_an_endpoint() {
         let server = builder.start().unwrap();
         let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
         spawn(serve(server, SIZE));
-        let provider = Provider::new("copa").unwrap().parts().into();
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), provider);
+        let parts = Controllers::new("copa").unwrap().parts().into();
+        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
         download = Some(fetch(client, connect, PATIENCE));
     });
     assert!(download.unwrap().is_done());

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_host::contract;
 pub(crate) use lowtide_host::contract::Shared;
-use lowtide_quic::Provider;
+use lowtide_quic::Controllers;
 
 /// The named controller, recorded.
-pub(crate) fn recorded(spec: &str) -> (Provider, Shared) {
+pub(crate) fn recorded(spec: &str) -> (Controllers, Shared) {
     let spec = registry::parse(spec).unwrap();
     let (make, notes) = contract::recorded(Arc::new(move |config| spec.build(config)));
-    let provider = Provider::with_controller("recorded", make).with_seed(1);
-    (provider, notes)
+    let controllers = Controllers::with_controller("recorded", make).with_seed(1);
+    (controllers, notes)
 }

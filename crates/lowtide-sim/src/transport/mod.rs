@@ -2,6 +2,7 @@
 
 mod connection;
 mod pacer;
+mod protocol;
 mod quic;
 mod ranges;
 mod recovery;

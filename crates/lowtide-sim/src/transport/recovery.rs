@@ -3,12 +3,9 @@
 use lowtide_cc::controller::TimeoutKind;
 use lowtide_cc::units::{Duration, Time};
 
-use super::TransportConfig;
 use super::connection::Connection;
-use super::quic::Quic;
 use super::ranges::Range;
 use super::receiver::Ack;
-use super::tcp::Tcp;
 
 /// Which segment a probe repeats when there is nothing else to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +17,7 @@ pub(super) enum Repeat {
 /// What to do now that nothing has come back for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// Send so many packets, whatever window and pacer say.
+    /// Send this many packets, regardless of window and pacer.
     Probe { packets: usize, repeat: Repeat },
     /// What was found lost is all that was in flight.
     Timeout(TimeoutKind),
@@ -70,89 +67,4 @@ pub(super) trait LossRecovery {
 
     /// Whether a controller without a pacing rate is paced by its window (RFC 9002 §7.7).
     fn paces_by_window(&self) -> bool;
-}
-
-/// The loss recovery of one sender.
-#[derive(Debug)]
-pub(super) enum Recovery {
-    Quic(Quic),
-    Tcp(Tcp),
-}
-
-impl Recovery {
-    pub(super) fn new(config: &TransportConfig) -> Self {
-        match *config {
-            TransportConfig::Quic { max_ack_delay, .. } => Self::Quic(Quic::new(max_ack_delay)),
-            TransportConfig::Tcp {
-                min_rto,
-                delayed_ack,
-                ..
-            } => Self::Tcp(Tcp::new(min_rto, delayed_ack)),
-        }
-    }
-}
-
-macro_rules! dispatch {
-    ($self:ident, $protocol:ident => $call:expr) => {
-        match $self {
-            Self::Quic($protocol) => $call,
-            Self::Tcp($protocol) => $call,
-        }
-    };
-}
-
-impl LossRecovery for Recovery {
-    #[inline]
-    fn first_unacked(&self, connection: &Connection) -> u64 {
-        dispatch!(self, p => p.first_unacked(connection))
-    }
-
-    #[inline]
-    fn on_ack(
-        &mut self,
-        now: Time,
-        ack: &Ack,
-        new: &[Range],
-        connection: &mut Connection,
-    ) -> Option<Duration> {
-        dispatch!(self, p => p.on_ack(now, ack, new, connection))
-    }
-
-    #[inline]
-    fn detect_losses(
-        &mut self,
-        now: Time,
-        connection: &Connection,
-        lost: &mut Vec<u64>,
-    ) -> Option<TimeoutKind> {
-        dispatch!(self, p => p.detect_losses(now, connection, lost))
-    }
-
-    #[inline]
-    fn loss_time(&self) -> Option<Time> {
-        dispatch!(self, p => p.loss_time())
-    }
-
-    #[inline]
-    fn timeout_at(&self, connection: &Connection) -> Time {
-        dispatch!(self, p => p.timeout_at(connection))
-    }
-
-    fn on_timeout(&mut self, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
-        dispatch!(self, p => p.on_timeout(connection, lost))
-    }
-
-    fn on_repeating_probe(&mut self, original: u64) {
-        dispatch!(self, p => p.on_repeating_probe(original));
-    }
-
-    #[inline]
-    fn needs_settled(&self) -> bool {
-        dispatch!(self, p => p.needs_settled())
-    }
-
-    #[inline]
-    fn paces_by_window(&self) -> bool {
-        dispatch!(self, p => p.paces_by_window())
-    }
 }

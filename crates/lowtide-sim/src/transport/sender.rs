@@ -12,9 +12,10 @@ use lowtide_host::{AckSeen, Driver, RoundTrip};
 
 use super::connection::Connection;
 use super::pacer::Pacer;
+use super::protocol::Recovery;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
-use super::recovery::{Expiry, LossRecovery, Recovery, Repeat};
+use super::recovery::{Expiry, LossRecovery, Repeat};
 use super::{Pacing, TransportConfig};
 use crate::probe::Probe;
 use crate::source::Source;

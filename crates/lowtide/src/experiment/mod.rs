@@ -68,13 +68,13 @@ pub(crate) struct SweepArgs {
 }
 
 /// Cells of one report that are shown over time; they take some megabytes of memory each.
-const MOST_OVER_TIME: usize = 64;
+const MAX_OVER_TIME: usize = 64;
 
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     let over_time: Vec<usize> = match args.report {
-        Some(_) => (0..cells.len().min(MOST_OVER_TIME)).collect(),
+        Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
     };
     let results = execute(&args.common, &cells, None, &over_time)?;
@@ -200,7 +200,7 @@ fn write_run_report(
 ) -> Result<(), Failure> {
     let places = show::places(results);
     let about = file.content.about.trim();
-    let untimed = results.len().saturating_sub(MOST_OVER_TIME);
+    let untimed = results.len().saturating_sub(MAX_OVER_TIME);
     let note = match untimed {
         0 => String::new(),
         n => format!(" The last {n} cells are not shown over time."),

@@ -23,7 +23,7 @@ use super::recorded;
 use super::report::{Interval, Summary, mbps};
 use super::serve::{Report, receive, send};
 use super::statistics::{ByConnection, SenderState};
-use super::{Request, SECOND, address, limits, provider, runtime, trust};
+use super::{Request, SECOND, address, controllers, limits, runtime, trust};
 use crate::failure::Failure;
 use crate::output;
 use crate::qlog_version::QlogVersionArg;
@@ -185,7 +185,7 @@ fn client(
 async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let target = address(&args.address)?;
     let statistics = ByConnection::default();
-    let parts = provider(contenders, &args.cc)?
+    let parts = controllers(contenders, &args.cc)?
         .with_observers(statistics.observers())
         .parts();
     let tls = trust::client(args.ca.as_deref())?;

@@ -16,7 +16,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use lowtide_lab::contender::Contenders;
-use lowtide_quic::Provider;
+use lowtide_quic::Controllers;
 use s2n_quic::provider::limits::Limits;
 
 use crate::failure::Failure;
@@ -80,11 +80,11 @@ impl Request {
 }
 
 /// The controller that a spec names.
-fn provider(contenders: &Contenders, spec: &str) -> Result<Provider, Failure> {
+fn controllers(contenders: &Contenders, spec: &str) -> Result<Controllers, Failure> {
     let registry = contenders.registry();
     registry
         .parse(spec)
-        .map(|spec| Provider::of(&spec))
+        .map(|spec| Controllers::of(&spec))
         .map_err(|e| Failure::input(format!("--cc: {e}")))
 }
 

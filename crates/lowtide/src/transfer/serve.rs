@@ -20,7 +20,7 @@ use s2n_quic::{Connection, Server};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{ByConnection, SenderState, Statistics};
-use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, limits, provider, runtime};
+use super::{PORT, PROTOCOL, REQUEST, Request, SECOND, controllers, limits, runtime};
 use crate::failure::Failure;
 use crate::output;
 
@@ -145,7 +145,7 @@ fn server(
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let statistics = ByConnection::default();
-    let parts = provider(contenders, &args.cc)?
+    let parts = controllers(contenders, &args.cc)?
         .with_observers(statistics.observers())
         .parts();
     let tls = tls(args)?;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 const SAMPLE: Duration = Duration::from_millis(20);
 
 /// Samples that nobody has fetched: five minutes.
-const MOST_SAMPLES: usize = 15_000;
+const MAX_SAMPLES: usize = 15_000;
 
 /// Samples of a sender.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct Samples {
 
 impl Samples {
     fn end(&mut self, now: Time) {
-        if self.done.len() < MOST_SAMPLES {
+        if self.done.len() < MAX_SAMPLES {
             self.done.push(self.now.clone());
         }
         self.now = Sample {

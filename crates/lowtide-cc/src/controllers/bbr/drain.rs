@@ -2,13 +2,14 @@
 
 use super::Bbr;
 use super::estimator::BandwidthEstimator;
+use super::model::HIGH_GAIN;
 use super::phase::Phase;
 use super::policy::Policy;
 use crate::controller::AckEvent;
 use crate::units::Rate;
 
 /// The inverse of Startup's gain: removes the queue in one round (Linux `bbr_drain_gain`).
-pub(super) const GAIN: f64 = 1.0 / super::startup::GAIN;
+pub(super) const GAIN: f64 = 1.0 / HIGH_GAIN;
 
 impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     /// Ends once no more than the BDP at `bandwidth` is left in flight (Linux `bbr_check_drain`).

@@ -44,6 +44,7 @@ mod window;
 use self::aggregation::Aggregation;
 pub use self::bandwidth::MaxBandwidth;
 pub use self::estimator::BandwidthEstimator;
+use self::model::HIGH_GAIN;
 pub use self::model::Model;
 use self::pacing::Pacing;
 pub use self::phase::Phase;
@@ -198,8 +199,8 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
 
     fn update_gains(&mut self) {
         let (pacing, cwnd) = match self.model.phase {
-            Phase::Startup => (startup::GAIN, startup::GAIN),
-            Phase::Drain => (drain::GAIN, startup::GAIN),
+            Phase::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Phase::Drain => (drain::GAIN, HIGH_GAIN),
             Phase::ProbeBw => {
                 // A policer's rate is known; probing above it only loses packets.
                 let gain = match self.policer.rate() {

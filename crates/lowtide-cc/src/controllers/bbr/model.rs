@@ -9,6 +9,10 @@ use crate::units::{Bytes, Duration, Rate};
 /// `bbr_cwnd_min_target`).
 const MIN_CWND_PACKETS: u64 = 4;
 
+/// Startup's gain, 2/ln 2: the smallest that doubles the delivery rate each round (Linux
+/// `bbr_high_gain`).
+pub(super) const HIGH_GAIN: f64 = 2.885;
+
 /// The state that BBR's mechanisms share.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -47,7 +51,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A path of which nothing is known. Hosts need it not; it is for tests of parts.
+    /// A path about which nothing is known yet.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
@@ -59,8 +63,8 @@ impl Model {
             rounds: Rounds::default(),
             full_pipe: false,
             app_limited: false,
-            pacing_gain: super::startup::GAIN,
-            cwnd_gain: super::startup::GAIN,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
             pacing_rate: Rate::from_bytes_per_sec(1),
             max_datagram,
             initial_window: config.initial_window.max(max_datagram),

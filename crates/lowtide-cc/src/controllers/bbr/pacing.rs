@@ -37,7 +37,7 @@ impl Pacing {
     /// Startup's gain × window / RTT.
     fn start_from_window(&self, cwnd: Bytes, rtt: Duration, model: &mut Model) {
         let rate = Rate::from_volume(cwnd, rtt.max(Duration::from_nanos(1)));
-        self.set(rate.mul_f64(super::startup::GAIN * MARGIN), model);
+        self.set(rate.mul_f64(super::model::HIGH_GAIN * MARGIN), model);
     }
 
     fn set(&self, rate: Rate, model: &mut Model) {

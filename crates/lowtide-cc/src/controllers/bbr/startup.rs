@@ -8,8 +8,6 @@ use super::policy::Policy;
 use crate::controller::AckEvent;
 use crate::units::Rate;
 
-/// 2/ln 2: the smallest gain that doubles the delivery rate each round (Linux `bbr_high_gain`).
-pub(super) const GAIN: f64 = 2.885;
 /// Growth below which a round counts as one without growth (Linux `bbr_full_bw_thresh`).
 const FULL_PIPE_GROWTH: f64 = 1.25;
 /// Rounds without growth after which the pipe counts as full: one could be a receiver's small

@@ -12,7 +12,7 @@ const LEAST: Duration = Duration::from_secs(2);
 /// Random addition, at most: bandwidth is found on a human time scale (§5.3.3.8.3).
 const SPREAD_NANOS: u32 = 1_000_000_000;
 /// Rounds, at most: where 1 % of loss is to be borne, waiting must end (§5.3.3.8.3).
-const MOST_ROUNDS: u64 = 63;
+const MAX_ROUNDS: u64 = 63;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbeWait {
@@ -44,7 +44,7 @@ impl ProbeWait {
     /// `IsTimeToProbeBW`. `target`: what the flow wants in flight; Reno grows by a packet a round.
     pub(super) fn is_over(&self, now: Time, target: Bytes, max_datagram: Bytes) -> bool {
         let reno_rounds = target.get() / max_datagram.get();
-        now > self.since + self.wait || self.rounds >= reno_rounds.min(MOST_ROUNDS)
+        now > self.since + self.wait || self.rounds >= reno_rounds.min(MAX_ROUNDS)
     }
 }
 

@@ -76,7 +76,7 @@ pub enum Gaps {
 }
 
 /// The most samples of zero for one gap: by then any filter is there.
-const MOST_ZEROS: u64 = 100;
+const MAX_ZEROS: u64 = 100;
 
 /// A receiver's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -240,7 +240,7 @@ impl Receiver {
         }
         let mut lasted = elapsed;
         if self.gaps == Gaps::Zeros {
-            let zeros = (silent.as_nanos() / self.interval.as_nanos()).min(MOST_ZEROS);
+            let zeros = (silent.as_nanos() / self.interval.as_nanos()).min(MAX_ZEROS);
             lasted = (elapsed - self.interval * zeros).max(self.interval);
             for _ in 0..zeros {
                 self.state.update(0.0);

@@ -1,8 +1,5 @@
 //! The host: turns what s2n-quic tells a congestion controller into the core's events.
 
-use std::fmt;
-use std::sync::Arc;
-
 use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::{Factory, Flight, Path, Sent, Token, signal_repetition};
@@ -13,31 +10,17 @@ use s2n_quic::provider::congestion_controller::{
 use crate::clock::{Clock, since};
 use crate::connection::Link;
 use crate::pacer::Pacer;
-use crate::provider::Observers;
 
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
 const WINDOW_PACING_FACTOR: f64 = 1.25;
 
 /// They are not paced below this RTT: s2n-quic's timers count milliseconds, so that waiting for one
 /// takes longer than the window needs to be acknowledged (4 % of the throughput on loopback).
-const LEAST_PACED_RTT: Duration = Duration::from_millis(2);
+const MIN_PACED_RTT: Duration = Duration::from_millis(2);
 
 /// With no more than so many packets in flight and nothing more to send, nothing is held back: who
 /// sends acknowledgments and a few words would delay the peer's samples for nothing.
 const UNPACED_PACKETS: u64 = 2;
-
-/// What an endpoint's controllers are made with.
-#[derive(Clone)]
-pub(crate) struct Setup {
-    pub(crate) factory: Arc<Factory>,
-    pub(crate) observers: Option<Observers>,
-}
-
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").finish_non_exhaustive()
-    }
-}
 
 /// Finds a packet in its [`Host`] again.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +33,7 @@ pub struct PacketInfo {
 /// A core's controller on one path of an s2n-quic connection.
 #[derive(Debug)]
 pub struct Host {
-    setup: Setup,
+    factory: Factory,
     link: Link,
     path: Path,
     clock: Clock,
@@ -74,12 +57,12 @@ pub struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(setup: Setup, link: Link, max_datagram_size: u16) -> Self {
+    pub(crate) fn new(factory: Factory, link: Link, max_datagram_size: u16) -> Self {
         let max_datagram = Bytes::new(u64::from(max_datagram_size).max(1));
-        let path = Path::new(setup.factory.build(max_datagram));
+        let path = factory.path(max_datagram);
         let window = path.core().cwnd();
         Self {
-            setup,
+            factory,
             link,
             path,
             clock: Clock::default(),
@@ -141,7 +124,7 @@ impl Host {
             .map(|r| r.max(floor))
             .or_else(|| {
                 let smoothed_rtt = self.path.smoothed_rtt();
-                (smoothed_rtt >= LEAST_PACED_RTT).then(|| {
+                (smoothed_rtt >= MIN_PACED_RTT).then(|| {
                     Rate::from_volume(self.window, smoothed_rtt)
                         .mul_f64(WINDOW_PACING_FACTOR)
                         .max(floor)
@@ -163,7 +146,7 @@ impl Clone for Host {
     /// it puts the path into its list, and never later.
     fn clone(&self) -> Self {
         let size = u16::try_from(self.max_datagram.get()).unwrap_or(u16::MAX);
-        Self::new(self.setup.clone(), self.link.clone(), size)
+        Self::new(self.factory.clone(), self.link.clone(), size)
     }
 }
 
@@ -214,12 +197,10 @@ impl CongestionController for Host {
             }
         }
         self.advance(now);
-        if self.path.is_unused()
-            && let Some(observers) = &self.setup.observers
-        {
+        if self.path.is_unused() {
             // The connection is known by now.
             let id = self.link.get().map(|c| c.id());
-            self.path.set_observer(observers(id));
+            self.path.set_observer(self.factory.observer(id));
         }
         let sent = self.path.on_sent(now, wire_number, bytes);
         let token = self.flight(is_application).push(sent);

@@ -1,0 +1,147 @@
+//! What an application hands to s2n-quic's builders.
+
+use std::sync::Arc;
+
+use lowtide_cc::controllers::rbbr::ReceiverConfig;
+use lowtide_cc::registry::{self, Spec};
+use lowtide_host::{Factory, Make, Observer, Observers};
+use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
+
+use crate::connection::{Connections, Link};
+use crate::events::Events;
+use crate::host::Host;
+use crate::interceptor::Interceptor;
+use crate::slot::Datagrams;
+
+/// A controller of the registry for the connections of an s2n-quic endpoint.
+///
+/// It is a congestion controller provider by itself. [`parts`](Self::parts) adds what s2n-quic does
+/// not tell its controllers: which packets exactly an acknowledgment covers, and RBBR's frames.
+#[derive(Debug)]
+pub struct Controllers {
+    factory: Factory,
+    /// None where the endpoint has only the controllers.
+    connections: Option<Arc<Connections>>,
+}
+
+impl Controllers {
+    fn made_by(factory: Factory) -> Self {
+        Self {
+            factory,
+            connections: None,
+        }
+    }
+
+    /// The controller that a spec names, such as `bbr` or `cubic:hystart=true`.
+    ///
+    /// # Errors
+    /// When there is no such controller or parameter.
+    pub fn new(spec: &str) -> Result<Self, registry::Error> {
+        Factory::new(spec).map(Self::made_by)
+    }
+
+    /// The controller of a parsed spec.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Self {
+        Self::made_by(Factory::of(spec))
+    }
+
+    /// A controller of your own.
+    #[must_use]
+    pub fn with_controller(name: &str, make: Make) -> Self {
+        Self::made_by(Factory::with_controller(name, make))
+    }
+
+    /// Seeds the controllers' randomness, so that runs can be repeated; by default the seed differs
+    /// from run to run.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.factory = self.factory.with_seed(seed);
+        self
+    }
+
+    /// Sets the estimator that this endpoint runs for peers that send with RBBR.
+    #[must_use]
+    pub fn with_receiver(mut self, receiver: ReceiverConfig) -> Self {
+        self.factory = self.factory.with_receiver(receiver);
+        self
+    }
+
+    /// Watches all controllers with one observer.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.factory = self.factory.with_observer(observer);
+        self
+    }
+
+    /// Watches each connection's controller with an observer of its own, chosen by s2n-quic's number
+    /// of the connection (`Connection::id`), which is known only with all [`parts`](Self::parts).
+    #[must_use]
+    pub fn with_observers(mut self, observers: Observers) -> Self {
+        self.factory = self.factory.with_observers(observers);
+        self
+    }
+
+    /// The parts of one endpoint, all of which must be given to the same builder.
+    #[must_use]
+    pub fn parts(self) -> Parts {
+        let connections = Arc::new(Connections::new(self.factory.receiver()));
+        let controller = Self {
+            factory: self.factory,
+            connections: Some(connections.clone()),
+        };
+        Parts {
+            controller,
+            interceptor: Interceptor::new(connections.clone()),
+            datagrams: Datagrams {
+                connections: connections.clone(),
+            },
+            events: Events { connections },
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn name(&self) -> &str {
+        self.factory.name()
+    }
+}
+
+impl Endpoint for Controllers {
+    type CongestionController = Host;
+
+    fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Host {
+        let link = match &self.connections {
+            Some(connections) => connections.link_for_controller(),
+            None => Link::default(),
+        };
+        Host::new(self.factory.clone(), link, path.max_datagram_size)
+    }
+}
+
+/// What one endpoint needs to speak RBBR's extension:
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let parts = lowtide_quic::Rbbr::default().parts();
+/// let server = s2n_quic::Server::builder()
+///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
+///     .with_io("0.0.0.0:4433")?
+///     .with_congestion_controller(parts.controller)?
+///     .with_event(parts.events)?
+///     .with_packet_interceptor(parts.interceptor)?
+///     .with_datagram(parts.datagrams)?
+///     .start()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Parts {
+    /// The congestion controllers.
+    pub controller: Controllers,
+    /// The event subscriber.
+    pub events: Events,
+    /// The packet interceptor.
+    pub interceptor: Interceptor,
+    /// The datagram provider.
+    pub datagrams: Datagrams,
+}
