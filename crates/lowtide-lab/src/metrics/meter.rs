@@ -47,12 +47,27 @@ impl FlowMeter {
     }
 }
 
+/// What a flow's distributions have yet to take.
+#[derive(Clone, Copy, Debug)]
+enum Sample {
+    Rtt(Duration),
+    Queueing(Duration),
+    SelfInflicted { excess: Duration, time: Duration },
+}
+
+/// Samples that wait at most. With hundreds of flows the next packet is hardly ever of the same
+/// flow, and its histograms are not in the cache. Recorded together, samples do not depend on each
+/// other, so that the processor fetches the histograms of several at a time.
+const MAX_SAMPLES: usize = 128;
+
 /// Measures a simulation.
 #[derive(Clone, Debug)]
 pub struct Meter {
     link: Arc<Link>,
     packet_size: Bytes,
     flows: Vec<FlowMeter>,
+    /// Of which flow, and what.
+    samples: Vec<(usize, Sample)>,
     fairness: Fairness,
     counts: Counts,
     /// Nothing before this is measured.
@@ -88,6 +103,7 @@ impl Meter {
             link,
             packet_size: config.packet_size,
             flows,
+            samples: Vec::with_capacity(2 * MAX_SAMPLES),
             fairness: Fairness::new(config.flows.len()),
             counts: Counts::new(vec![0; config.flows.len()], config.duration),
             from: Time::ZERO,
@@ -115,9 +131,14 @@ impl Meter {
     /// What was measured, once the simulation is over.
     #[must_use]
     pub fn finish(&mut self) -> Measured {
-        for flow in &mut self.flows {
-            flow.self_inflicted.on_end(flow.stop, self.packet_size);
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            flow.self_inflicted
+                .on_end(flow.stop, self.packet_size, |excess, time| {
+                    let sample = Sample::SelfInflicted { excess, time };
+                    self.samples.push((index, sample));
+                });
         }
+        self.record_samples();
         let flows: Vec<Metrics> = self
             .flows
             .iter()
@@ -136,16 +157,36 @@ impl Meter {
 
     /// The RTTs of all flows, for a plot.
     #[must_use]
-    pub fn rtt(&self) -> Delays {
+    pub fn rtt(&mut self) -> Delays {
+        self.record_samples();
         let all = together(&self.flows, |f| &f.rtt, Delays::merge);
         all.unwrap_or_default().into_owned()
     }
 
     /// The one-way delays of all flows' packets beyond propagation, for a plot.
     #[must_use]
-    pub fn queueing(&self) -> Delays {
+    pub fn queueing(&mut self) -> Delays {
+        self.record_samples();
         let all = together(&self.flows, |f| &f.queueing, Delays::merge);
         all.unwrap_or_default().into_owned()
+    }
+
+    #[inline]
+    fn record_when_full(&mut self) {
+        if self.samples.len() >= MAX_SAMPLES {
+            self.record_samples();
+        }
+    }
+
+    fn record_samples(&mut self) {
+        for (flow, sample) in self.samples.drain(..) {
+            let f = &mut self.flows[flow];
+            match sample {
+                Sample::Rtt(rtt) => f.rtt.record(rtt),
+                Sample::Queueing(delay) => f.queueing.record(delay),
+                Sample::SelfInflicted { excess, time } => f.self_inflicted.record(excess, time),
+            }
+        }
     }
 }
 
@@ -258,16 +299,22 @@ impl Probe for Meter {
             self.fairness.on_deliver(d.flow, d.now, d.bytes);
         }
         let queueing = d.now.since(d.sent_at) - (f.to_link + f.from_link);
-        f.queueing.record(queueing);
         f.least_queueing = f.least_queueing.min(queueing);
-        f.self_inflicted.on_deliver(d.now, d.sent_at, d.bytes);
+        self.samples.push((d.flow, Sample::Queueing(queueing)));
+        f.self_inflicted
+            .on_deliver(d.now, d.sent_at, d.bytes, |excess, time| {
+                let sample = Sample::SelfInflicted { excess, time };
+                self.samples.push((d.flow, sample));
+            });
+        self.record_when_full();
     }
 
     #[inline]
     fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         self.counts.on_ack(ack, self.from);
         if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
-            self.flows[flow].rtt.record(rtt);
+            self.samples.push((flow, Sample::Rtt(rtt)));
+            self.record_when_full();
         }
     }
 

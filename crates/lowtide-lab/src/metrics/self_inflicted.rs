@@ -43,33 +43,51 @@ impl SelfInflicted {
         }
     }
 
+    /// A packet arrives; `sample` gets what is to be [recorded](Self::record).
     #[inline]
-    pub(super) fn on_deliver(&mut self, now: Time, sent_at: Time, bytes: Bytes) {
-        self.advance(now, bytes);
+    pub(super) fn on_deliver(
+        &mut self,
+        now: Time,
+        sent_at: Time,
+        bytes: Bytes,
+        sample: impl FnMut(Duration, Duration),
+    ) {
+        self.advance(now, bytes, sample);
         self.freshest = self.freshest.max(sent_at);
     }
 
     /// The flow ends at `now`: a flow that has fallen silent pays until then. `bytes` is the size
     /// of the packets that could have come.
-    pub(super) fn on_end(&mut self, now: Time, bytes: Bytes) {
+    pub(super) fn on_end(
+        &mut self,
+        now: Time,
+        bytes: Bytes,
+        sample: impl FnMut(Duration, Duration),
+    ) {
         if self.last_delivery.is_some_and(|last| last < now) {
-            self.advance(now, bytes);
+            self.advance(now, bytes, sample);
         }
     }
 
+    /// The difference was `excess` for so long.
     #[inline]
-    fn advance(&mut self, now: Time, bytes: Bytes) {
+    pub(super) fn record(&mut self, excess: Duration, time: Duration) {
+        self.histogram.record(excess.as_micros(), time.as_micros());
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time, bytes: Bytes, mut sample: impl FnMut(Duration, Duration)) {
         if let Some(last) = self.last_delivery.replace(now) {
             let interval = now.since(last);
             let steps = (interval.as_nanos() / STEP.as_nanos()).clamp(1, MAX_STEPS);
-            let weight = interval.div(steps).as_micros();
-            if weight > 0 {
+            let step = interval.div(steps);
+            if step.as_micros() > 0 {
                 for n in 1..=steps {
                     // Just before the moment, so that a delivery does not count before it is made.
-                    let at = last + interval.div(steps) * n - Duration::from_nanos(1);
+                    let at = last + step * n - Duration::from_nanos(1);
                     let best = self.link.freshest_arrival(at - self.from_link, bytes);
                     let excess = (best - self.to_link).since(self.freshest);
-                    self.histogram.record(excess.as_micros(), weight);
+                    sample(excess, step);
                 }
             }
         }
