@@ -127,12 +127,12 @@ impl RenoWindow {
         }
     }
 
-    /// Grows by so much, whatever Reno would do.
+    /// Grows by this much, instead of by Reno's rule.
     pub(crate) fn raise(&mut self, by: Bytes) {
         self.cwnd += by;
     }
 
-    /// Shrinks by so much, but not below the smallest window, and goes on in congestion avoidance
+    /// Shrinks by this much, but not below the smallest window, and goes on in congestion avoidance
     /// (Linux `tcp_vegas_ssthresh`).
     pub(crate) fn lower(&mut self, by: Bytes) {
         let least = self.min_window().min(self.cwnd);

@@ -215,7 +215,7 @@ impl Setting {
         setting
     }
 
-    /// The same with so many flows in each group.
+    /// The same with this many flows in each group.
     #[must_use]
     pub fn with_flows(mut self, count: usize) -> Self {
         for group in &mut self.groups {

@@ -1,4 +1,4 @@
-//! A run over time, for plots: a bounded number of bins, whatever its length.
+//! A run over time, for plots: a bounded number of bins, regardless of its length.
 //!
 //! Each bin keeps extremes, so that no peak is lost.
 
