@@ -118,7 +118,7 @@ impl Timeline {
         &self.total
     }
 
-    /// The first flows, sixteen at the most.
+    /// The first flows, at most sixteen.
     #[must_use]
     pub fn flows(&self) -> &[FlowTimeline] {
         &self.flows

@@ -151,12 +151,6 @@ impl RateSchedule {
             .saturating_sub(1)
     }
 
-    /// The rate at `t`.
-    #[must_use]
-    pub fn rate_at(&self, t: Time) -> Rate {
-        self.steps[self.step_at(self.locate(t).1)].1
-    }
-
     /// Byte-nanoseconds carried from zero to `t`.
     fn carried_until(&self, t: Time) -> u128 {
         let (origin, within) = self.locate(t);
