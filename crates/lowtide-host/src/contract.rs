@@ -53,9 +53,9 @@ pub fn recorded(make: Make) -> (Make, Shared) {
     recorded_by(make, Fates::OfPackets)
 }
 
-/// As [`recorded`], for TCP: what is acknowledged there is data. A transmission may leave the flight
-/// without a word because another of the same data arrived, and a spurious timeout brings back what
-/// it gave up, so that bytes in flight are checked against their bounds.
+/// As [`recorded`], for TCP: what is acknowledged there is data. A transmission may leave the
+/// flight without notice because another with the same data arrived, and a spurious timeout brings
+/// back what it gave up, so that bytes in flight are checked against their bounds.
 #[must_use]
 pub fn recorded_tcp(make: Make) -> (Make, Shared) {
     recorded_by(make, Fates::OfData)
@@ -118,7 +118,7 @@ struct Recorder {
     in_flight: Packets,
     /// Declared lost; may be acknowledged after all.
     lost: Packets,
-    /// A spurious timeout brought some of `lost` back, nobody says which.
+    /// A spurious timeout brought some of `lost` back; the host does not say which.
     lost_may_be_in_flight: bool,
     /// What a loss event left out of its bytes in flight because the acknowledgment to come covers it,
     /// and when that was.
@@ -180,7 +180,7 @@ impl Controller for Recorder {
         self.last_number = Some(sent.number);
         self.on_other_than_ack();
         if sent.inflight == sent.bytes && self.fates == Fates::OfData {
-            // Nothing else is in flight: whatever is left went without a word.
+            // Nothing else is in flight: the rest was removed without notice.
             self.in_flight = Packets::default();
             self.lost_may_be_in_flight = false;
         }

@@ -120,8 +120,8 @@ impl Driver {
         (sent, rate_state)
     }
 
-    /// As [`on_sent`](Self::on_sent) for a packet that does not count as in flight (RFC 9002 §2): the
-    /// controller does not hear of it.
+    /// As [`on_sent`](Self::on_sent) for a packet that does not count as in flight (RFC 9002 §2):
+    /// the controller is not told.
     #[inline]
     pub fn on_sent_uncounted(&mut self, now: Time) -> PacketRateState {
         self.sampler.on_packet_sent(now, Bytes::ZERO, self.inflight)

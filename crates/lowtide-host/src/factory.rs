@@ -17,8 +17,8 @@ use crate::path::Path;
 /// Makes a controller.
 pub type Make = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
 
-/// What the controllers of an endpoint are made with. Each gets a seed of its own; clones of a factory
-/// count on together.
+/// What the controllers of an endpoint are made with. Each gets a seed of its own; clones of a
+/// factory count on together.
 #[derive(Clone)]
 pub struct Factory {
     name: Arc<str>,

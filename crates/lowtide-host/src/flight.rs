@@ -1,9 +1,10 @@
 //! The packets that are in flight.
 //!
 //! Transports name them in different ways: by a [`Token`] that they got when the packet left, by
-//! packet number, or by no more than a sum of bytes and the newest packet that it covers. Then the newest
-//! ones in flight are taken. Such a guess may take a packet that is declared lost later; an older one,
-//! which was acknowledged in its place, then leaves instead, so that nothing stays in flight for ever.
+//! packet number, or by no more than a sum of bytes and the newest packet that it covers. Then the
+//! newest ones in flight are taken. Such a guess may take a packet that is declared lost later; an
+//! older one, which was acknowledged in its place, then leaves instead, so that nothing stays in
+//! flight forever.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -220,8 +221,8 @@ impl Flight {
         self.forget_settled();
     }
 
-    /// Packets of `bytes` in total are no longer in flight, without a word which: one of just this
-    /// size, or else the oldest ones. What could not be found remains.
+    /// Packets of `bytes` in total are no longer in flight, but the stack does not say which: one
+    /// of just this size, or else the oldest ones. What could not be found remains.
     pub fn discard(&mut self, mut bytes: Bytes) -> Bytes {
         let same_size = |s: &Sent| s.in_flight && s.bytes == bytes;
         if let Some(index) = self.packets.iter().position(same_size) {
@@ -365,8 +366,8 @@ mod tests {
     }
 
     proptest! {
-        // Without ranges, as when an endpoint has only the controller. Each packet is acknowledged or
-        // declared lost in the end; then nothing may be in flight, whatever was guessed.
+        // Without ranges, as when an endpoint has only the controller. Each packet is acknowledged
+        // or declared lost eventually; then nothing may be in flight, however the guesses went.
         #[test]
         fn guesses_leave_nothing_in_flight(
             sizes in prop::collection::vec(40_u64..1500, 1..60),

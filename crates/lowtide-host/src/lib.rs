@@ -1,4 +1,4 @@
-//! What hosts of the controllers have in common, whatever their transport.
+//! What all hosts of the controllers have in common, independent of the transport.
 //!
 //! [`Driver`] assembles the events of [`lowtide_cc::controller`], in their order, for every host, the
 //! simulator included. QUIC stacks tell their congestion controllers piecemeal what happened;

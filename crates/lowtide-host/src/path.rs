@@ -42,7 +42,7 @@ impl Path {
         }
     }
 
-    /// Who watches from now on.
+    /// Sets the observer; `None` removes it.
     pub fn set_observer(&mut self, observer: Option<Arc<dyn Observer>>) {
         self.observer = observer;
     }
@@ -55,7 +55,7 @@ impl Path {
     }
 
     /// What the peer's estimator should know. A pause of the application is one of our own making,
-    /// whatever the controller knows of it.
+    /// regardless of what the controller knows of it.
     #[inline]
     #[must_use]
     pub fn peer_signal(&self, is_app_limited: bool) -> Option<PeerSignal> {
@@ -99,8 +99,8 @@ impl Path {
         }
     }
 
-    /// A packet of `bytes` leaves, whose number in the transport is `wire_number`. One of zero bytes
-    /// does not count as in flight (RFC 9002 §2) and the controller does not hear of it.
+    /// A packet of `bytes` leaves, whose number in the transport is `wire_number`. One of zero
+    /// bytes does not count as in flight (RFC 9002 §2) and the controller is not told.
     #[inline]
     pub fn on_sent(&mut self, now: Time, wire_number: Option<u64>, bytes: Bytes) -> Sent {
         let number = self.next_number;
@@ -130,7 +130,7 @@ impl Path {
         self.smoothed_rtt = smoothed;
     }
 
-    /// A packet was declared lost. The controller hears of it together with the others of this time.
+    /// A packet was declared lost. The controller is told together with the others of this time.
     pub fn on_lost(&mut self, now: Time, sent: &Sent) {
         if self.lost_at != now {
             self.report_losses();

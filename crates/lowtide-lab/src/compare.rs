@@ -112,7 +112,7 @@ pub struct Options {
     pub timelines: bool,
 }
 
-/// Someone who takes part, and the runs so far.
+/// A contender, and its runs so far.
 struct Participant {
     role: Role,
     setting: Setting,

@@ -48,7 +48,7 @@ pub fn rates(bins: &[FlowBin], bin: Duration, volume: impl Fn(&FlowBin) -> Bytes
         .collect()
 }
 
-/// A distribution, thinned out to about so many points: milliseconds, share up to there.
+/// A distribution, thinned to about this many points: milliseconds, share up to there.
 #[must_use]
 pub fn cdf(delays: &Delays, points: usize) -> Vec<(f64, f64)> {
     let full = delays.cdf();

@@ -80,7 +80,7 @@ struct Shown {
     snapshot: Snapshot,
 }
 
-/// Phases that are told apart; others show as one. A peer may send any, and names live for ever.
+/// Phases that are told apart; others show as one. A peer may send any, and names are never freed.
 const PHASES: [&str; 15] = [
     "Startup",
     "Drain",

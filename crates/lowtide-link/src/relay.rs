@@ -314,7 +314,7 @@ impl Ingress for FromService {
             };
             match socket.recv(buffer) {
                 Ok(length) => {
-                    // Others first, so that nobody has the link for himself.
+                    // Others first, so that no client has the link to itself.
                     self.ready.push_back(number);
                     let size = Bytes::new(length as u64 + headers(&address));
                     return Ok(Some((length, size, address)));

@@ -10,7 +10,7 @@ use crate::path::PathConfig;
 use crate::summary::Counts;
 
 /// Memory that the packets of one direction may take. A queue without limit would otherwise grow
-/// as long as somebody sends.
+/// as long as packets arrive.
 const MEMORY: u64 = 256 << 20;
 
 /// What a stored packet takes beside its bytes, roughly.
@@ -25,7 +25,7 @@ struct Stored<D> {
     arrived: Time,
 }
 
-/// A packet that is to be sent on now.
+/// A packet to be sent on now.
 #[derive(Debug)]
 pub struct Release<'a, D> {
     /// What it is.

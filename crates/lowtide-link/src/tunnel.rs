@@ -231,7 +231,7 @@ fn create(name: &str, address: Ipv4Addr, prefix: u8, mtu: u16) -> io::Result<Syn
         .enable(false)
         .build_sync()?;
     set_queue_length(device.if_index()?, DEVICE_QUEUE)?;
-    // Solicitations of IPv6 would be packets that nobody asked for. Without IPv6 there is no file.
+    // Solicitations of IPv6 would be unwanted packets. Without IPv6 there is no file.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
     device.enabled(true)?;
     device.set_nonblocking(true)?;

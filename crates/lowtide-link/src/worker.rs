@@ -20,7 +20,7 @@ use crate::shaper::Shaper;
 /// Packets read or sent on before the other is looked at again.
 const BATCH: usize = 16;
 
-/// A thread wakes no more often than this. It costs what comes in a rush up to so much delay, and
+/// A thread wakes no more often than this. It costs bursts up to this much delay, and
 /// saves a wakeup for each packet, which at 1 Gbit/s would take most of a core.
 const QUANTUM: Duration = Duration::from_micros(40);
 

@@ -84,7 +84,7 @@ fn a_queue_without_limit_still_has_bounded_memory() {
     for n in 0..10_000 {
         shaper.offer(Time::from_nanos(n), &packet, Bytes::new(60_000), ());
     }
-    // 256 MB hold 4464 of them; all that was kept comes out in the end.
+    // 256 MB hold 4464 of them; all that was kept comes out eventually.
     let kept = released(&mut shaper, ms(1_000_000_000)).len();
     assert!((4_000..4_500).contains(&kept), "{kept}");
     // And there is room again.

@@ -7,15 +7,16 @@ use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::signal_repetition;
 
-/// The signal is repeated only after so many packets: who hardly sends would keep an idle connection awake for ever, as
-/// DATAGRAM frames are acknowledged.
+/// The signal is repeated only after this many packets: as DATAGRAM frames are acknowledged,
+/// repeating it while hardly anything is sent would keep an idle connection awake forever.
 const MIN_PACKETS: u64 = 4;
 
 #[derive(Debug, Default)]
 struct State {
     /// Feedback that the controller has not seen.
     feedback: Option<Rate>,
-    /// How much feedback there was: stands for the carrier's packet number, which noq does not tell.
+    /// Feedback received so far: stands in for the carrier's packet number, which noq does not
+    /// tell.
     received: u64,
     /// What the peer's estimator should know, and what it was told and when.
     signal: Option<PeerSignal>,
@@ -89,7 +90,7 @@ impl Exchange {
         self.lock().due
     }
 
-    /// Ready when it should be.
+    /// Ready when the peer's estimator should be told.
     #[cfg_attr(not(feature = "noq"), allow(dead_code))]
     pub(crate) fn poll_due(&self, context: &Context<'_>) -> Poll<()> {
         let mut state = self.lock();
@@ -100,7 +101,8 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// What to tell, which is then told. Who does not run RBBR is its own limit.
+    /// The signal to send, which from now on counts as sent. A sender that does not run RBBR limits
+    /// itself.
     pub(crate) fn tell(&self) -> PeerSignal {
         let mut state = self.lock();
         state.due = false;

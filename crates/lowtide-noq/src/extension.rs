@@ -15,16 +15,18 @@ use crate::clock::Clock;
 use crate::exchange::Exchange;
 use crate::host::Host;
 
-/// RBBR's extension on one connection, for both roles: as a sender of data it tells the peer who
-/// limits it, as a receiver it estimates and reports. Both ends need one, which an application
-/// negotiates, for example by ALPN; a peer without it would find datagrams that it does not know.
+/// RBBR's extension on one connection, for both roles: as a sender of data it tells the peer
+/// whether the path limits it, as a receiver it estimates and reports. Both ends need one, which an
+/// application negotiates, for example by ALPN; a peer without it would find datagrams that it does
+/// not know.
 ///
-/// [`run`](crate::run) works it on a connection of `noq`. Who drives `noq-proto`, or sends datagrams
-/// of its own, does so itself, in this order for each event of the connection:
+/// [`run`](crate::run) does this on a connection of `noq`. An application that drives `noq-proto`,
+/// or sends datagrams of its own, calls it itself, in this order for each event of the connection:
 ///
-/// 1. [`on_datagram`](Self::on_datagram) for each datagram received; `false` says that it is another's;
-/// 2. [`on_received`](Self::on_received), with the connection's statistics: after each packet or, less
-///    exactly, several times in each sampling interval (10 ms);
+/// 1. [`on_datagram`](Self::on_datagram) for each datagram received; `false`: it is not the
+///    extension's;
+/// 2. [`on_received`](Self::on_received), with the connection's statistics: after each packet or,
+///    less exactly, several times in each sampling interval (10 ms);
 /// 3. sends what [`poll_datagram`](Self::poll_datagram) returns.
 #[derive(Debug)]
 pub struct Extension {
@@ -70,7 +72,7 @@ impl Extension {
         }
     }
 
-    /// The connection has a new path, of whose controller this is a copy.
+    /// The connection has a new path; `controller` is a copy of its controller.
     pub fn set_controller(&mut self, controller: Box<dyn Controller>) {
         self.exchange = host_of(controller).map(|h| h.exchange().clone());
     }
@@ -96,7 +98,7 @@ impl Extension {
         true
     }
 
-    /// What the connection has received until now. Only times in which data came are counted: lone
+    /// What the connection has received until now. Only intervals in which data came count: lone
     /// acknowledgments do not show what the path carries.
     pub fn on_received(&mut self, now: Instant, stats: &ConnectionStats) {
         let frames = stats
@@ -136,7 +138,7 @@ impl Extension {
         Some(Payload::copy_from_slice(&frame.encode()))
     }
 
-    /// Feedback is due with each sample, as far as the receiver's schedule has it.
+    /// Feedback is due with each sample, subject to the receiver's schedule.
     fn feedback(&mut self, now: Time) -> Option<Rate> {
         let is_due = self.has_arrivals
             && !self.receiver.is_suspended()

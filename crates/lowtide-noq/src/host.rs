@@ -1,12 +1,12 @@
 //! The host: turns what noq tells a congestion controller into the core's events.
 //!
 //! noq names each packet when it is sent, acknowledged and lost, but
-//! - acknowledges first and then looks for losses, of which the core wants to hear first: an
+//! - reports acknowledgments before losses, where the core expects losses first: an
 //!   acknowledgment is kept until the losses are known or noq asks for the window;
-//! - numbers the packets of three spaces alike without a word which is meant: packets are found by
+//! - numbers the packets of three spaces alike without saying which is meant: packets are found by
 //!   the time they were sent, too;
 //! - says nothing when it drops the packets of a handshake or loses an MTU probe: what is in flight
-//!   is set right at each acknowledgment.
+//!   is corrected at each acknowledgment.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ pub struct Host {
     factory: Factory,
     exchange: Arc<Exchange>,
     initial_window: u64,
-    // noq asks for the window through a shared reference, and that may end the keeping of an
+    // noq asks for the window through a shared reference, and that may release a held
     // acknowledgment. Never contended.
     inner: Mutex<Inner>,
 }
@@ -89,7 +89,7 @@ impl Host {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same without a lock, with the exchange.
+    /// The state without locking, and the exchange.
     fn parts(&mut self) -> (&mut Inner, &Exchange) {
         let inner = self.inner.get_mut();
         (
@@ -100,7 +100,7 @@ impl Host {
 }
 
 impl Inner {
-    /// Tells the controller all that has been kept back.
+    /// Tells the controller what has been held back.
     fn settle(&mut self, exchange: &Exchange) {
         let Some(held) = self.held.take() else {
             self.path.report_losses();
@@ -125,8 +125,8 @@ impl Inner {
         exchange.set_signal(now, signal, sent, self.smoothed_rtt, self.max_datagram);
     }
 
-    /// Packets of which noq no longer knows are no longer in flight.
-    fn set_right(&mut self, inflight: Bytes) {
+    /// Packets that noq no longer tracks are no longer in flight.
+    fn correct_inflight(&mut self, inflight: Bytes) {
         let acked: Bytes = self.acked.iter().map(|s| s.bytes).sum();
         let surplus = self.path.inflight() - acked - inflight;
         if !surplus.is_zero() {
@@ -162,7 +162,7 @@ impl Controller for Host {
             inner.settle(exchange);
         }
         let sent_at = inner.clock.time(sent);
-        // Older than this acknowledgment, but for logs and repetitions that will do.
+        // From before this acknowledgment, which is good enough for logs and repetitions.
         inner.smoothed_rtt = rtt.get().into();
         if let Some(sent) = inner.flight.settle_sent(sent_at, pn) {
             if inner.acked.is_empty() || pn > inner.newest_wire_number {
@@ -185,7 +185,7 @@ impl Controller for Host {
         }
         let arrived = inner.clock.time(now);
         let now = inner.clock.now(now);
-        inner.set_right(Bytes::new(in_flight));
+        inner.correct_inflight(Bytes::new(in_flight));
         inner.acked.sort_unstable_by_key(|s| s.number);
         let is_newest = largest_packet_num_acked == Some(inner.newest_wire_number);
         let newest = inner.acked.iter().map(|s| s.at).max();
@@ -260,7 +260,7 @@ impl Controller for Host {
     }
 
     /// A new controller for the same connection: noq copies one when the peer's port changes, and
-    /// the new port may be a new way. Extensions keep their hold on the copy.
+    /// the new port may mean a new path. Extensions keep their hold on the copy.
     fn clone_box(&self) -> Box<dyn Controller> {
         let size = u16::try_from(self.lock().max_datagram.get()).unwrap_or(u16::MAX);
         Box::new(Self::new(self.factory.clone(), self.exchange.clone(), size))

@@ -8,7 +8,7 @@ use tokio::time::{self, MissedTickBehavior};
 
 use crate::extension::Extension;
 
-/// How often a sample's interval is looked at.
+/// Checks for arrivals per sampling interval.
 const LOOKS_PER_SAMPLE: u32 = 4;
 
 /// How long a new path may go unnoticed.
@@ -39,7 +39,7 @@ pub async fn run(connection: Connection) -> Result<(), ConnectionError> {
                 extension.on_datagram(Instant::now(), &datagram?);
             }
             () = due => {}
-            // Nothing to look at, no timer: an idle connection sleeps.
+            // No timer while nothing is sampled: an idle connection sleeps.
             _ = looks.tick(), if extension.is_sampling() => {}
         }
         let now = Instant::now();

@@ -17,7 +17,7 @@ use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber, even
 use s2n_quic::provider::{congestion_controller as stock, limits::Limits};
 use s2n_quic::{Client, Server, client::Connect};
 
-/// Who sends.
+/// The sender under test.
 #[derive(Clone, Copy, PartialEq)]
 enum Sender {
     /// A controller of ours with nothing else.

@@ -32,7 +32,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// "No packet number": above 2^62, the largest there is.
 const NO_NUMBER: u64 = u64::MAX;
 
-/// Most ranges that are kept of one packet's ACK frames. More do not fit into a packet of 1500
+/// Ranges kept of one packet's ACK frames, at most. More do not fit into a packet of 1500
 /// bytes, but a jumbo packet may have them; the controller then falls back to the newest packets.
 const MAX_RANGES: usize = 1024;
 
@@ -201,11 +201,11 @@ impl Connection {
         self.signal_written.load(Relaxed) && self.signal_written.swap(false, Relaxed)
     }
 
-    /// The frame that speaks for us now, with `rate` as our estimate.
+    /// The frame with our current signal, and `rate` as our estimate.
     pub(crate) fn frame(&self, rate: Option<Rate>) -> Frame {
         let is_regular = self.signal.load(Relaxed) == REGULAR;
         Frame {
-            // Who sends nothing but acknowledgments, or does not run RBBR, is its own limit.
+            // An endpoint that sends only acknowledgments, or does not run RBBR, limits itself.
             signal: if is_regular {
                 PeerSignal::Regular
             } else {
@@ -276,7 +276,7 @@ impl Connection {
     }
 }
 
-/// A controller's way to its connection; empty until it is known, and for good where the endpoint
+/// A controller's way to its connection; empty until it is known, and always where the endpoint
 /// has only the controller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Link(Arc<OnceLock<Arc<Connection>>>);

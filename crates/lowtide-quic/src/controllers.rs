@@ -74,8 +74,9 @@ impl Controllers {
         self
     }
 
-    /// Watches each connection's controller with an observer of its own, chosen by s2n-quic's number
-    /// of the connection (`Connection::id`), which is known only with all [`parts`](Self::parts).
+    /// Watches each connection's controller with an observer of its own, chosen by s2n-quic's
+    /// number of the connection (`Connection::id`), which is known only with all
+    /// [`parts`](Self::parts).
     #[must_use]
     pub fn with_observers(mut self, observers: Observers) -> Self {
         self.factory = self.factory.with_observers(observers);

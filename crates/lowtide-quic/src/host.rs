@@ -14,12 +14,12 @@ use crate::pacer::Pacer;
 /// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
 const WINDOW_PACING_FACTOR: f64 = 1.25;
 
-/// They are not paced below this RTT: s2n-quic's timers count milliseconds, so that waiting for one
-/// takes longer than the window needs to be acknowledged (4 % of the throughput on loopback).
+/// Below this RTT they are not paced: s2n-quic's timers count milliseconds, so that waiting for one
+/// takes longer than the window takes to be acknowledged (4 % of the throughput on loopback).
 const MIN_PACED_RTT: Duration = Duration::from_millis(2);
 
-/// With no more than so many packets in flight and nothing more to send, nothing is held back: who
-/// sends acknowledgments and a few words would delay the peer's samples for nothing.
+/// With at most this many packets in flight and nothing more to send, nothing is held back: pacing
+/// an endpoint that sends little but acknowledgments would only delay the peer's samples.
 const UNPACED_PACKETS: u64 = 2;
 
 /// Finds a packet in its [`Host`] again.

@@ -75,7 +75,7 @@ impl PacketInterceptor for Interceptor {
         let frame = Frame::decode(payload);
         let start = if frame.is_some() { frame::LENGTH } else { 0 };
         let payload = &mut payload[start..];
-        // Acknowledgments are sent whatever window and pacer say: they do not show what the path
+        // Acknowledgments are sent regardless of window and pacer: they do not show what the path
         // carries, and would end a sample in a pause of the data.
         let bytes = if is_only_ack(payload) {
             Bytes::ZERO

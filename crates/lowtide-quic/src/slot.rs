@@ -77,8 +77,9 @@ impl Sender for Slot {
         }
     }
 
-    /// Never on its own account: a signal matters to the packets after it and travels with the
-    /// first of them. A packet for its own sake could answer itself for ever on an idle connection.
+    /// Never by itself: a signal matters to the packets after it and travels with the
+    /// first of them. A packet sent only for the signal could cause an endless exchange on an idle
+    /// connection.
     fn has_transmission_interest(&self) -> bool {
         false
     }
@@ -86,7 +87,7 @@ impl Sender for Slot {
     fn on_connection_error(&mut self, _error: connection::Error) {}
 }
 
-/// Nobody sends datagrams to us; if somebody does, they are dropped.
+/// Peers send us no datagrams; any that arrive are dropped.
 #[derive(Debug)]
 pub struct Ignored(());
 

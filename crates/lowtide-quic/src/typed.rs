@@ -10,8 +10,8 @@ macro_rules! types {
         $(
             #[doc = concat!("The registry's `", $name, "`, with its default parameters.")]
             ///
-            /// Alone a controller that works by feedback (`rbbr`) goes by the sender's own estimate; with its
-            /// [`parts`](Self::parts) at both ends, by the receiver's.
+            /// Alone, a controller that works by feedback (`rbbr`) uses the sender's own
+            /// estimate; with its [`parts`](Self::parts) at both ends, by the receiver's.
             #[derive(Debug)]
             pub struct $type(Controllers);
 

@@ -1,7 +1,7 @@
 //! A deterministic, packet-level, discrete-event network for congestion control.
 //!
 //! - [`network`]: links, queues, delays and losses, in both directions. A [`Network`] carries the
-//!   packets of whatever host drives it.
+//!   packets of any host.
 //! - [`simulation`]: flows over such a network. A [`Simulation`] is made from a [`SimConfig`],
 //!   driven to its end by [`Simulation::run`], and watched by a [`Probe`].
 //!

@@ -2,7 +2,7 @@
 //!
 //! Everything that can happen has a fixed *slot*: a link's departure, the head of a delay line, a
 //! sender's timer. Packets need no entry of their own, because delay lines are sorted. The heap
-//! therefore holds a few entries a flow, whatever is in flight.
+//! therefore holds a few entries per flow, however much is in flight.
 
 use lowtide_cc::units::Time;
 
@@ -37,7 +37,7 @@ impl Schedule {
         self.heap.iter().copied()
     }
 
-    /// Sets the time of a slot, whatever it was.
+    /// Sets the time of a slot, replacing any earlier one.
     #[inline]
     pub(crate) fn set(&mut self, slot: u32, time: Time) {
         let at = self.position[slot as usize];

@@ -18,7 +18,7 @@ const SMALLEST_DEVIATION: f64 = 1e-9;
 ///
 /// (Eq. 7 of the paper prints p⁻ + K·C·p⁻ for the new p.) The unit of the state is the caller's;
 /// variances are in its square. Everything stays finite, variances stay positive and the gain
-/// within `0..=1`, whatever is fed: measurements that are not finite are ignored, those beyond
+/// within `0..=1`, for any input: measurements that are not finite are ignored, those beyond
 /// ±1e100 count as ±1e100, and no variance falls below (1e-9·x)² or 1e-200.
 ///
 /// ```

@@ -1,5 +1,5 @@
 //! Estimators that stand alone: each takes numbers and gives numbers, knows nothing of a
-//! controller, allocates nothing, and stays finite whatever it is fed.
+//! controller, allocates nothing, and stays finite for any input.
 
 mod capacity;
 mod ewma;

@@ -57,7 +57,7 @@ pub fn loss(eta: f64) -> f64 {
 
 /// `(c, d)` of the continued fraction, for `z` ≥ 5.
 fn mills_tail(z: f64) -> (f64, f64) {
-    // So many terms give 1e-15 at z = 5, and fewer suffice further out.
+    // This number of terms gives 1e-15 at z = 5; fewer suffice further out.
     let terms = 4 + (100.0 / z) as u32;
     // The rest t of the fraction satisfies t ≈ (terms + 1)/(z + t).
     let rest = f64::from(4 * (terms + 1));

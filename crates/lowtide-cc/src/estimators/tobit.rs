@@ -63,7 +63,7 @@ impl Default for NoiseBounds {
     }
 }
 
-/// The state's variance never exceeds its square: without this it would grow without end while
+/// The state's variance never exceeds its square: without this it would grow without bound while
 /// everything is censored.
 const LARGEST_RELATIVE_DEVIATION: f64 = 1.0;
 
@@ -99,7 +99,7 @@ const SMALLEST_SCALE: f64 = 1e-9;
 /// and the measurement, so that positive measurements keep it positive.
 ///
 /// The unit of the state is the caller's. Everything stays finite and every variance positive,
-/// whatever is fed: a measurement that is not finite is ignored, and so is one with a ceiling of
+/// for any input: a measurement that is not finite is ignored, and so is one with a ceiling of
 /// NaN or −∞; magnitudes beyond 1e100 count as 1e100.
 ///
 /// ```

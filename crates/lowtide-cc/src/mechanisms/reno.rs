@@ -1,11 +1,11 @@
 //! Reno's window: slow start, congestion avoidance, half at a congestion event, one packet after a
 //! timeout (RFC 9002 §7, RFC 5681). NewReno is this window alone; Vegas and Compound steer it.
 
+use super::recovery::RecoveryEpoch;
+use super::undo::Undo;
 use crate::controller::{
     AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
-use crate::mechanisms::RecoveryEpoch;
-use crate::mechanisms::Undo;
 use crate::units::{Bytes, Time};
 
 /// Window reduction at a congestion event (RFC 9002 §7.3.2, `kLossReductionFactor`).
@@ -127,12 +127,12 @@ impl RenoWindow {
         }
     }
 
-    /// Grows by so much, whatever Reno would do.
+    /// Grows by this much, instead of by Reno's rule.
     pub(crate) fn raise(&mut self, by: Bytes) {
         self.cwnd += by;
     }
 
-    /// Shrinks by so much, but not below the smallest window, and goes on in congestion avoidance
+    /// Shrinks by this much, but not below the smallest window, and goes on in congestion avoidance
     /// (Linux `tcp_vegas_ssthresh`).
     pub(crate) fn lower(&mut self, by: Bytes) {
         let least = self.min_window().min(self.cwnd);

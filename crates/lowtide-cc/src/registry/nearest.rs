@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 /// The name with the smallest edit distance to `wanted`, if it is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Long input is no slip of the pen, and the distance costs the product of the lengths.
+    // Long input is not a typing error, and the distance costs the product of the lengths.
     if wanted.len() > 40 {
         return None;
     }

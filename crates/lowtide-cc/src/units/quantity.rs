@@ -37,12 +37,12 @@ const VOLUME: &[(&str, f64)] = &[
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
 ];
-/// 1 Tbit/s, 11 days, 1 PB: what is beyond these is a mistake.
+/// Larger values (1 Tbit/s, 11 days, 1 PB) are taken for mistakes.
 const MAX_RATE: f64 = 1.25e11;
 const MAX_TIME: f64 = 1e15;
 const MAX_VOLUME: f64 = 1e15;
 
-/// Why a text is no such quantity.
+/// Why a text is not such a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct QuantityError(String);

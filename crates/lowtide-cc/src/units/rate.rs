@@ -38,13 +38,6 @@ impl Rate {
         Self(n.saturating_mul(125_000))
     }
 
-    /// `n` megabits per second as a float; negative and NaN give zero.
-    #[inline]
-    #[must_use]
-    pub fn from_mbps_f64(n: f64) -> Self {
-        Self((n * 125_000.0) as u64)
-    }
-
     /// The rate at which `volume` moves in `interval`; [`Rate::MAX`] when `interval` is zero.
     #[inline]
     #[must_use]

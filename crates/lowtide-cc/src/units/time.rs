@@ -87,13 +87,6 @@ impl Duration {
         Self(n.saturating_mul(NANOS_PER_SEC))
     }
 
-    /// A span of `s` seconds. Negative and NaN give zero, too large gives [`Duration::MAX`].
-    #[inline]
-    #[must_use]
-    pub fn from_secs_f64(s: f64) -> Self {
-        Self((s * NANOS_PER_SEC as f64) as u64)
-    }
-
     /// The number of nanoseconds.
     #[inline]
     #[must_use]

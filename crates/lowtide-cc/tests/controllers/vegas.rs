@@ -85,7 +85,7 @@ fn a_timeout_begins_slow_start_again_and_is_undone_when_spurious() {
     assert!(host.cc.cwnd() + MSS * 2 > before && before + MSS * 2 > host.cc.cwnd());
 }
 
-/// Sends a window and acknowledges it with this RTT in so many acknowledgments.
+/// Sends a window and acknowledges it with this RTT in the given number of acknowledgments.
 fn round(cc: &mut dyn Controller, number: &mut u64, now: &mut Time, rtt: Duration, acks: usize) {
     let window = cc.cwnd();
     let packets: Vec<AckedPacket> = (*number..*number + window.get() / MSS.get())

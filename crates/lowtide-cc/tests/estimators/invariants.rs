@@ -1,4 +1,4 @@
-//! What every estimator keeps whatever it is fed, and the edges of each.
+//! What holds for every estimator on any input, and the edge cases of each.
 
 use lowtide_cc::estimators::normal::{self, TobitTerms};
 use lowtide_cc::estimators::{

@@ -441,7 +441,7 @@ impl Plot {
     }
 }
 
-/// A name in lines of so many characters, broken where words or parameters end.
+/// A name in lines of at most this many characters, broken where words or parameters end.
 fn wrapped(name: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in name.split_inclusive([' ', ':', ',']) {

@@ -65,7 +65,7 @@ impl Band {
 }
 
 /// How often something happened in each bin: for each bin in which it did, the bin's number
-/// (16 bits, little-endian) and the count, 255 at the most, in Base64.
+/// (16 bits, little-endian) and the count, at most 255, in Base64.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Counts(String);
 

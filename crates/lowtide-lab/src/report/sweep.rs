@@ -156,7 +156,7 @@ impl Sweep {
         self.cells.len() > 1
     }
 
-    /// Leaves out what readers want least until there are at most so many numbers.
+    /// Leaves out what matters least to readers until at most this many numbers remain.
     pub(super) fn bounded(mut self, numbers: usize) -> Self {
         let count = |s: &Self| s.values.len() * s.cells.len() * 2;
         while count(&self) > numbers && self.metrics.len() > 1 {

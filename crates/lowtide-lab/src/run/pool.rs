@@ -51,7 +51,7 @@ pub struct Pool(rayon::ThreadPool);
 pub struct NoThreads(String);
 
 impl Pool {
-    /// So many threads; 0: one for each core.
+    /// Number of threads; 0: one for each core.
     ///
     /// # Errors
     /// When they cannot be started.

@@ -198,7 +198,7 @@ impl ScenarioFile {
         }
     }
 
-    /// Runs each cell with so many seeds.
+    /// Runs each cell with this many seeds.
     pub fn set_seeds(&mut self, seeds: u64) {
         let seeds = i64::try_from(seeds).unwrap_or(i64::MAX);
         self.set_run("seeds", toml::Value::Integer(seeds));

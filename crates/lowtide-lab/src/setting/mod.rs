@@ -74,7 +74,7 @@ impl LinkSource {
 /// Flows that are alike.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Who sends.
+    /// The sender.
     pub contender: Contender,
     /// How many flows.
     pub count: usize,
@@ -167,7 +167,7 @@ pub struct Setting {
     pub aggregation: Option<Aggregation>,
     /// Size of a full packet.
     pub packet_size: Bytes,
-    /// Who shares the link.
+    /// The flows that share the link.
     pub groups: Vec<Group>,
     /// What carries the flows.
     pub host: Host,
@@ -215,7 +215,7 @@ impl Setting {
         setting
     }
 
-    /// The same with so many flows in each group.
+    /// The same with this many flows in each group.
     #[must_use]
     pub fn with_flows(mut self, count: usize) -> Self {
         for group in &mut self.groups {
@@ -248,7 +248,7 @@ impl Setting {
             .collect()
     }
 
-    /// Who sends each group's flows.
+    /// The sender of each group's flows.
     #[must_use]
     pub fn controllers(&self) -> Vec<&str> {
         let groups = self.groups.iter();

@@ -1,4 +1,4 @@
-//! A run over time, for plots: a bounded number of bins, whatever its length.
+//! A run over time, for plots: a bounded number of bins, regardless of its length.
 //!
 //! Each bin keeps extremes, so that no peak is lost.
 
@@ -118,7 +118,7 @@ impl Timeline {
         &self.total
     }
 
-    /// The first flows, sixteen at the most.
+    /// The first flows, at most sixteen.
     #[must_use]
     pub fn flows(&self) -> &[FlowTimeline] {
         &self.flows

@@ -52,7 +52,7 @@ pub(crate) fn compare(setting: &Setting, names: &[&str]) -> Comparison {
     compare_seeds(setting, names, 1, 0)
 }
 
-/// Controllers side by side on so many threads; 0: one for each core.
+/// Controllers side by side on this many threads; 0: one for each core.
 pub(crate) fn compare_seeds(
     setting: &Setting,
     names: &[&str],

@@ -46,7 +46,7 @@ fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
     let mut settings = vec![named("4g")];
     settings.push(constant(50).with_flows(3));
     settings.push(constant(50).over(TransportConfig::tcp()));
-    // So many flows that each waits longer for its next slot than for a retransmission timer.
+    // Enough flows that each waits longer for its next slot than for a retransmission timer.
     settings.push(named("4g").with_flows(100));
     for setting in settings {
         let result = compare(&setting, &[]);

@@ -31,7 +31,7 @@ fn every_controller_fills_the_link_as_far_as_its_window_goes() {
             (0.95 * expected..1.01 * expected).contains(&mbps),
             "{shows}"
         );
-        // Who fills the buffer sees 120 ms; nobody may see more.
+        // A full buffer makes it 120 ms, which nothing may exceed.
         assert!((40.0..122.0).contains(&seen.mean_rtt_ms()), "{shows}");
         assert!(notes.lock().unwrap().acked_packets > 3_000);
     }

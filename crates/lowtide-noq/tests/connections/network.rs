@@ -36,9 +36,9 @@ const WINDOW: u32 = 1 << 26;
 pub(crate) enum Source {
     /// Without an end.
     Bulk,
-    /// So many bytes, then nothing.
+    /// This many bytes, then nothing.
     Bytes(u64),
-    /// So many bytes each so much.
+    /// This many bytes each period.
     Every(Duration, u64),
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn make(spec: &str) -> Make {
 }
 
 impl Scenario {
-    /// Bulk data for 8 s over a link of one rate with 40 ms RTT and a buffer of so many BDP.
+    /// Bulk data for 8 s over a link of one rate with 40 ms RTT and a buffer in BDP.
     pub(crate) fn new(spec: &str, rate: Rate, buffer: f64) -> Self {
         let there = Duration::from_millis(20);
         let link = Arc::new(Link::constant(rate).unwrap());

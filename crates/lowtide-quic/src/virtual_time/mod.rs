@@ -207,7 +207,7 @@ fn limits(max_ack_delay: StdDuration, initial_rtt: Duration) -> Result<Limits, E
         .map_err(setup)
 }
 
-/// The receiver's `max_ack_delay` that makes s2n-quic acknowledge about every so many packets.
+/// The receiver's `max_ack_delay` that makes s2n-quic acknowledge about every `ack_every` packets.
 fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
     match transport {
         TransportConfig::Quic {
@@ -293,7 +293,8 @@ fn start<P: Probe + Send + 'static>(
         handle,
         certificate,
         packet_size,
-        // Senders and receivers must not take the handshake for congestion whatever the path's RTT is.
+        // Senders and receivers must not take the handshake for congestion, whatever the path's
+        // RTT.
         initial_rtt: config
             .base_rtt(&config.flows[0].access)
             .max(Duration::from_millis(333)),

@@ -195,7 +195,7 @@ impl<P: Probe> Shared<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The network, once nobody else has it.
+    /// The network, once nothing else refers to it.
     pub(crate) fn into_inner(self) -> Option<Dumbbell<P>> {
         let mutex = Arc::into_inner(self.0)?;
         Some(mutex.into_inner().unwrap_or_else(PoisonError::into_inner))

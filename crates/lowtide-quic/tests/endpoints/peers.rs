@@ -53,7 +53,7 @@ pub(crate) fn model() -> Model {
     model
 }
 
-/// A network that drops what exceeds 200 packets on their way: a flow cannot grow for ever, so that
+/// A network that drops what exceeds 200 packets on their way: a flow cannot grow forever, so that
 /// BBR reaches ProbeBW.
 pub(crate) fn narrow() -> Model {
     let model = model();

@@ -108,7 +108,7 @@ impl<P> Network<P> {
     }
 
     /// No packet arrives before this if no other comes; `None` when none can arrive. A host that
-    /// need not know of departures when they happen may sleep so long.
+    /// need not know of departures when they happen may sleep until then.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let earliest = |(at, slot): (Time, u32)| {

@@ -31,7 +31,7 @@ pub(super) struct Path {
     pub(super) arriving: Lines<Handle>,
 }
 
-/// What a path works on, and who watches.
+/// What a path works on, and its observer.
 pub(super) struct Context<'a, P, T> {
     pub(super) schedule: &'a mut Schedule,
     /// The packets of the path; a [`Handle`] has the number.

@@ -139,7 +139,7 @@ fn at_the_same_instant_a_link_makes_room_before_packets_enter() {
     let mut network = network(one(), one(), &[FREE, far, far]);
     let mut log = Log::default();
     // Two reach the link at once; the others in the very moment in which it has sent the first, in
-    // the order in which they were sent, whatever their flows.
+    // the order in which they were sent, regardless of flow.
     for (flow, n) in [(2, 2), (1, 3), (0, 0), (0, 1)] {
         network.send(Time::ZERO, Direction::Forward, packet(flow, n), &mut log);
     }

@@ -138,7 +138,7 @@ pub struct FlowConfig {
 /// Why a configuration cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// There is nobody to send.
+    /// There are no flows.
     #[error("a simulation needs at least one flow")]
     NoFlows,
     /// More flows than slots can be numbered.

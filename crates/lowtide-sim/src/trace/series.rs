@@ -22,7 +22,7 @@ const RATE_UNITS: &[(&str, f64)] = &[
     ("rate_mbps", 125_000.0),
     ("rate_gbps", 125_000_000.0),
 ];
-/// Rates up to 1 Tbit/s and times up to 10^6 s: beyond is a wrong unit.
+/// Limits of 1 Tbit/s and 10^6 s: larger values are in the wrong unit.
 const MAX_RATE: f64 = 1.25e11;
 const MAX_TIME_NS: f64 = 1e15;
 

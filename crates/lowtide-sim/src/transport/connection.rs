@@ -55,7 +55,7 @@ impl Connection {
         Some(t)
     }
 
-    /// A transmission leaves the flight although nobody knows what became of it: its data arrived with
+    /// A transmission leaves the flight although its fate is unknown: its data arrived with
     /// another.
     pub(super) fn discard(&mut self, number: u64) {
         if let Some((t, Fate::InFlight)) = self.board.settle(number, Fate::Acked) {

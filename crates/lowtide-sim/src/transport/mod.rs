@@ -23,7 +23,7 @@ pub use self::pacer::Pacing;
 pub enum TransportConfig {
     /// QUIC (RFC 9000, RFC 9002).
     Quic {
-        /// The receiver acknowledges every so many packets (RFC 9000 §13.2.2: 2) …
+        /// The receiver acknowledges every Nth packet (RFC 9000 §13.2.2: 2) …
         ack_every: u32,
         /// … or after this time (`max_ack_delay`, 25 ms by default).
         max_ack_delay: Duration,
@@ -36,7 +36,7 @@ pub enum TransportConfig {
         delayed_ack: Duration,
         /// Selective acknowledgments (RFC 2018). Without them the sender learns of a loss by its
         /// timer alone and then sends all that was in flight again: there is no NewReno recovery
-        /// here, so that this shows how much SACK is worth at the most.
+        /// here, so this is an upper bound on what SACK is worth.
         sack: bool,
     },
 }

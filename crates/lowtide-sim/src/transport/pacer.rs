@@ -8,7 +8,7 @@ pub enum Pacing {
     /// At the controller's pacing rate, in bursts of its send quantum.
     #[default]
     Rate,
-    /// Not at all: whatever the window allows leaves at once.
+    /// Not at all: all that the window allows leaves at once.
     Off,
     /// A burst of five packets each interval of the pacing rate, and another for each
     /// acknowledgment; what is not used is kept until a loss. So did `mvfst` from October 2019 to

@@ -1,4 +1,4 @@
-//! Sets of numbers as sorted ranges: what a receiver has got, what a sender knows of it.
+//! Sets of numbers as sorted ranges: what a receiver has received, what a sender knows of it.
 
 /// Numbers `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The receiving end: what it has got, and when it says so.
+//! The receiving end: what it has received, and when it acknowledges.
 
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr;

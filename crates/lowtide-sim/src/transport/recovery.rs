@@ -1,4 +1,4 @@
-//! Loss recovery as the sender sees it, whatever the protocol.
+//! Loss recovery as the sender sees it, independent of the protocol.
 
 use lowtide_cc::controller::TimeoutKind;
 use lowtide_cc::units::{Duration, Time};
@@ -14,12 +14,12 @@ pub(super) enum Repeat {
     Newest,
 }
 
-/// What to do now that nothing has come back for too long.
+/// What to do when nothing has come back for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
     /// Send this many packets, regardless of window and pacer.
     Probe { packets: usize, repeat: Repeat },
-    /// What was found lost is all that was in flight.
+    /// Everything that was in flight has been declared lost.
     Timeout(TimeoutKind),
 }
 

@@ -87,7 +87,8 @@ impl RttEstimator {
     }
 }
 
-/// `timeout` after so many expiries in a row: doubled by each (RFC 6298 §5.5, RFC 9002 §6.2.1).
+/// `timeout` after this many consecutive expiries: doubled by each (RFC 6298 §5.5, RFC 9002
+/// §6.2.1).
 #[inline]
 pub(super) fn backed_off(timeout: Duration, expiries: u32) -> Duration {
     timeout * (1_u64 << expiries.min(MAX_BACKOFF))

@@ -143,7 +143,7 @@ impl Sender {
 
     /// Whether this is the oracle with a slot to come. It then needs no retransmission timer: the
     /// packet in that slot makes the peer acknowledge. A probe in between would be one packet more
-    /// than a link that is always busy can carry, and would stand in its queue for ever.
+    /// than a link that is always busy can carry, and would stand in its queue forever.
     fn holds_slot(&self) -> bool {
         self.oracle.as_ref().is_some_and(|o| o.next.is_some())
     }
@@ -365,7 +365,7 @@ impl Sender {
         }
     }
 
-    /// Sends a packet whatever window and pacer say: lost data, new data, or else old data again.
+    /// Sends a packet regardless of window and pacer: lost data, new data, or else old data again.
     fn transmit_probe(&mut self, now: Time, repeat: Repeat, out: &mut Vec<Outgoing>) {
         if self.next_bytes(now).is_some() {
             return self.transmit_next(now, out);
@@ -411,7 +411,7 @@ impl Sender {
 }
 
 impl Oracle {
-    /// Whether the slot is there in which a packet of `bytes` leaves.
+    /// Whether the slot in which a packet of `bytes` leaves has come.
     fn release(&mut self, now: Time, bytes: Bytes, slots: &mut impl SlotSource) -> bool {
         let slot = *self.next.get_or_insert_with(|| slots.claim(now, bytes));
         let is_due = slot <= now;

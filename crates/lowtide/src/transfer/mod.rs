@@ -42,7 +42,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
-    /// So many bytes from the server; `None`: without end.
+    /// This many bytes from the server; `None`: without end.
     Download {
         count: Option<u64>,
         /// With samples of what the server's sender sees.

@@ -75,7 +75,7 @@ impl Statistics {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The samples if somebody wants them: who does not pays for no lock.
+    /// The samples, if they are wanted; otherwise there is no lock to pay for.
     fn wanted_samples(&self) -> Option<MutexGuard<'_, Samples>> {
         self.is_recorded.load(Relaxed).then(|| self.samples())
     }

@@ -43,7 +43,7 @@ impl MinRtt {
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
         let expired = ack.now > self.seen_at + MIN_RTT_WINDOW;
         if let Some(rtt) = ack.rtt.filter(|rtt| *rtt <= self.value || expired) {
-            // A zero would make the BDP zero for good.
+            // A zero would keep the BDP at zero permanently.
             self.value = rtt.max(Duration::from_nanos(1));
             self.seen_at = ack.now;
         }

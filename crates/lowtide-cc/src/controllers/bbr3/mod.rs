@@ -80,7 +80,7 @@ pub struct Options {
     /// segmentation offload (§5.5.8.1), 1 for QUIC (§5.5.8.2). Matters where the BDP is smaller.
     pub offload_quanta: u64,
     /// ProbeRTT ends a cycle of the bandwidth filter. Not in the draft: there, where the RTT is so
-    /// long that each UP is cut short by ProbeRTT, no cycle ends, and a maximum stays for good.
+    /// long that each UP is cut short by ProbeRTT, no cycle ends, and a maximum never expires.
     pub probe_rtt_ends_cycle: bool,
 }
 

@@ -46,7 +46,7 @@ impl MinRtt {
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> Duration {
         self.is_due = ack.now > self.recent_seen_at + INTERVAL;
         if let Some(rtt) = ack.rtt.filter(|rtt| *rtt < self.recent || self.is_due) {
-            // A zero would make the BDP zero for good.
+            // A zero would keep the BDP at zero permanently.
             self.recent = rtt.max(Duration::from_nanos(1));
             self.recent_seen_at = ack.now;
         }

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Duration, Time};
 const LEAST: Duration = Duration::from_secs(2);
 /// Random addition, at most: bandwidth is found on a human time scale (§5.3.3.8.3).
 const SPREAD_NANOS: u32 = 1_000_000_000;
-/// Rounds, at most: where 1 % of loss is to be borne, waiting must end (§5.3.3.8.3).
+/// Upper bound in rounds: the wait must end where 1 % of loss is to be tolerated (§5.3.3.8.3).
 const MAX_ROUNDS: u64 = 63;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl ProbeWait {
         }
     }
 
-    /// `PickProbeWait`, at the begin of a cycle.
+    /// `PickProbeWait`, at the start of a cycle.
     pub(super) fn restart(&mut self, now: Time, rng: &mut SeededRng) {
         self.since = now;
         self.rounds = u64::from(rng.below(2));

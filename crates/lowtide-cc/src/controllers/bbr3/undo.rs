@@ -5,7 +5,7 @@
 //!
 //! The draft saves the state when a recovery begins and also with the first loss of each round. A
 //! probe that ends by loss starts a new round at once, and the next lost packet would overwrite
-//! what is to be restored; so we save at the begin of a recovery only.
+//! what is to be restored; so the state is saved only when a recovery begins.
 
 use super::Bbr3;
 use super::phase::Phase;

@@ -13,7 +13,7 @@ pub(crate) static COMPOUND: Entry = Entry {
     parameters: &[
         Parameter {
             name: "gamma",
-            summary: "with so many packets queued the delay window shrinks",
+            summary: "queued packets from which on the delay window shrinks",
             default: Value::Whole(Gamma::DEFAULT_PACKETS),
             domain: QUEUED_PACKETS,
         },

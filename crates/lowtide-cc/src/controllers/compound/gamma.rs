@@ -9,7 +9,7 @@ const HIGHEST: f64 = 30.0;
 const LOWEST: f64 = 5.0;
 /// The share of Reno's queue.
 const SHARE: f64 = 0.75;
-/// The newest sample's weight: that of the ns-3 module, for want of another source.
+/// The newest sample's weight: that of the ns-3 module; no other source gives one.
 const WEIGHT: f64 = 0.8;
 
 /// γ, in packets.
@@ -36,7 +36,7 @@ impl Gamma {
     /// Whether it is tuned where nothing else is chosen.
     pub const DEFAULT_TUNED: bool = false;
 
-    /// So many packets. Where `tuned`, that is where it begins, and it stays between 5 and 30.
+    /// In packets. Where `tuned`, this is the initial value, and γ stays between 5 and 30.
     #[must_use]
     pub fn new(packets: u64, tuned: bool) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Gamma {
         self.packets
     }
 
-    /// Reno's part of the window had so many packets queued in this round.
+    /// Reno's part of the window had this many packets queued in this round.
     pub(super) fn observe(&mut self, queued_by_reno: f64) {
         self.queued_by_reno = Some(queued_by_reno);
     }

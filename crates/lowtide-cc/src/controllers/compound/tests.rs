@@ -6,7 +6,7 @@ use crate::controller::{AckedPacket, LostPacket, TimeoutKind};
 const MSS: Bytes = Bytes::new(1000);
 const BASE: Duration = Duration::from_millis(96);
 
-/// In congestion avoidance with a window of so many packets, of which so many are delay window,
+/// In congestion avoidance with the given window in packets, part of which is delay window,
 /// after a round without a queue.
 fn compound(packets: u64, delay_window: u64, gamma: Gamma) -> (Compound, u64) {
     let mut cc = Compound::new(

@@ -4,7 +4,7 @@
 //! The flow steers towards the rate `1 / (δ · d_q)` packets a second, where `d_q` is the queueing
 //! delay: up while its rate, `cwnd / RTT_standing`, is below, down while it is above. In balance
 //! it oscillates around 1.25 / δ queued packets and empties the queue every five round trips.
-//! Where the queue does not become empty, somebody else fills it, and δ follows losses as Reno's
+//! Where the queue never empties, another flow fills it, and δ follows losses as Reno's
 //! window does (`competition.rs`). In default mode losses mean nothing.
 
 pub(crate) mod entry;

@@ -5,7 +5,7 @@ use crate::units::{Duration, Time};
 
 /// RTT_min is the smallest of this span (NSDI 2018 §2.2).
 const MIN_WINDOW: Duration = Duration::from_secs(10);
-/// RTT_max is the largest of so many round trips (§2.2).
+/// Round trips over which RTT_max is the largest RTT (§2.2).
 const MAX_WINDOW_ROUNDS: u64 = 4;
 /// Weight of a sample in the smoothed RTT (RFC 6298 §2).
 const SRTT_DIVISOR: u64 = 8;

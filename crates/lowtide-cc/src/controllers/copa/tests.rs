@@ -19,7 +19,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// Past slow start, with a window of so many packets and a minimum RTT of 100 ms.
+    /// Past slow start, with the given window in packets and a minimum RTT of 100 ms.
     fn new(packets: u64, mode_switching: bool) -> Self {
         let options = Options {
             mode_switching,

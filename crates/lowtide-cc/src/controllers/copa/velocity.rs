@@ -8,8 +8,8 @@ pub(super) enum Direction {
     Down,
 }
 
-/// Doubling begins when the direction has stayed for so many round trips after the first. In balance
-/// it stays for two and a half.
+/// Round trips, after the first, for which the direction must stay before the velocity doubles. In
+/// balance it stays for two and a half.
 const ROUNDS_BEFORE_DOUBLING: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ impl Velocity {
 
     /// The next step goes in this direction. A velocity gained in the other one is lost at once
     /// and not at the end of the round trip, at which the paper looks (so does mvfst); true when
-    /// it was, and a round trip is to begin.
+    /// it was, and a new round trip begins.
     pub(super) fn turn(&mut self, direction: Direction, cwnd: f64) -> bool {
         let turns = self.v > 1.0 && self.direction != Some(direction);
         if turns {

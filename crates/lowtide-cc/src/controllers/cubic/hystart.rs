@@ -110,7 +110,7 @@ impl HyStart {
         }
     }
 
-    /// A loss ends it for good (RFC 9406 §4.2: only the initial slow start).
+    /// A loss ends it permanently (RFC 9406 §4.2: only the initial slow start).
     pub(super) fn finish(&mut self) {
         self.stage = Stage::Over;
     }

@@ -24,7 +24,7 @@ const TWO_BYTES: u64 = 0x4000;
 /// What the extension's frame says. One frame speaks for both roles of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// As a sender of data: who limits it (Algs. 2 and 3).
+    /// As a sender of data: whether the sender or the path limits it (Algs. 2 and 3).
     pub signal: PeerSignal,
     /// As a receiver of data: its estimate of what the path carries; zero: it has none.
     pub rate: Rate,

@@ -18,7 +18,7 @@ use crate::controller::Config;
 use crate::controllers::bbr::{Bbr, Options, V1};
 
 /// RBBR's sender, whose receiver reports by `schedule`. ACK-aggregation compensation, which belongs
-/// to the sender's own estimate, is off whatever `options` say (§V-A).
+/// to the sender's own estimate, is off regardless of `options` (§V-A).
 #[must_use]
 pub fn rbbr(config: &Config, options: Options, schedule: Schedule) -> Bbr<FeedbackEstimator> {
     let options = Options {

@@ -4,7 +4,7 @@ use crate::controller::{FilterSnapshot, PeerSignal};
 use crate::estimators::{AdaptiveKalman, Ewma, Noise as KalmanNoise};
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// What becomes of the samples.
+/// How samples become the estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
     /// Each sample is the estimate (Haile et al. 2020, the paper's "nofilter").
@@ -18,7 +18,7 @@ pub enum Filter {
     Kalman {
         /// Memory of the noise estimates, 0 to 1 (the paper's α).
         alpha: f64,
-        /// What it believes before it has learnt.
+        /// The noise assumed before any is learnt.
         initial: Noise,
     },
 }
@@ -59,13 +59,13 @@ impl Default for Noise {
 /// When an acknowledgment carries the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Each of so many acknowledgments carries it; 1, the paper's default: all; 0 is taken as 1.
+    /// Every Nth acknowledgment carries it; 1 (every one) is the paper's default; 0 is taken as 1.
     EveryAcks(u32),
-    /// The first acknowledgment after so much time.
+    /// The first acknowledgment after each such period.
     Periodic(Duration),
 }
 
-/// What becomes of intervals in which nothing arrives.
+/// How intervals without arrivals are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
     /// The sample lasts until something arrives (Alg. 1: a sample is taken when the elapsed time
@@ -75,7 +75,7 @@ pub enum Gaps {
     Zeros,
 }
 
-/// The most samples of zero for one gap: by then any filter is there.
+/// Upper bound on the samples of zero for one gap: by then any filter has converged to zero.
 const MAX_ZEROS: u64 = 100;
 
 /// A receiver's settings.
@@ -83,9 +83,9 @@ const MAX_ZEROS: u64 = 100;
 pub struct ReceiverConfig {
     /// Sampling interval (Δt).
     pub interval: Duration,
-    /// What becomes of intervals in which nothing arrives.
+    /// How intervals without arrivals are treated.
     pub gaps: Gaps,
-    /// What becomes of the samples.
+    /// How samples become the estimate.
     pub filter: Filter,
     /// When to report.
     pub schedule: Schedule,

@@ -94,7 +94,7 @@ impl Vegas {
     }
 
     fn take_sample(&mut self, rtt: Duration) {
-        // Never zero, which would forbid any queue for good.
+        // Never zero, which would never again allow a queue.
         let rtt = rtt.max(Duration::from_micros(1));
         self.base_rtt = self.base_rtt.min(rtt);
         self.seen.rtt = self.seen.rtt.min(rtt);

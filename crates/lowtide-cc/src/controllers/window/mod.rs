@@ -7,7 +7,7 @@ use crate::controller::{
 };
 use crate::units::{Bytes, Rate};
 
-/// Keeps the same number of packets in flight, whatever happens. Does not pace.
+/// Keeps the same number of packets in flight, regardless of loss and delay. Does not pace.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantWindow {
     packets: u64,
@@ -15,7 +15,7 @@ pub struct ConstantWindow {
 }
 
 impl ConstantWindow {
-    /// A window of so many packets, at least one.
+    /// The window in packets, at least one.
     #[must_use]
     pub fn new(config: &Config, packets: u64) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Links of delivery opportunities, as recorded by Saturator and replayed by mahimahi.
 //!
-//! An opportunity is a moment at which the link may send so many bytes (1504 in mahimahi).
+//! An opportunity is a moment at which the link may send a fixed number of bytes (1504 in
+//! mahimahi).
 //! - It serves packets that arrived before it, not at the same instant.
 //! - What it leaves over serves the next packet, if that one was already waiting.
 //! - A packet that it cannot finish continues with the next opportunity.

@@ -15,7 +15,7 @@ const NANOS_PER_SEC: u128 = 1_000_000_000;
 /// What happens after the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterLast {
-    /// The last rate stays for ever.
+    /// The last rate holds forever.
     Hold,
     /// All repeats after the given length of the last step.
     RepeatAfter(Duration),
@@ -100,7 +100,7 @@ impl RateSchedule {
         })
     }
 
-    /// One rate for ever.
+    /// One rate forever.
     ///
     /// # Errors
     /// When it is zero.
@@ -149,12 +149,6 @@ impl RateSchedule {
         self.steps
             .partition_point(|(start, _)| *start <= within)
             .saturating_sub(1)
-    }
-
-    /// The rate at `t`.
-    #[must_use]
-    pub fn rate_at(&self, t: Time) -> Rate {
-        self.steps[self.step_at(self.locate(t).1)].1
     }
 
     /// Byte-nanoseconds carried from zero to `t`.

@@ -132,7 +132,7 @@ fn links_on_which_nothing_can_leave_are_refused() {
         Opportunities::new(vec![3, 2], FULL),
         Err(LinkError::OpportunitiesDecrease(1))
     );
-    // An outage for ever after some time is a link, on which packets then never leave.
+    // A link may end in a permanent outage, after which packets never leave.
     let steps = vec![(ms(0), Rate::from_mbps(12)), (ms(1), Rate::ZERO)];
     let link = Link::Rates(RateSchedule::new(steps, AfterLast::Hold).unwrap());
     assert_eq!(

@@ -9,13 +9,13 @@ use crate::network::link::Link;
 pub enum QueueLimit {
     /// Everything.
     Unlimited,
-    /// So many packets.
+    /// In packets.
     Packets(u64),
-    /// So many bytes.
+    /// In bytes.
     Bytes(Bytes),
     /// What the link carries in this time at its mean rate.
     Time(Duration),
-    /// So many bandwidth-delay products: mean rate of the link × base RTT of the first flow.
+    /// In bandwidth-delay products: mean rate of the link × base RTT of the first flow.
     Bdp(f64),
 }
 

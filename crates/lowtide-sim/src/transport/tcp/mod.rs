@@ -166,7 +166,7 @@ impl LossRecovery for Tcp {
         self.eifel.is_waiting()
     }
 
-    /// Linux paces no controller by its window alone unless it is told to.
+    /// Linux does not pace a controller by its window alone unless told to.
     #[inline]
     fn paces_by_window(&self) -> bool {
         false

@@ -1,0 +1,67 @@
+//! The repository's documents name files that exist.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Markdown files of a folder and those below it.
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            documents(&path, found);
+        } else if path.extension().is_some_and(|e| e == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// A document without its blocks of code.
+fn prose(text: &str) -> String {
+    let outside = text.split("```").step_by(2);
+    outside.collect()
+}
+
+/// Targets of links to files, without the part behind `#`.
+fn links(prose: &str) -> impl Iterator<Item = &str> {
+    let targets = prose
+        .split("](")
+        .skip(1)
+        .filter_map(|t| t.split(')').next());
+    let files = targets.filter(|t| !t.contains("://") && !t.starts_with('#'));
+    files.filter_map(|t| t.split('#').next())
+}
+
+/// Paths in backticks that begin in a folder at the top of the repository.
+fn paths(prose: &str) -> impl Iterator<Item = &str> {
+    let code = prose.split('`').skip(1).step_by(2);
+    code.filter(|c| {
+        let is_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+        let top = c.split_once('/').map(|(top, _)| top);
+        c.chars().all(is_path)
+            && top.is_some_and(|t| !t.starts_with("..") && !t.is_empty() && root().join(t).is_dir())
+    })
+}
+
+#[test]
+fn links_and_paths_in_documents_lead_somewhere() {
+    let mut found = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    documents(&root().join("docs"), &mut found);
+    for member in fs::read_dir(root().join("crates")).unwrap() {
+        let readme = member.unwrap().path().join("README.md");
+        found.extend(readme.exists().then_some(readme));
+    }
+    let mut gone = Vec::new();
+    for document in &found {
+        let text = prose(&fs::read_to_string(document).unwrap());
+        let folder = document.parent().unwrap();
+        let linked = links(&text).map(|t| (t, folder.join(t)));
+        let named = paths(&text).map(|t| (t, root().join(t)));
+        let missing = linked.chain(named).filter(|(_, path)| !path.exists());
+        gone.extend(missing.map(|(t, _)| format!("{}: {t}", document.display())));
+    }
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
