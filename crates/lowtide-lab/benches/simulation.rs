@@ -54,9 +54,19 @@ fn simulation(c: &mut Criterion) {
         ),
         ("bbr, 1 flow, 1 Gbit/s, 60 s", "bbr", constant(1000, 1, 60)),
         (
+            "bbr, 100 flows, 1 Gbit/s, 20 s",
+            "bbr",
+            constant(1000, 100, 20),
+        ),
+        (
             "bbr, 1000 flows, 1 Gbit/s, 20 s",
             "bbr",
             constant(1000, 1000, 20),
+        ),
+        (
+            "bbr, 10,000 flows, 1 Gbit/s, 5 s",
+            "bbr",
+            constant(1000, 10_000, 5),
         ),
         (
             "cubic, 1 flow, 100 Mbit/s, 100 s",
