@@ -3,8 +3,8 @@
 //! the same experiments with more runs.
 
 use crate::censored_link::{
-    CAPACITY, Kind, NOISE, SLOW, UNBOUNDED, at_constant_rate, mean_and_deviation, pacing_itself,
-    summary, tracking,
+    CAPACITY, Kind, NOISE, Normal, SLOW, UNBOUNDED, at_constant_rate, mean_and_deviation,
+    pacing_itself, summary, tracking,
 };
 use lowtide_cc::estimators::{Adaptation, NoiseBounds, TobitKalman};
 
@@ -64,7 +64,7 @@ fn with_a_ceiling_far_above_it_is_the_plain_adaptive_filter() {
                 squares: Vec::new(),
                 steps: 0,
             };
-            let mut noise = crate::censored_link::Normal::new(7);
+            let mut noise = Normal::new(7);
             for _ in 0..500 {
                 let y = CAPACITY + noise.next();
                 plain.update(y, adaptation, bounds);
@@ -199,7 +199,7 @@ fn a_filter_that_learns_is_never_less_sure_than_its_whole_state() {
 #[test]
 fn a_reset_moves_the_state_with_the_certainty_of_one_measurement() {
     let mut filter = TobitKalman::new(10.0, NOISE, Adaptation::default());
-    let mut noise = crate::censored_link::Normal::new(3);
+    let mut noise = Normal::new(3);
     for _ in 0..200 {
         filter.update(10.0 + noise.next(), 12.5);
     }
