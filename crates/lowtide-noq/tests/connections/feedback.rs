@@ -1,8 +1,13 @@
 //! RBBR's feedback in datagrams, also from a peer that lies.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr::frame::Frame;
 use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_noq::{Controllers, Extension};
+use noq_proto::congestion::ControllerFactory;
 
 use crate::network::{Forge, Scenario, Source, run};
 
@@ -22,6 +27,13 @@ fn the_receivers_estimate_is_that_of_the_link_and_the_sender_uses_it() {
     // One for each sample of 10 ms outside of Startup and ProbeRTT.
     let count = notes.feedback.len();
     assert!((400..800).contains(&count), "{count}");
+}
+
+#[test]
+fn the_receiver_samples_as_the_spec_says() {
+    let controllers = Arc::new(Controllers::new("rbbr:interval=20ms").unwrap());
+    let extension = Extension::new(controllers.build(Instant::now(), 1200));
+    assert_eq!(extension.interval(), Duration::from_millis(20));
 }
 
 #[test]
