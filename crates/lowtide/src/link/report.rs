@@ -102,4 +102,9 @@ fn direction(text: &mut String, way: &str, s: &DirectionSummary) {
     };
     row("queue and link", s.queue_delay_ms, 1);
     row("late", s.release_error_ms, 3);
+    if !s.rejected_packets.is_empty() {
+        let counts = s.rejected_packets.iter();
+        let counts: Vec<String> = counts.map(|(error, n)| format!("{n} {error}")).collect();
+        let _ = writeln!(text, "       rejected further on: {}", counts.join(", "));
+    }
 }

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let relay = Relay::new(listen, target)?;
             let at = relay.address().map_err(Failure::run)?;
             let mut signals = signals()?;
-            let emulation = Emulation::before(&relay, &path)?;
+            let emulation = Emulation::before(&relay, &path, [(), ()])?;
             say(
                 args,
                 &format!("{}; {at} is {target}", report::link(setting)),
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             {
                 thread::sleep(LOOK);
             }
-            report::print(args, setting, &emulation.finish()?)?;
+            report::print(args, setting, &emulation.finish()?.0)?;
             Ok(ExitCode::SUCCESS)
         }
         None => run_command(args, setting, &path),
@@ -153,7 +153,7 @@ fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<Exit
         }
         None => None,
     };
-    let emulation = Emulation::between(&tunnel, path)?;
+    let emulation = Emulation::between(&tunnel, path, [(), ()])?;
     say(
         args,
         &format!(
@@ -184,7 +184,7 @@ fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<Exit
     }
     let summary = emulation.finish();
     let ended = ended?;
-    report::print(args, setting, &summary?)?;
+    report::print(args, setting, &summary?.0)?;
     Ok(ended.exit_code())
 }
 
