@@ -46,6 +46,13 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
+    /// End all in this network namespace once standard input is closed
+    #[cfg(target_os = "linux")]
+    #[command(name = link::guard::NAME, hide = true)]
+    LinkGuard {
+        /// Of which namespace
+        namespace: std::ffi::OsString,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -94,6 +101,8 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        #[cfg(target_os = "linux")]
+        Command::LinkGuard { namespace } => link::guard::run(&namespace),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);

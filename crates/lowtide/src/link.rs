@@ -14,6 +14,8 @@ use crate::link_args::LinkArgs;
 #[cfg(target_os = "linux")]
 mod children;
 #[cfg(target_os = "linux")]
+pub(crate) mod guard;
+#[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
 mod session;

@@ -5,7 +5,7 @@
 use std::fs;
 use std::net::UdpSocket;
 use std::process::{Command as Process, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt as _;
@@ -79,6 +79,72 @@ fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
     let id = fs::read_to_string(&mark).unwrap();
     let gone = !std::path::Path::new("/proc").join(id.trim()).exists();
     assert!(gone, "the peer {id} still runs");
+}
+
+/// How many processes are in the network namespaces of these names.
+fn processes_in(namespaces: &[&str]) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let is_in = |entry: &fs::DirEntry| {
+        let namespace = fs::read_link(entry.path().join("ns/net"));
+        namespace.is_ok_and(|n| namespaces.contains(&n.to_str().unwrap()))
+    };
+    all.filter(is_in).count()
+}
+
+#[test]
+fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
+    if !namespaces_work() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mark = |name: &str| dir.path().join(name).display().to_string();
+    // Each end has a process of its own, and one that has left it for good.
+    let script = |name: &str| {
+        let wait = "setsid sleep 1000 & readlink /proc/self/ns/net";
+        format!(
+            "{wait} > {0}.part; mv {0}.part {0}; sleep 1000; :",
+            mark(name)
+        )
+    };
+    let mut child = Process::cargo_bin("lowtide")
+        .unwrap()
+        .args([
+            "link",
+            "--peer",
+            &script("far"),
+            "--",
+            "sh",
+            "-c",
+            &script("near"),
+        ])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let namespace = |name: &str| fs::read_to_string(mark(name)).unwrap_or_default();
+    while namespace("near").is_empty() || namespace("far").is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (near, far) = (namespace("near"), namespace("far"));
+    let namespaces = [near.trim(), far.trim()];
+    assert_ne!(near, far);
+    // Two programs and a guard in each.
+    assert!(processes_in(&namespaces) >= 6);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while processes_in(&namespaces) > 0 {
+        assert!(Instant::now() < end, "{} remain", processes_in(&namespaces));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_guard_does_nothing_outside_of_its_namespace() {
+    let refused = lowtide(&["link-guard", "net:[1]"]).assert().code(2);
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).to_string();
+    assert!(said.contains("lowtide link"), "{said}");
 }
 
 #[test]

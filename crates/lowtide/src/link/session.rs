@@ -17,6 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::children::{Child, Ended, at_terminal};
+use super::guard::Guard;
 use super::{Args, Limited, report};
 use crate::failure::Failure;
 
@@ -98,9 +99,10 @@ fn say(args: &Args, text: &str) {
     }
 }
 
-/// The namespaces at both ends, joined. Without permission for that this process becomes root in a
-/// user namespace, from where the machine's own network cannot be reached.
-fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
+/// The namespaces at both ends, joined, and whether the one at the far end is the link's own too.
+/// Without permission for that this process becomes root in a user namespace, from where the
+/// machine's own network cannot be reached.
+fn tunnel(args: &Args) -> Result<(Tunnel, bool), Failure> {
     let mut isolated = args.peer.is_some();
     let near = match Namespace::new() {
         Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
@@ -117,7 +119,7 @@ fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
             // Root, but not of the network that this process is in.
             Err(Error::Tunnel { problem, .. })
                 if problem.kind() == io::ErrorKind::PermissionDenied => {}
-            done => return Ok(done?),
+            done => return Ok((done?, false)),
         }
     }
     let tunnel = Tunnel::between(
@@ -133,12 +135,15 @@ fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
              the other end; --peer runs something there",
         );
     }
-    Ok(tunnel)
+    Ok((tunnel, true))
 }
 
 fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<ExitCode, Failure> {
     // First of all: a user namespace can only be entered before there are threads.
-    let tunnel = Arc::new(tunnel(args)?);
+    let (tunnel, isolated) = tunnel(args)?;
+    let tunnel = Arc::new(tunnel);
+    let _near_guard = Guard::of(tunnel.near())?;
+    let _far_guard = isolated.then(|| Guard::of(tunnel.far())).transpose()?;
     let mut signals = signals()?;
     let addresses = tunnel.addresses();
     let peer = match &args.peer {
