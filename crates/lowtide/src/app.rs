@@ -97,7 +97,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
         Command::Serve(args) => transfer::serve::run(&args, contenders),
         #[cfg(feature = "quic")]
         Command::Fetch(args) => transfer::fetch::run(&args, contenders),
-        Command::Link(args) => match link::run(&args) {
+        Command::Link(args) => match link::run(&args, contenders) {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },

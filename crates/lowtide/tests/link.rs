@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::net::UdpSocket;
+use std::io::{self, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
@@ -220,6 +222,192 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
     );
 }
 
+/// What one end of a transfer does; the other runs the same with `SEND`. A program for a link, not a
+/// test.
+#[test]
+#[ignore = "runs behind a link, in another test"]
+fn program_that_transfers() {
+    const VOLUME: usize = 4_000_000;
+    if std::env::var_os("SEND").is_some() {
+        let (mut to, _) = TcpListener::bind("0.0.0.0:7100").unwrap().accept().unwrap();
+        to.write_all(&vec![7; VOLUME]).unwrap();
+    } else if let Ok(peer) = std::env::var("LOWTIDE_LINK_PEER") {
+        let mut from = TcpStream::connect((peer, 7100)).unwrap();
+        assert_eq!(io::copy(&mut from, &mut io::sink()).unwrap(), VOLUME as u64);
+    }
+}
+
+/// The row of a controller.
+fn row<'a>(comparison: &'a Value, name: &str) -> &'a Value {
+    let rows = comparison["results"].as_array().unwrap();
+    let found = rows.iter().find(|row| row["controller"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {comparison}"))
+}
+
+/// What the page of a report shows.
+fn data_of(report: &Path) -> Value {
+    let page = fs::read_to_string(report.join("index.html")).unwrap();
+    let (_, data) = page.split_once(r#"id="data">"#).unwrap();
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_link() {
+    if !namespaces_work() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("report");
+    let program = std::env::current_exe().unwrap();
+    let program = program.to_str().unwrap();
+    let test = ["--exact", "program_that_transfers", "--ignored"];
+    let peer = format!("SEND=1 '{program}' {} --quiet", test.join(" "));
+    let link = [
+        "--rate", "20mbit", "--rtt", "40ms", "--buffer", "2bdp", "--seed", "3",
+    ];
+    let whom = ["--cc", "bbr", "--cc", "cubic"];
+    let json = dir.path().join("link.json");
+    let json_flag = format!("--json={}", json.display());
+    let mut args = vec!["link", &json_flag, "--report", report.to_str().unwrap()];
+    args.extend(link.iter().chain(&whom));
+    args.extend(["--peer", &peer, "--", program]);
+    args.extend(test);
+    let output = lowtide(&args).assert().success().get_output().clone();
+    let said = String::from_utf8_lossy(&output.stderr);
+    for part in [
+        "your program",
+        "oracle (limit)",
+        "cubic",
+        "of what the link offered then",
+    ] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+
+    let summary: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let [ref comparison] = summary["comparisons"].as_array().unwrap()[..] else {
+        panic!("{summary}");
+    };
+    assert_eq!(comparison["way"], "down");
+    let own = row(comparison, "your program");
+    let (used, limit) = (
+        own["utilisation"].as_f64().unwrap(),
+        row(comparison, "oracle"),
+    );
+    assert!(used > 0.05 && used <= 1.0, "{own}");
+    assert!(own["throughput_mbps"].as_f64() < limit["throughput_mbps"].as_f64());
+    let active = &comparison["active"];
+    assert!(
+        active["utilisation"].as_f64().unwrap() >= used,
+        "{comparison}"
+    );
+    let seconds = comparison["duration_s"].as_f64().unwrap();
+    let bytes = own["throughput_mbps"].as_f64().unwrap() * seconds * 1e6 / 8.0;
+    let delivered = summary["down"]["delivered_bytes"].as_f64().unwrap();
+    assert!(
+        (bytes - delivered).abs() <= 0.001 * delivered,
+        "{bytes} of {delivered}"
+    );
+    let queue = own["queue_delay_ms"]["p95"].as_f64().unwrap();
+    // The link holds 40 ms of propagation and two BDP of queue.
+    assert!(queue > 0.0 && queue <= 90.0, "{own}");
+    assert!(own["retransmitted_share"].is_null(), "{own}");
+
+    let duration = format!("{}ms", (seconds * 1e3).round());
+    let mut args = vec!["compare", "--json", "--duration", &duration];
+    args.extend(link.iter().chain(&whom));
+    let output = lowtide(&args).assert().success().get_output().clone();
+    let compared: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(compared["link"], comparison["link"]);
+    let others = compared["results"].as_array().unwrap();
+    assert_eq!(
+        others.len() + 1,
+        comparison["results"].as_array().unwrap().len()
+    );
+    for other in others {
+        let name = other["controller"].as_str().unwrap();
+        assert_eq!(row(comparison, name), other, "{name}");
+    }
+
+    let data = data_of(&report);
+    assert!(
+        data["about"]
+            .as_str()
+            .unwrap()
+            .contains("program_that_transfers")
+    );
+    let [ref shown] = data["links"].as_array().unwrap()[..] else {
+        panic!("one link");
+    };
+    assert!(shown["capacity"].is_object());
+    let entries = shown["entries"].as_array().unwrap();
+    let names: Vec<&str> = entries
+        .iter()
+        .map(|e| e["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names[..2], ["oracle", "your program"]);
+    let time = &entries[1]["time"];
+    assert_eq!(time["bin"], shown["bin"]);
+    for series in [
+        &time["sojourn"],
+        &time["queue"],
+        &time["flows"][0]["delivered"],
+    ] {
+        assert!(series.is_object(), "{time}");
+    }
+}
+
+#[test]
+fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
+    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let target = service.local_addr().unwrap();
+    let free = UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let client = std::thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(free).unwrap();
+        for _ in 0..75 {
+            let _ = socket.send(&[1; 972]);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let (report, between) = (dir.path().to_str().unwrap(), format!("{free},{target}"));
+    let args = [
+        "link",
+        "--rate",
+        "10mbit",
+        "--limited",
+        "up",
+        "--duration",
+        "2s",
+        "--udp",
+        &between,
+        "--cc",
+        "bbr",
+        "--report",
+        report,
+        "--json",
+        "--quiet",
+    ];
+    let output = lowtide(&args).assert().success().get_output().clone();
+    client.join().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let comparison = &summary["comparisons"][0];
+    assert_eq!(comparison["way"], "up");
+    let used = row(comparison, "your program")["utilisation"]
+        .as_f64()
+        .unwrap();
+    // 1000 bytes every 20 ms are 4 % of 10 Mbit/s.
+    assert!(used > 0.0 && used < 0.05, "{used}");
+    assert!(row(comparison, "bbr")["utilisation"].as_f64().unwrap() > 0.5);
+    assert_eq!(
+        data_of(dir.path())["links"][0]["entries"][1]["name"],
+        "your program"
+    );
+}
+
 #[test]
 fn bad_input_is_refused_with_a_remedy() {
     let refused = |args: &[&str], part: &str| {
@@ -246,6 +434,7 @@ fn bad_input_is_refused_with_a_remedy() {
         "/nonexistent",
     );
     refused(&["link", "--mtu", "10", "--", "true"], "--mtu");
+    refused(&["link", "--cc", "none", "--", "true"], "--cc");
     if namespaces_work() {
         refused(
             &["link", "--", "no-such-command"],
