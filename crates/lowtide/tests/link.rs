@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
@@ -404,6 +404,76 @@ fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
     assert!(row(comparison, "bbr")["utilisation"].as_f64().unwrap() > 0.5);
     assert_eq!(
         data_of(dir.path())["links"][0]["entries"][1]["name"],
+        "your program"
+    );
+}
+
+#[test]
+fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() {
+    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let target = service.local_addr().unwrap();
+    let free = UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let json = format!("--json={}", dir.path().join("link.json").display());
+    let report = dir.path().to_str().unwrap();
+    // So fast a link takes the controllers many times longer than the program.
+    let between = format!("{free},{target}");
+    let args = [
+        "link",
+        "--rate",
+        "40gbit",
+        "--limited",
+        "up",
+        "--duration",
+        "2s",
+        "--udp",
+        &between,
+        "--report",
+        report,
+        &json,
+    ];
+    let mut child = Process::cargo_bin("lowtide")
+        .unwrap()
+        .args(args)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().contains("40000 Mbit/s"));
+    for _ in 0..10 {
+        client.send_to(&[1; 972], free).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let summary = said.find(|line| line.as_ref().unwrap().trim_start().starts_with("up "));
+    assert!(summary.is_some());
+    let id = child.id().to_string();
+    // One that comes too early is taken for the end of the relay.
+    let status = loop {
+        Process::new("kill").args(["-INT", &id]).status().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+    };
+    assert!(status.success());
+    let rest: Vec<String> = said.map_while(Result::ok).collect();
+    assert!(
+        rest.join("\n")
+            .contains("nothing to compare with: interrupted"),
+        "{rest:?}"
+    );
+    let json = fs::read(dir.path().join("link.json")).unwrap();
+    let summary: Value = serde_json::from_slice(&json).unwrap();
+    let rows = summary["comparisons"][0]["results"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0]["throughput_mbps"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        data_of(dir.path())["links"][0]["entries"][0]["name"],
         "your program"
     );
 }

@@ -79,9 +79,11 @@ pub(super) fn write(
     }
     let runs: Vec<(Setting, Comparison)> = compared.into_iter().map(|c| c.run).collect();
     if let Some(folder) = &args.report {
+        let report = Report::of_comparisons(&runs);
         let report = Report {
+            title: format!("Your program behind a link: {}", setting.link_name),
             about: about(args, summary),
-            ..Report::of_comparisons(&runs)
+            ..report
         };
         output::write_report(report, folder)?;
     }
@@ -136,6 +138,14 @@ fn tables(compared: &[Compared]) -> String {
                 active.utilisation * 100.0
             );
         }
+    }
+    if !compared.is_empty() {
+        let _ = writeln!(
+            text,
+            "* best of all but 'limit', which knows the link's future, and 'best window'. RTT of \
+             {}:\n  the path's, and its packets' own time in the queue and on the link.",
+            program::NAME
+        );
     }
     text
 }
