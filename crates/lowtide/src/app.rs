@@ -8,6 +8,7 @@ use lowtide_cc::registry::{self, Entry};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::scenario_file::ScenarioFile;
 
+use crate::failure::Failure;
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{compare, experiment, link, list, output, reproduce, trace};
@@ -46,13 +47,6 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
-    /// End all in this network namespace once standard input is closed
-    #[cfg(target_os = "linux")]
-    #[command(name = link::guard::NAME, hide = true)]
-    LinkGuard {
-        /// Of which namespace
-        namespace: std::ffi::OsString,
-    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -80,12 +74,17 @@ impl App {
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        // No command for people: neither help nor completions have it.
+        #[cfg(target_os = "linux")]
+        if let Some(namespace) = link::guard::asked_for() {
+            return ended(link::guard::run(&namespace));
+        }
         run(Cli::parse(), &self.contenders)
     }
 }
 
 fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
-    let done = match cli.command {
+    ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
@@ -101,14 +100,15 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
-        #[cfg(target_os = "linux")]
-        Command::LinkGuard { namespace } => link::guard::run(&namespace),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);
             output::print(&script)
         }
-    };
+    })
+}
+
+fn ended(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

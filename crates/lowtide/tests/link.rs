@@ -357,6 +357,41 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
 }
 
 #[test]
+fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
+    let free = || {
+        UdpSocket::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+    };
+    let (listen, target) = (free(), free());
+    let between = format!("{listen},{target}");
+    let client = std::thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for _ in 0..100 {
+            let _ = socket.send_to(&[1; 100], listen);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let args = ["link", "--udp", &between, "--duration", "2s", "--json"];
+    let output = lowtide(&args).assert().success().get_output().clone();
+    client.join().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (sent, rejected) = (
+        &summary["up"]["delivered_packets"],
+        &summary["up"]["rejected_packets"],
+    );
+    let rejected = rejected["ECONNREFUSED"].as_u64().unwrap();
+    assert!(
+        rejected > 1 && rejected <= sent.as_u64().unwrap(),
+        "{summary}"
+    );
+    assert!(summary["duration_s"].as_f64().unwrap() >= 2.0);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&format!("{rejected} ECONNREFUSED")), "{said}");
+}
+
+#[test]
 fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
     let service = UdpSocket::bind("127.0.0.1:0").unwrap();
     let target = service.local_addr().unwrap();

@@ -5,7 +5,8 @@
 //! in the namespace. (A parent-death signal would not do: it reaches the children alone, not what
 //! they have started, and it comes when the thread ends that started them.)
 
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -20,8 +21,8 @@ use nix::unistd::Pid;
 
 use crate::failure::Failure;
 
-/// The subcommand that is a guard.
-pub(crate) const NAME: &str = "link-guard";
+/// The first argument of a guard; the second is its namespace.
+const NAME: &str = "link-guard";
 
 /// How long processes may take to die; one that the kernel holds may take longer than any.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,6 +62,13 @@ impl Drop for Guard {
         self.alive = None;
         let _ = self.process.wait();
     }
+}
+
+/// The namespace, where this process is to be a guard.
+pub(crate) fn asked_for() -> Option<OsString> {
+    let mut arguments = env::args_os().skip(1);
+    let is_guard = arguments.next()? == NAME;
+    arguments.next().filter(|_| is_guard)
 }
 
 /// Is the guard of the namespace of this name, which must be the one that this process is in.

@@ -77,12 +77,13 @@ pub(super) fn write(
     if let Some(file) = &args.json {
         print_json(file, setting, summary, &compared)?;
     }
+    let about = about(args, summary, &compared);
     let runs: Vec<(Setting, Comparison)> = compared.into_iter().map(|c| c.run).collect();
     if let Some(folder) = &args.report {
         let report = Report::of_comparisons(&runs);
         let report = Report {
             title: format!("Your program behind a link: {}", setting.link_name),
-            about: about(args, summary),
+            about,
             ..report
         };
         output::write_report(report, folder)?;
@@ -129,14 +130,7 @@ fn tables(compared: &[Compared]) -> String {
         );
         text.push_str(&output::table(setting, comparison, false));
         if let Some(active) = active {
-            let _ = writeln!(
-                text,
-                "\n{} sent from {:.2} s to {:.2} s, and used {:.1} % of what the link offered then",
-                program::NAME,
-                active.from_s,
-                active.to_s,
-                active.utilisation * 100.0
-            );
+            let _ = writeln!(text, "\n{} {}", program::NAME, sent(active));
         }
     }
     if !compared.is_empty() {
@@ -150,8 +144,18 @@ fn tables(compared: &[Compared]) -> String {
     text
 }
 
+/// When the program sent, and what it used then.
+fn sent(active: &Active) -> String {
+    format!(
+        "sent from {:.2} s to {:.2} s, and used {:.1} % of what the link offered then",
+        active.from_s,
+        active.to_s,
+        active.utilisation * 100.0
+    )
+}
+
 /// What the report is about.
-fn about(args: &Args, summary: &Summary) -> String {
+fn about(args: &Args, summary: &Summary, compared: &[Compared]) -> String {
     let subject = match (args.udp, args.command.as_slice()) {
         (Some((listen, target)), _) => format!("what went through {listen} to and from {target}"),
         (None, []) => "all that a shell ran".to_string(),
@@ -162,11 +166,16 @@ fn about(args: &Args, summary: &Summary) -> String {
     };
     let mut about = format!(
         "\u{201c}{}\u{201d} is {subject}, behind this link for {:.1} s of real time; the others sent as \
-         much as they could over the same link in virtual time. Its RTT is the path's and its packets' \
+         much as they could over the same link in virtual time. The program's RTT is the path's and its packets' \
          own time in the queue and on the link.",
         program::NAME,
         summary.duration_s
     );
+    for Compared { way, active, .. } in compared {
+        if let Some(active) = active {
+            let _ = write!(about, " On the way {way} it {}.", sent(active));
+        }
+    }
     for complaint in &summary.complaints {
         let _ = write!(about, " NOT FAITHFUL: {complaint}.");
     }
