@@ -4,9 +4,12 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
@@ -196,22 +199,14 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
         "--udp",
         &between,
     ];
-    let client = std::thread::spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.connect(free).unwrap();
-        // Until the relay is there, and no longer than it is.
-        for _ in 0..100 {
-            let _ = socket.send(&[1; 972]);
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    });
+    let client = Client::of(free);
     let output = lowtide(&args)
         .assert()
         .success()
         .get_output()
         .stdout
         .clone();
-    client.join().unwrap();
+    drop(client);
     let summary: Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(summary["link"], "constant 10 Mbit/s");
     let up = &summary["up"];
@@ -356,6 +351,35 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     }
 }
 
+/// Sends 1000 bytes, headers included, every 20 ms until it is dropped.
+struct Client {
+    done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Client {
+    fn of(to: SocketAddr) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let seen = done.clone();
+        let send = move || {
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            while !seen.load(Ordering::Relaxed) {
+                let _ = socket.send_to(&[1; 972], to);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        let thread = Some(std::thread::spawn(send));
+        Self { done, thread }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
 #[test]
 fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
     let free = || {
@@ -366,16 +390,10 @@ fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
     };
     let (listen, target) = (free(), free());
     let between = format!("{listen},{target}");
-    let client = std::thread::spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        for _ in 0..100 {
-            let _ = socket.send_to(&[1; 100], listen);
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    });
+    let client = Client::of(listen);
     let args = ["link", "--udp", &between, "--duration", "2s", "--json"];
     let output = lowtide(&args).assert().success().get_output().clone();
-    client.join().unwrap();
+    drop(client);
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     let (sent, rejected) = (
         &summary["up"]["delivered_packets"],
@@ -399,14 +417,7 @@ fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let client = std::thread::spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.connect(free).unwrap();
-        for _ in 0..75 {
-            let _ = socket.send(&[1; 972]);
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    });
+    let client = Client::of(free);
     let dir = tempfile::tempdir().unwrap();
     let (report, between) = (dir.path().to_str().unwrap(), format!("{free},{target}"));
     let args = [
@@ -427,7 +438,7 @@ fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
         "--quiet",
     ];
     let output = lowtide(&args).assert().success().get_output().clone();
-    client.join().unwrap();
+    drop(client);
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     let comparison = &summary["comparisons"][0];
     assert_eq!(comparison["way"], "up");
@@ -487,7 +498,7 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     let summary = said.find(|line| line.as_ref().unwrap().trim_start().starts_with("up "));
     assert!(summary.is_some());
     let id = child.id().to_string();
-    // One that comes too early is taken for the end of the relay.
+    // One that comes before the controllers run is passed over.
     let status = loop {
         Process::new("kill").args(["-INT", &id]).status().unwrap();
         std::thread::sleep(Duration::from_millis(100));
