@@ -3,7 +3,8 @@
 //!
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`experiment`]
 //! and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
-//! they gave.
+//! they gave. What was not simulated is shown beside them: [`recording`]s of transfers, and a
+//! [`program`] behind a link.
 
 pub mod claim;
 pub mod compare;
@@ -13,6 +14,7 @@ pub mod experiment;
 pub mod figures;
 pub mod key;
 pub mod metrics;
+pub mod program;
 pub mod qlog;
 pub mod recording;
 pub mod report;

@@ -126,7 +126,7 @@ mod measure {
             socket.connect((addresses.near(), PORT))?;
             Ok::<UdpSocket, std::io::Error>(socket)
         })??;
-        let emulation = Emulation::between(&tunnel, &path)?;
+        let emulation = Emulation::between(&tunnel, &path, [(), ()])?;
         let start = emulation.started_at();
         let done = AtomicBool::new(false);
         let seen = thread::scope(|scope| {
@@ -137,7 +137,7 @@ mod measure {
             receiving.join()
         });
         let seen = seen.map_err(|_| "the receiver panicked")?;
-        Ok((seen, emulation.finish()?))
+        Ok((seen, emulation.finish()?.0))
     }
 
     /// Round trips of single packets over a link that takes no time.
@@ -161,7 +161,7 @@ mod measure {
             Ok::<UdpSocket, std::io::Error>(socket)
         })??;
         asker.set_read_timeout(Some(WallDuration::from_millis(100)))?;
-        let emulation = Emulation::between(&tunnel, &path)?;
+        let emulation = Emulation::between(&tunnel, &path, [(), ()])?;
         let done = AtomicBool::new(false);
         let mut round_trips = Distribution::default();
         thread::scope(|scope| {

@@ -124,7 +124,7 @@ mod measure {
         };
         let to: SocketAddr = (tunnel.addresses().near(), PORT).into();
         let listener = tunnel.near().run(|| TcpListener::bind(to))??;
-        let emulation = Emulation::between(&tunnel, &path)?;
+        let emulation = Emulation::between(&tunnel, &path, [(), ()])?;
         let started = emulation.started_at();
         let done = AtomicBool::new(false);
         let end = started + WallDuration::from_secs(seconds);
@@ -152,7 +152,7 @@ mod measure {
                 })?,
                 Err(_) => return Err("the sender panicked".into()),
             }
-            Ok::<_, Failure>(summary?)
+            Ok::<_, Failure>(summary?.0)
         })?;
         for complaint in &summary.complaints {
             eprintln!("warning: {}, {controller}: {complaint}", case.name);

@@ -5,30 +5,35 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use lowtide_sim::Direction;
+use lowtide_sim::{Direction, Probe};
 
 use crate::error::Error;
 use crate::path::PathConfig;
 use crate::relay::Relay;
 use crate::shaper::Shaper;
-use crate::summary::{Counts, DirectionSummary, Summary};
+use crate::summary::{Counts, DirectionSummary, Summary, Unseen};
 use crate::tunnel::{Device, Side, Tunnel};
 use crate::worker::{Clock, Egress, Ingress, carry, stop_pair};
 
-type Worker = JoinHandle<(Counts, io::Result<()>)>;
+type Worker<P> = JoinHandle<(Counts, P, io::Result<()>)>;
+type AskUnseen = Box<dyn FnOnce() -> [Unseen; 2] + Send>;
 
 /// A link that carries packets, on two threads, until [`finish`](Self::finish).
-pub struct Emulation {
+///
+/// Each direction has a probe, which sees all packets of the direction as one flow, at the times of
+/// the model: sent when they come to the link, delivered when they are due behind it. `()` sees
+/// nothing.
+pub struct Emulation<P = ()> {
     clock: Clock,
-    down: Worker,
-    up: Worker,
+    down: Worker<P>,
+    up: Worker<P>,
     /// Hung up to stop the threads.
     stop: io::PipeWriter,
-    /// Packets missed on their way down and up.
-    missed: Box<dyn FnOnce() -> (u64, u64) + Send>,
+    /// Asked for the ways down and up.
+    unseen: AskUnseen,
 }
 
-impl std::fmt::Debug for Emulation {
+impl<P> std::fmt::Debug for Emulation<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Emulation")
             .field("clock", &self.clock)
@@ -36,34 +41,36 @@ impl std::fmt::Debug for Emulation {
     }
 }
 
-impl Emulation {
-    /// A link between the two ends of a tunnel; its trace begins now.
+impl<P: Probe + Send + 'static> Emulation<P> {
+    /// A link between the two ends of a tunnel; its trace begins now. `probes`: of the ways down and
+    /// up.
     ///
     /// # Errors
     /// When threads cannot be started.
-    pub fn between(tunnel: &Arc<Tunnel>, path: &PathConfig) -> Result<Self, Error> {
+    pub fn between(tunnel: &Arc<Tunnel>, path: &PathConfig, probes: [P; 2]) -> Result<Self, Error> {
         let far = || Device::new(tunnel, Side::Far);
         let near = || Device::new(tunnel, Side::Near);
         let counted = tunnel.clone();
-        let missed = Box::new(move || counted.missed());
-        Self::start(path, (far(), near()), (near(), far()), missed)
+        let unseen = Box::new(move || counted.unseen());
+        Self::start(path, (far(), near()), (near(), far()), probes, unseen)
     }
 
-    /// A link before a UDP service; its trace begins now.
+    /// A link before a UDP service; its trace begins now. `probes`: of the ways down and up.
     ///
     /// # Errors
     /// When threads cannot be started.
-    pub fn before(relay: &Relay, path: &PathConfig) -> Result<Self, Error> {
+    pub fn before(relay: &Relay, path: &PathConfig, probes: [P; 2]) -> Result<Self, Error> {
         let counted = relay.clone();
-        let missed = Box::new(move || counted.missed());
-        Self::start(path, relay.down(), relay.up(), missed)
+        let unseen = Box::new(move || counted.unseen());
+        Self::start(path, relay.down(), relay.up(), probes, unseen)
     }
 
     fn start<DI, DE, UI, UE>(
         path: &PathConfig,
         down: (DI, DE),
         up: (UI, UE),
-        missed: Box<dyn FnOnce() -> (u64, u64) + Send>,
+        [probe_down, probe_up]: [P; 2],
+        unseen: AskUnseen,
     ) -> Result<Self, Error>
     where
         DI: Ingress + Send + 'static,
@@ -76,14 +83,14 @@ impl Emulation {
         let (stopped, stop) = stop_pair().map_err(Error::Broken)?;
         let other = stopped.try_clone().map_err(Error::Broken)?;
         let clock = Clock(Instant::now());
-        let shape_down = Shaper::new(path, Direction::Forward);
-        let shape_up = Shaper::new(path, Direction::Reverse);
+        let shape_down = Shaper::new(path, Direction::Forward, probe_down);
+        let shape_up = Shaper::new(path, Direction::Reverse, probe_up);
         Ok(Self {
             clock,
             down: spawn("link down", clock, shape_down, down, stopped)?,
             up: spawn("link up", clock, shape_up, up, other)?,
             stop,
-            missed,
+            unseen,
         })
     }
 
@@ -99,44 +106,46 @@ impl Emulation {
         self.down.is_finished() || self.up.is_finished()
     }
 
-    /// Stops the link and says how it was. Packets still in it are gone.
+    /// Stops the link, says how it was, and gives the probes back. Packets still in it are gone.
     ///
     /// # Errors
     /// When a direction had failed before.
-    pub fn finish(self) -> Result<Summary, Error> {
+    pub fn finish(self) -> Result<(Summary, [P; 2]), Error> {
         let duration = self.clock.now().since(lowtide_cc::units::Time::ZERO);
-        let (missed_down, missed_up) = (self.missed)();
+        let [unseen_down, unseen_up] = (self.unseen)();
         drop(self.stop);
-        let ended = |worker: Worker, missed| {
-            let (mut counts, result) = match worker.join() {
+        let ended = |worker: Worker<P>, unseen| {
+            let (counts, probe, result) = match worker.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            counts.summary.missed_packets = missed;
             result.map_err(Error::Broken)?;
-            Ok(DirectionSummary::finish(counts, duration))
+            Ok((DirectionSummary::finish(counts, unseen, duration), probe))
         };
-        let down = ended(self.down, missed_down);
-        let up = ended(self.up, missed_up);
-        Ok(Summary::new(duration, down?, up?))
+        let down = ended(self.down, unseen_down);
+        let up = ended(self.up, unseen_up);
+        let ((down, probe_down), (up, probe_up)) = (down?, up?);
+        Ok((Summary::new(duration, down, up), [probe_down, probe_up]))
     }
 }
 
-fn spawn<I, E>(
+fn spawn<I, E, P>(
     name: &str,
     clock: Clock,
-    mut shaper: Shaper<I::Destination>,
+    mut shaper: Shaper<I::Destination, P>,
     (mut ingress, mut egress): (I, E),
     stop: io::PipeReader,
-) -> Result<Worker, Error>
+) -> Result<Worker<P>, Error>
 where
+    P: Probe + Send + 'static,
     I: Ingress + Send + 'static,
     I::Destination: Send,
     E: Egress<I::Destination> + Send + 'static,
 {
     let work = move || {
         let done = carry(clock, &mut shaper, &mut ingress, &mut egress, &stop);
-        (shaper.into_counts(), done)
+        let (counts, probe) = shaper.into_parts();
+        (counts, probe, done)
     };
     let thread = thread::Builder::new().name(name.to_string());
     thread.spawn(work).map_err(Error::Broken)

@@ -15,6 +15,8 @@ mod error;
 mod namespace;
 mod path;
 #[cfg(target_os = "linux")]
+mod rejections;
+#[cfg(target_os = "linux")]
 mod relay;
 mod shaper;
 mod summary;

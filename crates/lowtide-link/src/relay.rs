@@ -13,6 +13,8 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::Error;
+use crate::rejections::{Rejections, is_of_one_packet};
+use crate::summary::Unseen;
 use crate::worker::{Egress, Ingress};
 
 /// Clients that are served at once. Anybody can send, so that there must be a bound.
@@ -36,6 +38,9 @@ pub struct Relay {
     listener: Arc<UdpSocket>,
     target: SocketAddr,
     clients: Clients,
+    /// Of packets to clients, and to the service.
+    rejected_down: Rejections,
+    rejected_up: Rejections,
 }
 
 #[derive(Debug)]
@@ -149,6 +154,8 @@ impl Relay {
                 table: Arc::default(),
                 readable: Arc::new(readable),
             },
+            rejected_down: Rejections::default(),
+            rejected_up: Rejections::default(),
         })
     }
 
@@ -164,6 +171,7 @@ impl Relay {
         let from = FromService {
             clients: self.clients.clone(),
             ready: VecDeque::new(),
+            rejected: self.rejected_up.clone(),
         };
         (from, ToClients(self.listener.clone()))
     }
@@ -172,13 +180,17 @@ impl Relay {
         let to = ToService {
             clients: self.clients.clone(),
             target: self.target,
+            rejected: self.rejected_up.clone(),
         };
-        (FromClients(self.listener.clone()), to)
+        let from = FromClients {
+            listener: self.listener.clone(),
+            rejected: self.rejected_down.clone(),
+        };
+        (from, to)
     }
 
-    /// Packets that the kernel dropped because they were not read in time: those to clients, those
-    /// to the service.
-    pub(crate) fn missed(&self) -> (u64, u64) {
+    /// What became of packets to clients, and of those to the service.
+    pub(crate) fn unseen(&self) -> [Unseen; 2] {
         let dropped = dropped_by_socket();
         let of = |socket: &UdpSocket| {
             let number = inode(socket).and_then(|inode| dropped.get(&inode));
@@ -186,7 +198,16 @@ impl Relay {
         };
         let table = self.clients.table();
         let down = table.clients.values().map(|c| of(&c.socket)).sum();
-        (down, of(&self.listener))
+        [
+            Unseen {
+                missed: down,
+                rejected: self.rejected_down.by_error(),
+            },
+            Unseen {
+                missed: of(&self.listener),
+                rejected: self.rejected_up.by_error(),
+            },
+        ]
     }
 }
 
@@ -217,37 +238,27 @@ fn dropped_by_socket() -> HashMap<u64, u64> {
     dropped
 }
 
-/// An answer to "would block", or nothing where a peer is not there: with UDP, that is an error of
-/// a packet sent before.
-fn nothing_or(e: io::Error) -> io::Result<()> {
-    match e.kind() {
-        io::ErrorKind::WouldBlock
-        | io::ErrorKind::Interrupted
-        | io::ErrorKind::ConnectionRefused
-        | io::ErrorKind::HostUnreachable
-        | io::ErrorKind::NetworkUnreachable => Ok(()),
-        _ => Err(e),
-    }
-}
-
 /// What clients send.
 #[derive(Debug)]
-pub(crate) struct FromClients(Arc<UdpSocket>);
+pub(crate) struct FromClients {
+    listener: Arc<UdpSocket>,
+    rejected: Rejections,
+}
 
 impl Ingress for FromClients {
     type Destination = SocketAddr;
 
     fn fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.listener.as_fd()
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, SocketAddr)>> {
-        match self.0.recv_from(buffer) {
+        match self.listener.recv_from(buffer) {
             Ok((length, from)) => {
                 let size = Bytes::new(length as u64 + headers(&from));
                 Ok(Some((length, size, from)))
             }
-            Err(e) => nothing_or(e).map(|()| None),
+            Err(e) => self.rejected.take(e).map(|()| None),
         }
     }
 }
@@ -257,13 +268,26 @@ impl Ingress for FromClients {
 pub(crate) struct ToService {
     clients: Clients,
     target: SocketAddr,
+    rejected: Rejections,
 }
 
 impl Egress<SocketAddr> for ToService {
     fn send(&mut self, packet: &[u8], client: &SocketAddr) -> bool {
-        self.clients
-            .socket_of(*client, self.target)
-            .is_some_and(|socket| socket.send(packet).is_ok())
+        let Some(socket) = self.clients.socket_of(*client, self.target) else {
+            return false;
+        };
+        match socket.send(packet) {
+            Ok(_) => true,
+            // It may be about a packet before, and is told but once.
+            Err(e) if is_of_one_packet(&e) => {
+                let sent = socket.send(packet).is_ok();
+                if sent {
+                    self.rejected.count(&e);
+                }
+                sent
+            }
+            Err(_) => false,
+        }
     }
 }
 
@@ -273,6 +297,8 @@ pub(crate) struct FromService {
     clients: Clients,
     /// Clients whose sockets were readable.
     ready: VecDeque<u64>,
+    /// A socket tells of packets that it sent when it is read.
+    rejected: Rejections,
 }
 
 impl FromService {
@@ -319,7 +345,7 @@ impl Ingress for FromService {
                     let size = Bytes::new(length as u64 + headers(&address));
                     return Ok(Some((length, size, address)));
                 }
-                Err(e) => nothing_or(e)?,
+                Err(e) => self.rejected.take(e)?,
             }
         }
         Ok(None)

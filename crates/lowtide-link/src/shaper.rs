@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::network::{Departure, DropCause, Dropped, Packet, Tap};
-use lowtide_sim::{Direction, Network};
+use lowtide_sim::probe::{Delivery, Sent};
+use lowtide_sim::{Direction, Network, Probe};
 
 use crate::path::PathConfig;
 use crate::summary::Counts;
@@ -39,9 +40,10 @@ pub struct Release<'a, D> {
 /// One direction of the emulated link: the packets in its queue, on it, and in the delay behind it.
 ///
 /// What the model does happens at the times that the model gives, however late it is looked at, so
-/// that lateness never adds up. `D` says where a packet goes.
+/// that lateness never adds up. `D` says where a packet goes. The probe `P` sees all packets as flow
+/// number 0, at the model's times.
 #[derive(Debug)]
-pub struct Shaper<D> {
+pub struct Shaper<D, P = ()> {
     /// The whole network, of which one direction is used: directions have nothing in common.
     network: Network<Slot>,
     direction: Direction,
@@ -50,20 +52,29 @@ pub struct Shaper<D> {
     due: VecDeque<(Time, Slot)>,
     stored: Store<D>,
     pub(crate) counts: Counts,
+    probe: P,
 }
 
 /// Index of a stored packet.
 type Slot = u32;
 
-/// Counts what the network does, and frees what it drops.
-struct Watch<'a, D> {
+/// Counts what the network does, tells the probe, and frees what is dropped.
+struct Watch<'a, D, P> {
     stored: &'a mut Store<D>,
     counts: &'a mut Counts,
+    probe: &'a mut P,
 }
 
-impl<D> Tap<Slot> for Watch<'_, D> {
+impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
     fn on_departure(&mut self, departure: &Departure) {
-        self.counts.queue_delay.record(departure.sojourn);
+        let Departure {
+            at,
+            queued,
+            sojourn,
+            ..
+        } = *departure;
+        self.counts.queue_delay.record(sojourn);
+        self.probe.on_bottleneck_exit(0, at, queued, sojourn);
     }
 
     fn on_drop(&mut self, dropped: Dropped<Slot>) {
@@ -72,20 +83,28 @@ impl<D> Tap<Slot> for Watch<'_, D> {
             DropCause::QueueFull => summary.dropped_queue_packets += 1,
             DropCause::LinkLoss => summary.lost_packets += 1,
         }
-        self.stored.free(dropped.packet.payload);
+        let Dropped {
+            at, cause, packet, ..
+        } = dropped;
+        self.probe.on_drop(0, at, packet.bytes, cause);
+        self.stored.free(packet.payload);
     }
 }
 
-impl<D> Shaper<D> {
+impl<D, P: Probe> Shaper<D, P> {
     /// An empty one; its time starts at zero.
     #[must_use]
-    pub fn new(path: &PathConfig, direction: Direction) -> Self {
+    pub fn new(path: &PathConfig, direction: Direction, mut probe: P) -> Self {
+        let network = path.network();
+        let behind = network.pipe(direction).delay;
+        probe.on_flow_start(0, Time::ZERO, Duration::ZERO, behind);
         Self {
-            network: Network::new(&path.network()),
+            network: Network::new(&network),
             direction,
             due: VecDeque::new(),
             stored: Store::new(),
             counts: Counts::default(),
+            probe,
         }
     }
 
@@ -94,10 +113,18 @@ impl<D> Shaper<D> {
     pub fn offer(&mut self, now: Time, packet: &[u8], size: Bytes, destination: D) {
         self.settle(now);
         let summary = &mut self.counts.summary;
+        self.probe.on_send(&Sent {
+            flow: 0,
+            now,
+            number: summary.offered_packets,
+            bytes: size,
+            retransmission: false,
+        });
         summary.offered_packets += 1;
         summary.offered_bytes = summary.offered_bytes.saturating_add(size.get());
         let Some(slot) = self.stored.take(now, packet, size, destination) else {
             summary.dropped_memory_packets += 1;
+            self.probe.on_drop(0, now, size, DropCause::QueueFull);
             return;
         };
         let packet = Packet {
@@ -108,6 +135,7 @@ impl<D> Shaper<D> {
         let mut watch = Watch {
             stored: &mut self.stored,
             counts: &mut self.counts,
+            probe: &mut self.probe,
         };
         self.network.send(now, self.direction, packet, &mut watch);
     }
@@ -117,8 +145,18 @@ impl<D> Shaper<D> {
         let mut watch = Watch {
             stored: &mut self.stored,
             counts: &mut self.counts,
+            probe: &mut self.probe,
         };
         while let Some(arrival) = self.network.advance(now, &mut watch) {
+            let stored = &watch.stored.packets[arrival.packet.payload as usize];
+            watch.probe.on_deliver(&Delivery {
+                flow: 0,
+                now: arrival.at,
+                sent_at: stored.arrived,
+                bytes: stored.size,
+                first_copy: true,
+                estimator: None,
+            });
             self.due.push_back((arrival.at, arrival.packet.payload));
         }
     }
@@ -167,8 +205,8 @@ impl<D> Shaper<D> {
     }
 
     #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-    pub(crate) fn into_counts(self) -> Counts {
-        self.counts
+    pub(crate) fn into_parts(self) -> (Counts, P) {
+        (self.counts, self.probe)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an emulation says of itself at its end.
 
+use std::collections::BTreeMap;
+
 use lowtide_cc::units::Duration;
 use serde::Serialize;
 
@@ -17,6 +19,15 @@ pub(crate) struct Counts {
     pub(crate) queue_delay: Distribution,
     pub(crate) delay: Distribution,
     pub(crate) release_error: Distribution,
+}
+
+/// What became of packets outside of a direction's thread.
+#[derive(Debug, Default)]
+pub(crate) struct Unseen {
+    /// Dropped by the kernel because they were not read in time.
+    pub(crate) missed: u64,
+    /// Rejected after they were sent on, by the name of the error.
+    pub(crate) rejected: BTreeMap<String, u64>,
 }
 
 /// One direction. Sizes are those of IP packets.
@@ -42,6 +53,9 @@ pub struct DirectionSummary {
     pub missed_packets: u64,
     /// Not of the model: the system did not take them.
     pub refused_packets: u64,
+    /// Sent on by the relay, and rejected further on: too large for a hop, nobody listens, forbidden.
+    /// By the name of the system's error.
+    pub rejected_packets: BTreeMap<String, u64>,
     /// Time in queue and on the link.
     pub queue_delay_ms: Option<Percentiles>,
     /// From the packet's arrival until it was sent on: queue, link, delay, and lateness.
@@ -57,10 +71,12 @@ pub struct DirectionSummary {
 }
 
 impl DirectionSummary {
-    pub(crate) fn finish(counts: Counts, duration: Duration) -> Self {
+    pub(crate) fn finish(counts: Counts, unseen: Unseen, duration: Duration) -> Self {
         let seconds = duration.as_secs_f64().max(1e-9);
         Self {
             throughput_mbps: counts.summary.delivered_bytes as f64 * 8e-6 / seconds,
+            missed_packets: unseen.missed,
+            rejected_packets: unseen.rejected,
             queue_delay_ms: counts.queue_delay.percentiles(),
             delay_ms: counts.delay.percentiles(),
             release_error_ms: counts.release_error.percentiles(),
@@ -142,7 +158,11 @@ mod tests {
                 counts.release_error.record(Duration::from_micros(us));
             }
             change(&mut counts.summary);
-            let down = DirectionSummary::finish(counts, Duration::from_secs(1));
+            let unseen = Unseen {
+                missed: counts.summary.missed_packets,
+                rejected: BTreeMap::from([("EMSGSIZE".to_string(), 7)]),
+            };
+            let down = DirectionSummary::finish(counts, unseen, Duration::from_secs(1));
             Summary::new(Duration::from_secs(1), down, DirectionSummary::default())
         };
         let modelled = finish(1, |s| {

@@ -12,6 +12,7 @@ use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
 use crate::namespace::{Namespace, add_default_route, set_queue_length};
+use crate::summary::Unseen;
 use crate::worker::{Egress, Ingress};
 
 /// Packets that the kernel keeps until they are read; the emulated queue comes behind it. Large, as
@@ -203,14 +204,16 @@ impl Tunnel {
         &self.near.namespace
     }
 
-    /// Packets that the kernel dropped because they were not read in time: those sent at the far
-    /// end, those at the near end.
-    pub(crate) fn missed(&self) -> (u64, u64) {
-        let dropped = |end: &End| {
+    /// What became of packets that were sent at the far end, and of those at the near end.
+    pub(crate) fn unseen(&self) -> [Unseen; 2] {
+        [&self.far, &self.near].map(|end| {
             let read = || dropped_at_sending(&end.name);
-            end.namespace.run(read).ok().flatten().unwrap_or(0)
-        };
-        (dropped(&self.far), dropped(&self.near))
+            let missed = end.namespace.run(read).ok().flatten().unwrap_or(0);
+            Unseen {
+                missed,
+                ..Unseen::default()
+            }
+        })
     }
 }
 

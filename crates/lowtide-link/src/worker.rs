@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::Probe;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl;
@@ -75,9 +76,9 @@ fn prepare_thread() -> bool {
 }
 
 /// Carries packets from `ingress` through `shaper` to `egress` until `stop` is hung up.
-pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>>(
+pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>, P: Probe>(
     clock: Clock,
-    shaper: &mut Shaper<I::Destination>,
+    shaper: &mut Shaper<I::Destination, P>,
     ingress: &mut I,
     egress: &mut E,
     stop: &io::PipeReader,

@@ -57,7 +57,7 @@ fn tcp_between_namespaces_passes_the_link_and_nothing_else() {
     let to: SocketAddr = (tunnel.addresses().near(), 7000).into();
     let listener = tunnel.near().run(|| TcpListener::bind(to)).unwrap();
     let listener = listener.unwrap();
-    let emulation = Emulation::between(&tunnel, &path(20, QueueLimit::Bdp(2.0))).unwrap();
+    let emulation = Emulation::between(&tunnel, &path(20, QueueLimit::Bdp(2.0)), [(), ()]).unwrap();
     let begun = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -73,7 +73,7 @@ fn tcp_between_namespaces_passes_the_link_and_nothing_else() {
     // 20 Mbit/s carry them in 0.2 s; two round trips come before.
     let least = WallDuration::from_millis(200 + 30);
     assert!(begun.elapsed() > least, "{:?}", begun.elapsed());
-    let summary = emulation.finish().unwrap();
+    let (summary, _) = emulation.finish().unwrap();
     let (down, up) = (&summary.down, &summary.up);
     assert!(down.delivered_bytes as usize > VOLUME && down.throughput_mbps < 20.0);
     assert!(up.delivered_packets > 50 && up.delivered_bytes < 100_000);
@@ -100,7 +100,7 @@ fn what_the_model_drops_and_loses_is_counted_and_does_not_arrive() {
     let mut path = path(1, QueueLimit::Packets(5));
     path.down.loss = LossModel::Random(0.5);
     path.down.link = Arc::new(Link::constant(Rate::from_bytes_per_sec(10_000)).unwrap());
-    let emulation = Emulation::between(&tunnel, &path).unwrap();
+    let emulation = Emulation::between(&tunnel, &path, [(), ()]).unwrap();
     for n in 0..8 {
         let packet = [n; 972];
         far.send_to(&packet, (addresses.near(), 7001)).unwrap();
@@ -114,7 +114,7 @@ fn what_the_model_drops_and_loses_is_counted_and_does_not_arrive() {
         assert_eq!(length, 972);
         arrived.push(buffer[0]);
     }
-    let down = emulation.finish().unwrap().down;
+    let down = emulation.finish().unwrap().0.down;
     assert_eq!(down.offered_packets, 8);
     assert_eq!(down.dropped_queue_packets, 2);
     assert_eq!(down.delivered_packets, arrived.len() as u64);
@@ -127,7 +127,8 @@ fn links_nest_and_are_gone_when_they_end() {
     let Some(outer) = tunnel(1500) else {
         return;
     };
-    let run_outer = Emulation::between(&outer, &path(100, QueueLimit::Unlimited)).unwrap();
+    let run_outer =
+        Emulation::between(&outer, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
     let inner = outer
         .near()
         .run(|| {
@@ -138,7 +139,8 @@ fn links_nest_and_are_gone_when_they_end() {
         .unwrap()
         .unwrap();
     let inner = Arc::new(inner);
-    let run_inner = Emulation::between(&inner, &path(100, QueueLimit::Unlimited)).unwrap();
+    let run_inner =
+        Emulation::between(&inner, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
     let outermost = (outer.addresses().far(), 7002);
     let service = outer.far().run(|| UdpSocket::bind(outermost)).unwrap();
     let service = service.unwrap();
@@ -173,7 +175,7 @@ fn the_relay_serves_each_client_apart_and_counts_headers() {
     wait_no_longer(&service);
     let listen = "127.0.0.1:0".parse().unwrap();
     let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
-    let emulation = Emulation::before(&relay, &path(100, QueueLimit::Unlimited)).unwrap();
+    let emulation = Emulation::before(&relay, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
     let clients: Vec<UdpSocket> = (0..3)
         .map(|_| UdpSocket::bind("127.0.0.1:0").unwrap())
         .collect();
@@ -198,7 +200,7 @@ fn the_relay_serves_each_client_apart_and_counts_headers() {
     assert!(begun.elapsed() > WallDuration::from_millis(20));
     ports.dedup();
     assert_eq!(ports.len(), 3);
-    let summary = emulation.finish().unwrap();
+    let (summary, _) = emulation.finish().unwrap();
     assert_eq!(summary.up.delivered_bytes, 3 * (100 + 28));
     assert_eq!(summary.down.delivered_bytes, 3 * (50 + 28));
 }
@@ -210,7 +212,8 @@ fn a_flood_of_clients_and_absurd_datagrams_leave_the_relay_alive() {
     let listen = "127.0.0.1:0".parse().unwrap();
     let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
     let at = relay.address().unwrap();
-    let emulation = Emulation::before(&relay, &path(1000, QueueLimit::Unlimited)).unwrap();
+    let emulation =
+        Emulation::before(&relay, &path(1000, QueueLimit::Unlimited), [(), ()]).unwrap();
     let first = UdpSocket::bind("127.0.0.1:0").unwrap();
     first.send_to(&[], at).unwrap();
     first.send_to(&[1; 65_507], at).unwrap();
@@ -234,8 +237,88 @@ fn a_flood_of_clients_and_absurd_datagrams_leave_the_relay_alive() {
     wait_no_longer(&first);
     let length = first.recv(&mut buffer).unwrap();
     assert_eq!(&buffer[..length], b"yes");
-    let up = emulation.finish().unwrap().up;
+    let up = emulation.finish().unwrap().0.up;
     assert!(up.offered_packets >= 3 && up.refused_packets > 0, "{up:?}");
+}
+
+/// Two links behind each other, the second with a smaller MTU: its router tells by ICMP what is too
+/// large.
+#[test]
+fn an_error_of_one_client_leaves_the_relay_to_the_others_and_is_counted() {
+    let Some(outer) = tunnel(1500) else {
+        return;
+    };
+    let run_outer =
+        Emulation::between(&outer, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
+    let inner = outer.near().run(|| {
+        let here = Namespace::current()?;
+        let within = Addresses::within(&here)?;
+        Tunnel::between(here, Namespace::new()?, 1280, within)
+    });
+    let inner = Arc::new(inner.unwrap().unwrap());
+    let run_inner =
+        Emulation::between(&inner, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
+    let target = SocketAddr::from((inner.addresses().near(), 7003));
+    let service = inner.near().run(|| UdpSocket::bind(target)).unwrap();
+    let service = service.unwrap();
+    let (relay, emulation, large, small) = outer
+        .far()
+        .run(|| {
+            let relay = Relay::new("127.0.0.1:0".parse().unwrap(), target).unwrap();
+            let path = path(100, QueueLimit::Unlimited);
+            let emulation = Emulation::before(&relay, &path, [(), ()]).unwrap();
+            let client = || UdpSocket::bind("127.0.0.1:0").unwrap();
+            (relay, emulation, client(), client())
+        })
+        .unwrap();
+    let at = relay.address().unwrap();
+    for socket in [&service, &large, &small] {
+        wait_no_longer(socket);
+    }
+    let exchange = |client: &UdpSocket, question: &[u8]| {
+        let mut buffer = [0; 2000];
+        client.send_to(question, at).unwrap();
+        loop {
+            let (length, from) = service.recv_from(&mut buffer).unwrap();
+            if &buffer[..length] == question {
+                service.send_to(b"answer", from).unwrap();
+                break;
+            }
+        }
+        let length = client.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..length], b"answer");
+    };
+    exchange(&small, b"before");
+    // With UDP a first packet that is too large is not fragmented but rejected.
+    large.send_to(&[7; 1400], at).unwrap();
+    let end = Instant::now() + WallDuration::from_secs(10);
+    let rejected = || outer.near().run(sent_icmp).unwrap();
+    while rejected() == 0 {
+        assert!(Instant::now() < end, "no router has rejected the packet");
+        thread::sleep(WallDuration::from_millis(5));
+    }
+    for _ in 0..3 {
+        thread::sleep(WallDuration::from_millis(50));
+        assert!(!emulation.is_broken(), "{:?}", emulation.finish());
+        exchange(&small, b"the other goes on");
+    }
+    exchange(&large, b"and so does this one");
+    let (summary, _) = emulation.finish().unwrap();
+    let rejected = &summary.up.rejected_packets;
+    assert_eq!(rejected.get("EMSGSIZE"), Some(&1), "{summary:?}");
+    assert_eq!(summary.up.delivered_packets, 6);
+    run_inner.finish().unwrap();
+    run_outer.finish().unwrap();
+}
+
+/// How often this namespace has said that something cannot be reached (proc(5), `net/snmp`).
+fn sent_icmp() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let mut lines = text.lines().filter(|line| line.starts_with("Icmp:"));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut columns = names.split_whitespace().zip(values.split_whitespace());
+    let found = columns.find(|(name, _)| *name == "OutDestUnreachs");
+    found.unwrap().1.parse().unwrap()
 }
 
 #[test]

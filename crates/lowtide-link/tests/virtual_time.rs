@@ -29,7 +29,7 @@ fn shaper(down: PipeConfig, seed: u64) -> Shaper<()> {
         up: PipeConfig::delay_only(Duration::ZERO),
         seed,
     };
-    Shaper::new(&path, Direction::Forward)
+    Shaper::new(&path, Direction::Forward, ())
 }
 
 /// What comes out until `now`: what each packet says, and when it was due.

@@ -8,6 +8,7 @@ use lowtide_cc::registry::{self, Entry};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::scenario_file::ScenarioFile;
 
+use crate::failure::Failure;
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{compare, experiment, link, list, output, reproduce, trace};
@@ -73,12 +74,17 @@ impl App {
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        // No command for people: neither help nor completions have it.
+        #[cfg(target_os = "linux")]
+        if let Some(namespace) = link::guard::asked_for() {
+            return ended(link::guard::run(&namespace));
+        }
         run(Cli::parse(), &self.contenders)
     }
 }
 
 fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
-    let done = match cli.command {
+    ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
@@ -90,7 +96,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
         Command::Serve(args) => transfer::serve::run(&args, contenders),
         #[cfg(feature = "quic")]
         Command::Fetch(args) => transfer::fetch::run(&args, contenders),
-        Command::Link(args) => match link::run(&args) {
+        Command::Link(args) => match link::run(&args, contenders) {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
@@ -99,7 +105,10 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);
             output::print(&script)
         }
-    };
+    })
+}
+
+fn ended(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

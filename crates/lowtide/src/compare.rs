@@ -244,7 +244,7 @@ fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Resu
 }
 
 /// The controllers asked for; without any, the usual ones.
-fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
+pub(crate) fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
     if names.is_empty() {
         return Ok(contenders.usual());
     }

@@ -7,12 +7,17 @@ use std::process::ExitCode;
 
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
+use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
 use crate::link_args::LinkArgs;
 
 #[cfg(target_os = "linux")]
 mod children;
+#[cfg(target_os = "linux")]
+mod comparison;
+#[cfg(target_os = "linux")]
+pub(crate) mod guard;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
@@ -37,7 +42,8 @@ The command sees its own address as $LOWTIDE_LINK_LOCAL and the other end's as $
 Examples:
   lowtide link --trace lte.down --rtt 40ms -- curl http://198.18.0.1:8000/file
   lowtide link --rate 20mbit --peer 'iperf3 -s -1' -- sh -c 'iperf3 -c $LOWTIDE_LINK_PEER -R'
-  lowtide link --rate 5mbit --udp 127.0.0.1:5000,127.0.0.1:4455")]
+  lowtide link --rate 5mbit --udp 127.0.0.1:5000,127.0.0.1:4455
+  lowtide link --trace lte.down --report out -- curl -O http://198.18.0.1:8000/file")]
 pub(crate) struct Args {
     #[command(flatten)]
     link: LinkArgs,
@@ -74,6 +80,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND")]
     peer: Option<OsString>,
 
+    /// Write a report into this folder: what the program did with the link, beside what controllers
+    /// would have done on it in the same time
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+
+    /// Compare the program with this controller; repeat it for several
+    /// [default with --report: rbbr, bbr-s, copa, bbr, bbr3 and cubic]
+    #[arg(long = "cc", value_name = "NAME")]
+    controllers: Vec<String>,
+
     /// Print what happened on the link as JSON, or write it into a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -105,13 +121,13 @@ fn udp(text: &str) -> Result<(SocketAddr, SocketAddr), String> {
 
 /// Runs the command; its exit code is that of the command.
 #[cfg(target_os = "linux")]
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    session::run(args)
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<ExitCode, Failure> {
+    session::run(args, contenders)
 }
 
 /// There is no other system with what this needs.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: &Args, _: &Contenders) -> Result<ExitCode, Failure> {
     Err(Failure::run(
         "lowtide link needs Linux: its network namespaces, TUN devices and precise waiting",
     ))

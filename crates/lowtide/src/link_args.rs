@@ -1,5 +1,6 @@
 //! The flags that make a link.
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use lowtide_cc::units::quantity;
@@ -26,7 +27,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "schedule", "scenario"])]
     trace: Vec<PathBuf>,
 
-    /// All traces below a folder, one comparison each
+    /// All traces below a folder, one comparison each; other files in it are left out and named
     #[arg(long, value_name = "DIR", conflicts_with_all = ["trace", "rate", "schedule", "scenario"])]
     traces: Option<PathBuf>,
 
@@ -117,8 +118,7 @@ impl LinkArgs {
                     dir.display()
                 )));
             }
-            let on = files.iter().map(|file| self.on_trace(file, dir, resolver));
-            return on.collect();
+            return self.on_traces(&files, dir, resolver);
         }
         if !self.trace.is_empty() {
             let files = self.trace.iter();
@@ -149,6 +149,34 @@ impl LinkArgs {
                     )))
                 }
             },
+        }
+    }
+
+    /// What lies beside traces, as a table of delays, is left out and named.
+    fn on_traces(
+        &self,
+        files: &[PathBuf],
+        below: &Path,
+        resolver: &mut Resolver,
+    ) -> Result<Vec<Sections>, Failure> {
+        let mut on = Vec::with_capacity(files.len());
+        let mut left_out = None;
+        for file in files {
+            match self.on_trace(file, below, resolver) {
+                Ok(sections) => on.push(sections),
+                Err(failure) => {
+                    // A closed standard error is no reason to stop.
+                    let _ = writeln!(io::stderr(), "left out: {failure}");
+                    left_out = Some(failure);
+                }
+            }
+        }
+        match left_out {
+            Some(last) if on.is_empty() => Err(Failure::input(format!(
+                "{}: no file in it is a trace; the last: {last}",
+                below.display()
+            ))),
+            _ => Ok(on),
         }
     }
 

@@ -239,6 +239,25 @@ fn bad_traces_are_refused_with_file_line_and_remedy() {
 }
 
 #[test]
+fn files_beside_traces_are_left_out_and_named_and_one_must_be_a_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let file = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    file("a.delay.csv", "time_ms,delay_ms\n0,12\n10,12\n");
+    let args = ["compare", "--traces", folder, "--cc", "bbr", "--json"];
+    refused(&args, &["no file in it is a trace", "a.delay.csv"]);
+    file("a.down", "1\n2\n3\n");
+    let output = lowtide(&args).assert().success().get_output().clone();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("left out") && said.contains("a.delay.csv"),
+        "{said}"
+    );
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["link"], "a.down");
+}
+
+#[test]
 fn traces_are_generated_described_converted_and_used() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).display().to_string();

@@ -51,6 +51,8 @@ struct Sums {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     bin: Duration,
+    /// Bins at most.
+    most: u64,
     link: Vec<LinkBin>,
     total: Vec<FlowBin>,
     flows: Vec<FlowTimeline>,
@@ -64,9 +66,9 @@ impl Timeline {
     #[must_use]
     pub fn new(config: &SimConfig) -> Self {
         let flows = config.flows.len().clamp(1, FLOWS);
-        let wanted = (BINS / flows as u64).clamp(1_500, 3_000);
-        let bin = config.duration.div(wanted).max(MIN_BIN);
-        let count = (config.duration.as_nanos().div_ceil(bin.as_nanos())).max(1) as usize;
+        let most = (BINS / flows as u64).clamp(1_500, 3_000);
+        let bin = width(config.duration, most);
+        let count = count(config.duration, bin);
         let flow = |n: usize| FlowTimeline {
             start: config.flows[n].start,
             end: None,
@@ -76,6 +78,7 @@ impl Timeline {
         };
         Self {
             bin,
+            most,
             link: vec![LinkBin::default(); count],
             total: vec![FlowBin::default(); count],
             flows: (0..config.flows.len().min(FLOWS)).map(flow).collect(),
@@ -97,6 +100,32 @@ impl Timeline {
         if let Some(flow) = self.flows.get_mut(flow) {
             f(&mut flow.bins[at]);
         }
+    }
+
+    /// Makes it as long as that: bins are added, or become wider as in a timeline that was as long from
+    /// the beginning. What is behind the end is left out.
+    pub fn set_length(&mut self, length: Duration) {
+        let factor = width(length, self.most).as_nanos() / self.bin.as_nanos();
+        if factor > 1 {
+            *self = self.coarsened(factor as usize);
+        }
+        let count = count(length, self.bin);
+        self.link.resize(count, LinkBin::default());
+        self.total.resize(count, FlowBin::default());
+        for flow in &mut self.flows {
+            flow.bins.resize(count, FlowBin::default());
+        }
+    }
+
+    /// Its length, in whole bins.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        self.bin * self.link.len() as u64
+    }
+
+    /// A flow's RTT was this.
+    pub fn note_rtt(&mut self, flow: usize, now: Time, rtt: Duration) {
+        self.both(flow, now, |bin| bin.rtt.take(rtt.as_millis_f64()));
     }
 
     /// Width of a bin.
@@ -191,6 +220,21 @@ impl Timeline {
     }
 }
 
+/// The narrowest bins, doubled as often as need be, of which there are not more than `most` in this
+/// time: two timelines of the same length have the same bins, however they came to it.
+fn width(length: Duration, most: u64) -> Duration {
+    let mut bin = MIN_BIN;
+    while length.as_nanos().div_ceil(bin.as_nanos()) > most {
+        bin = bin * 2;
+    }
+    bin
+}
+
+/// How many bins there are.
+fn count(length: Duration, bin: Duration) -> usize {
+    length.as_nanos().div_ceil(bin.as_nanos()).max(1) as usize
+}
+
 /// ProbeBW is told apart by its gain.
 fn phase(name: &'static str, gain: Option<f64>) -> &'static str {
     match (name, gain) {
@@ -242,7 +286,7 @@ impl Probe for Timeline {
             seen.bins[at].inflight.take(ack.inflight.as_f64() / 1e3);
         }
         if let Some(rtt) = ack.rtt {
-            self.both(flow, ack.now, |bin| bin.rtt.take(rtt.as_millis_f64()));
+            self.note_rtt(flow, ack.now, rtt);
         }
         if let Some(controller) = ack.controller {
             self.note_controller(flow, ack.now, controller);

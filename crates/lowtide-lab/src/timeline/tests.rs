@@ -49,6 +49,24 @@ fn bins_agree_with_the_meter_and_keep_their_peaks_when_coarsened() {
 }
 
 #[test]
+fn a_timeline_that_grows_has_the_bins_of_one_that_was_as_long_from_the_beginning() {
+    let (mut grown, _) = run("bbr", 1);
+    let before: Bytes = grown.total().iter().map(|b| b.delivered).sum();
+    let mut setting = Setting::on_link("none", LinkSource::Fixed(Link::unlimited().into()));
+    for seconds in [20, 31, 700, 90_000] {
+        let length = Duration::from_secs(seconds);
+        grown.set_length(length);
+        setting.duration = length;
+        let whole = Timeline::new(&setting.config(1).unwrap());
+        assert_eq!(grown.bin(), whole.bin(), "{seconds} s");
+        assert_eq!(grown.total().len(), whole.total().len());
+        assert!(grown.length() >= length && grown.link().len() <= 3_000);
+    }
+    let after: Bytes = grown.total().iter().map(|b| b.delivered).sum();
+    assert_eq!(before, after);
+}
+
+#[test]
 fn phases_modes_and_filters_are_kept() {
     let (bbr_s, _) = run("bbr-s", 1);
     let flow = &bbr_s.flows()[0];

@@ -3,15 +3,20 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 
+use lowtide_lab::compare::Comparison;
+use lowtide_lab::program::{self, Active};
+use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
 use lowtide_link::{DirectionSummary, Percentiles, Summary};
 use lowtide_sim::queue::QueueLimit;
 use serde::Serialize;
 
 use super::Args;
+use super::comparison::Compared;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, JsonComparison};
 
 /// In JSON; other tools rely on the names.
 #[derive(Serialize)]
@@ -20,6 +25,9 @@ struct Json<'a> {
     rtt_ms: f64,
     #[serde(flatten)]
     summary: &'a Summary,
+    /// Of each way that has the link, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<Way<'a>>,
 }
 
 /// The link in one line.
@@ -38,27 +46,140 @@ pub(super) fn link(setting: &Setting) -> String {
     )
 }
 
-/// Prints the summary as the flags say.
-pub(super) fn print(args: &Args, setting: &Setting, summary: &Summary) -> Result<(), Failure> {
-    if let Some(file) = &args.json {
-        let json = Json {
-            link: &setting.link_name,
-            rtt_ms: setting.rtt.as_millis_f64(),
-            summary,
-        };
-        if file.as_os_str() == "-" {
-            return output::print_json(&json);
-        }
-        let mut text = serde_json::to_vec_pretty(&json).map_err(Failure::run)?;
-        text.push(b'\n');
-        fs::write(file, text)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", file.display())))?;
-    }
+/// One way of the link in JSON.
+#[derive(Serialize)]
+struct Way<'a> {
+    way: &'a str,
+    active: Option<Active>,
+    #[serde(flatten)]
+    comparison: JsonComparison<'a>,
+}
+
+/// Says what happened on the link.
+pub(super) fn say(args: &Args, summary: &Summary) {
     if !args.quiet {
         // Nobody is left to tell when even this fails.
         let _ = io::stderr().write_all(text(summary).as_bytes());
     }
-    Ok(())
+}
+
+/// Shows, prints and writes what the flags ask for.
+pub(super) fn write(
+    args: &Args,
+    setting: &Setting,
+    summary: &Summary,
+    compared: Vec<Compared>,
+) -> Result<(), Failure> {
+    if !args.quiet {
+        // As above.
+        let _ = io::stderr().write_all(tables(&compared).as_bytes());
+    }
+    if let Some(file) = &args.json {
+        print_json(file, setting, summary, &compared)?;
+    }
+    let about = about(args, summary, &compared);
+    let runs: Vec<(Setting, Comparison)> = compared.into_iter().map(|c| c.run).collect();
+    if let Some(folder) = &args.report {
+        let report = Report::of_comparisons(&runs);
+        let report = Report {
+            title: format!("Your program behind a link: {}", setting.link_name),
+            about,
+            ..report
+        };
+        output::write_report(report, folder)?;
+    }
+    let failed = runs.iter().flat_map(|(_, comparison)| &comparison.failed);
+    output::complain(failed.map(output::failed))
+}
+
+fn print_json(
+    file: &Path,
+    setting: &Setting,
+    summary: &Summary,
+    compared: &[Compared],
+) -> Result<(), Failure> {
+    let comparisons = compared.iter().map(|c| Way {
+        way: c.way,
+        active: c.active,
+        comparison: JsonComparison::new(&c.run.0, &c.run.1, None),
+    });
+    let json = Json {
+        link: &setting.link_name,
+        rtt_ms: setting.rtt.as_millis_f64(),
+        summary,
+        comparisons: comparisons.collect(),
+    };
+    if file.as_os_str() == "-" {
+        return output::print_json(&json);
+    }
+    let mut text = serde_json::to_vec_pretty(&json).map_err(Failure::run)?;
+    text.push(b'\n');
+    fs::write(file, text).map_err(|e| Failure::run(format!("cannot write {}: {e}", file.display())))
+}
+
+/// The comparisons as tables.
+fn tables(compared: &[Compared]) -> String {
+    let mut text = String::new();
+    for Compared { way, active, run } in compared {
+        let (setting, comparison) = run;
+        let seconds = setting.duration.as_secs_f64();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "\n{way}: what others would have done in {seconds} s\n"
+        );
+        text.push_str(&output::table(setting, comparison, false));
+        if let Some(active) = active {
+            let _ = writeln!(text, "\n{} {}", program::NAME, sent(active));
+        }
+    }
+    if !compared.is_empty() {
+        let _ = writeln!(
+            text,
+            "* best of all but 'limit', which knows the link's future, and 'best window'. RTT of \
+             {}:\n  the path's, and its packets' own time in the queue and on the link.",
+            program::NAME
+        );
+    }
+    text
+}
+
+/// When the program sent, and what it used then.
+fn sent(active: &Active) -> String {
+    format!(
+        "sent from {:.2} s to {:.2} s, and used {:.1} % of what the link offered then",
+        active.from_s,
+        active.to_s,
+        active.utilisation * 100.0
+    )
+}
+
+/// What the report is about.
+fn about(args: &Args, summary: &Summary, compared: &[Compared]) -> String {
+    let subject = match (args.udp, args.command.as_slice()) {
+        (Some((listen, target)), _) => format!("what went through {listen} to and from {target}"),
+        (None, []) => "all that a shell ran".to_string(),
+        (None, command) => {
+            let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        }
+    };
+    let mut about = format!(
+        "\u{201c}{}\u{201d} is {subject}, behind this link for {:.1} s of real time; the others sent as \
+         much as they could over the same link in virtual time. The program's RTT is the path's and its packets' \
+         own time in the queue and on the link.",
+        program::NAME,
+        summary.duration_s
+    );
+    for Compared { way, active, .. } in compared {
+        if let Some(active) = active {
+            let _ = write!(about, " On the way {way} it {}.", sent(active));
+        }
+    }
+    for complaint in &summary.complaints {
+        let _ = write!(about, " NOT FAITHFUL: {complaint}.");
+    }
+    about
 }
 
 fn text(summary: &Summary) -> String {
@@ -102,4 +223,9 @@ fn direction(text: &mut String, way: &str, s: &DirectionSummary) {
     };
     row("queue and link", s.queue_delay_ms, 1);
     row("late", s.release_error_ms, 3);
+    if !s.rejected_packets.is_empty() {
+        let counts = s.rejected_packets.iter();
+        let counts: Vec<String> = counts.map(|(error, n)| format!("{n} {error}")).collect();
+        let _ = writeln!(text, "       rejected further on: {}", counts.join(", "));
+    }
 }

@@ -7,21 +7,25 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lowtide_lab::contender::Contenders;
+use lowtide_cc::units;
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::program::Program;
 use lowtide_lab::setting::{Resolver, Setting};
 use lowtide_link::{
-    Addresses, Emulation, Error, Namespace, PathConfig, Relay, Tunnel,
+    Addresses, Emulation, Error, Namespace, PathConfig, Relay, Summary, Tunnel,
     become_root_of_new_user_namespace,
 };
+use lowtide_sim::Probe;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::children::{Child, Ended, at_terminal};
-use super::{Args, Limited, report};
+use super::guard::Guard;
+use super::{Args, Limited, comparison, report};
 use crate::failure::Failure;
 
 /// How often children and signals are looked at.
-const LOOK: Duration = Duration::from_millis(10);
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 
 /// How long a command may take to end once it was told to.
 const GRACE: Duration = Duration::from_secs(3);
@@ -35,9 +39,9 @@ impl From<Error> for Failure {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // Nobody of the simulator's sends here: the contenders do not matter.
-    let mut resolver = Resolver::new(&Contenders::default(), Path::new(""));
+pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<ExitCode, Failure> {
+    let asked = comparison::asked(args, contenders)?;
+    let mut resolver = Resolver::new(contenders, Path::new(""));
     let settings = args.link.settings(&mut resolver)?;
     let [setting] = settings.as_slice() else {
         return Err(Failure::input(
@@ -45,12 +49,19 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         ));
     };
     let path = path(setting, args)?;
+    let programs = comparison::programs(args, setting, &asked)?;
+    let run = Run {
+        args,
+        setting,
+        path: &path,
+        asked: &asked,
+    };
     match args.udp {
         Some((listen, target)) => {
             let relay = Relay::new(listen, target)?;
             let at = relay.address().map_err(Failure::run)?;
             let mut signals = signals()?;
-            let emulation = Emulation::before(&relay, &path)?;
+            let emulation = Emulation::before(&relay, &path, programs)?;
             say(
                 args,
                 &format!("{}; {at} is {target}", report::link(setting)),
@@ -64,10 +75,34 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             {
                 thread::sleep(LOOK);
             }
-            report::print(args, setting, &emulation.finish()?)?;
+            run.conclude(emulation.finish()?, &mut signals)?;
             Ok(ExitCode::SUCCESS)
         }
-        None => run_command(args, setting, &path),
+        None => run_command(&run, programs),
+    }
+}
+
+/// What is run.
+struct Run<'a> {
+    args: &'a Args,
+    setting: &'a Setting,
+    path: &'a PathConfig,
+    /// With whom what runs is compared.
+    asked: &'a [Contender],
+}
+
+impl Run<'_> {
+    /// Says what happened, first of all; then compares, which may take its time.
+    fn conclude(
+        &self,
+        (summary, programs): (Summary, [Option<Program>; 2]),
+        signals: &mut Signals,
+    ) -> Result<(), Failure> {
+        report::say(self.args, &summary);
+        let end = units::Duration::from_nanos((summary.duration_s * 1e9) as u64);
+        let watched = programs.map(|program| program.map(|p| p.finish(end)));
+        let compared = comparison::compare(watched, self.asked, signals)?;
+        report::write(self.args, self.setting, &summary, compared)
     }
 }
 
@@ -98,9 +133,10 @@ fn say(args: &Args, text: &str) {
     }
 }
 
-/// The namespaces at both ends, joined. Without permission for that this process becomes root in a
-/// user namespace, from where the machine's own network cannot be reached.
-fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
+/// The namespaces at both ends, joined, and whether the one at the far end is the link's own too.
+/// Without permission for that this process becomes root in a user namespace, from where the
+/// machine's own network cannot be reached.
+fn tunnel(args: &Args) -> Result<(Tunnel, bool), Failure> {
     let mut isolated = args.peer.is_some();
     let near = match Namespace::new() {
         Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
@@ -117,7 +153,7 @@ fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
             // Root, but not of the network that this process is in.
             Err(Error::Tunnel { problem, .. })
                 if problem.kind() == io::ErrorKind::PermissionDenied => {}
-            done => return Ok(done?),
+            done => return Ok((done?, false)),
         }
     }
     let tunnel = Tunnel::between(
@@ -133,12 +169,16 @@ fn tunnel(args: &Args) -> Result<Tunnel, Failure> {
              the other end; --peer runs something there",
         );
     }
-    Ok(tunnel)
+    Ok((tunnel, true))
 }
 
-fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<ExitCode, Failure> {
+fn run_command(run: &Run<'_>, programs: [Option<Program>; 2]) -> Result<ExitCode, Failure> {
+    let Run { args, setting, .. } = *run;
     // First of all: a user namespace can only be entered before there are threads.
-    let tunnel = Arc::new(tunnel(args)?);
+    let (tunnel, isolated) = tunnel(args)?;
+    let tunnel = Arc::new(tunnel);
+    let near_guard = Guard::of(tunnel.near())?;
+    let far_guard = isolated.then(|| Guard::of(tunnel.far())).transpose()?;
     let mut signals = signals()?;
     let addresses = tunnel.addresses();
     let peer = match &args.peer {
@@ -153,7 +193,7 @@ fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<Exit
         }
         None => None,
     };
-    let emulation = Emulation::between(&tunnel, path)?;
+    let emulation = Emulation::between(&tunnel, run.path, programs)?;
     say(
         args,
         &format!(
@@ -183,8 +223,9 @@ fn run_command(args: &Args, setting: &Setting, path: &PathConfig) -> Result<Exit
         peer.end(GRACE);
     }
     let summary = emulation.finish();
+    drop((near_guard, far_guard));
     let ended = ended?;
-    report::print(args, setting, &summary?)?;
+    run.conclude(summary?, &mut signals)?;
     Ok(ended.exit_code())
 }
 
@@ -199,10 +240,10 @@ fn wait_for_listener(tunnel: &Tunnel) -> Result<(), Failure> {
 }
 
 /// Waits for the end of the command, and hands signals on to it.
-fn wait(
+fn wait<P: Probe + Send + 'static>(
     command: &mut Child,
     signals: &mut Signals,
-    emulation: &Emulation,
+    emulation: &Emulation<P>,
 ) -> Result<Ended, Failure> {
     let mut kill_at = None;
     loop {

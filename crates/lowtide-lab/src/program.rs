@@ -1,0 +1,289 @@
+//! A program behind a link in real time, as the lab shows simulated flows.
+//!
+//! All that goes over the link is one flow, whatever it is. The link knows what came, what passed, what
+//! was dropped and how long it took; what only its sender knows is missing: windows, phases, which
+//! data was sent again. The RTT is what a sender would see whose packets are acknowledged at once:
+//! the path's, and the packet's own time in the queue and on the link.
+
+use std::sync::Arc;
+
+use lowtide_cc::controller::LostPacket;
+use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::Probe;
+use lowtide_sim::link::LinkError;
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
+use serde::Serialize;
+
+use crate::compare::{Comparison, Entry, Role};
+use crate::metrics::Meter;
+use crate::setting::{LinkSource, Setting};
+use crate::timeline::Timeline;
+
+/// What it is called among controllers.
+pub const NAME: &str = "your program";
+
+/// What nobody knows who sees the link alone.
+const UNKNOWN: [&str; 2] = ["goodput_mbps", "retransmitted_share"];
+
+/// How long a timeline is before it grows.
+const FIRST_LENGTH: Duration = Duration::from_secs(30);
+
+/// Watches what a program does with a link, in memory that does not grow with time.
+#[derive(Clone, Debug)]
+pub struct Program {
+    setting: Setting,
+    meter: Meter,
+    timeline: Timeline,
+    /// When its first packet came.
+    first: Option<Time>,
+    last_delivery: Time,
+    delivered: Bytes,
+    /// When something was seen last.
+    last: Time,
+}
+
+/// What a program did while it sent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Active {
+    /// When its first packet came to the link, seconds.
+    pub from_s: f64,
+    /// When its last packet arrived behind the link, seconds.
+    pub to_s: f64,
+    /// Its rate in that time, Mbit/s.
+    pub throughput_mbps: f64,
+    /// Its share of what the link offered in that time.
+    pub utilisation: f64,
+}
+
+/// What a program did with a link.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The link, for as long as it was watched: where others can be compared with the program.
+    pub setting: Setting,
+    /// The program's part of a comparison.
+    pub entry: Entry,
+    /// While it sent; `None` when nothing arrived.
+    pub active: Option<Active>,
+}
+
+impl Program {
+    /// Watches a link with this setting, and this seed. Of its flows nothing matters.
+    ///
+    /// # Errors
+    /// When the link cannot be made.
+    pub fn new(setting: &Setting, seed: u64) -> Result<Self, LinkError> {
+        let mut config = setting.config(seed)?;
+        // One link for the program and for all that it is compared with, however long that takes:
+        // a generated one would change with the length of the run.
+        let setting = Setting {
+            link: LinkSource::Fixed(Arc::clone(&config.forward.link)),
+            ..setting.clone()
+        };
+        config.duration = FIRST_LENGTH;
+        let timeline = Timeline::new(&config);
+        config.duration = Duration::MAX;
+        Ok(Self {
+            setting,
+            meter: Meter::new(&config),
+            timeline,
+            first: None,
+            last_delivery: Time::ZERO,
+            delivered: Bytes::ZERO,
+            last: Time::ZERO,
+        })
+    }
+
+    /// What it has done in all the time until `end`, rounded up to a millisecond.
+    #[must_use]
+    pub fn finish(mut self, end: Duration) -> Watched {
+        const STEP: Duration = Duration::from_millis(1);
+        let end = end.max(self.last.since(Time::ZERO)).max(STEP);
+        let end = STEP * end.as_nanos().div_ceil(STEP.as_nanos());
+        let active = self.active();
+        self.timeline.set_length(end);
+        self.meter.on_flow_complete(0, Time::ZERO + end);
+        let measured = self.meter.finish();
+        let known = UNKNOWN
+            .iter()
+            .fold(measured.total, |m, key| m.with(key, f64::NAN));
+        let entry = Entry {
+            name: NAME.to_string(),
+            role: Role::Contender,
+            mean: known,
+            ci95: None,
+            flows: vec![known],
+            seeds: vec![known],
+            timeline: Some(self.timeline),
+            rtt: self.meter.rtt(),
+            queueing: self.meter.queueing(),
+        };
+        Watched {
+            setting: Setting {
+                duration: end,
+                ..self.setting
+            },
+            entry,
+            active,
+        }
+    }
+
+    fn active(&self) -> Option<Active> {
+        let link = match &self.setting.link {
+            LinkSource::Fixed(link) => link,
+            LinkSource::Generated { .. } => return None,
+        };
+        let (from, to) = (self.first?, self.last_delivery);
+        let seconds = to.since(from).as_secs_f64();
+        let offered = link.volume_between(from, to - self.setting.rtt.div(2));
+        (seconds > 0.0).then(|| Active {
+            from_s: from.since(Time::ZERO).as_secs_f64(),
+            to_s: to.since(Time::ZERO).as_secs_f64(),
+            throughput_mbps: self.delivered.as_f64() * 8e-6 / seconds,
+            utilisation: self.delivered.as_f64() / offered.as_f64(),
+        })
+    }
+
+    fn cover(&mut self, now: Time) {
+        self.last = now;
+        let length = self.timeline.length();
+        if now >= Time::ZERO + length {
+            self.timeline.set_length(length * 2);
+        }
+    }
+}
+
+impl Watched {
+    /// The program in front of all that it was compared with.
+    #[must_use]
+    pub fn beside(self, mut others: Comparison) -> (Setting, Comparison) {
+        let limits = others.entries.iter().filter(|e| e.role == Role::Limit);
+        let place = limits.count();
+        others.entries.insert(place, self.entry);
+        (self.setting, others)
+    }
+}
+
+impl Probe for Program {
+    fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
+        self.meter.on_flow_start(flow, start, to_link, from_link);
+    }
+
+    fn on_send(&mut self, sent: &Sent) {
+        self.cover(sent.now);
+        self.first = self.first.or(Some(sent.now));
+        self.meter.on_send(sent);
+        self.timeline.on_send(sent);
+    }
+
+    fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
+        self.cover(now);
+        self.meter.on_drop(flow, now, bytes, cause);
+        self.timeline.on_drop(flow, now, bytes, cause);
+        // Its sender will find out later; the link knows now.
+        let packet = LostPacket {
+            number: 0,
+            bytes,
+            sent_at: now,
+            sent_inflight: Bytes::ZERO,
+            lost: bytes,
+            app_limited: false,
+        };
+        let loss = LossSeen {
+            now,
+            packets: &[packet],
+            bytes,
+            inflight: Bytes::ZERO,
+        };
+        self.timeline.on_loss(flow, &loss);
+    }
+
+    fn on_bottleneck_exit(&mut self, flow: usize, now: Time, queued: Bytes, sojourn: Duration) {
+        self.cover(now);
+        self.timeline.on_bottleneck_exit(flow, now, queued, sojourn);
+    }
+
+    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
+        let Delivery { flow, now, .. } = *delivery;
+        self.cover(now);
+        self.last_delivery = now;
+        self.delivered += delivery.bytes;
+        self.meter.on_deliver(delivery);
+        self.timeline.on_deliver(delivery);
+        let way_back = self.setting.rtt - self.setting.rtt.div(2);
+        let rtt = now.since(delivery.sent_at) + way_back;
+        self.timeline.note_rtt(flow, now, rtt);
+        let ack = AckSeen {
+            now,
+            packets: &[],
+            rtt: Some(rtt),
+            smoothed_rtt: rtt,
+            inflight: Bytes::ZERO,
+            controller: None,
+        };
+        self.meter.on_ack(flow, &ack);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_sim::Simulation;
+    use lowtide_sim::link::Link;
+    use lowtide_sim::queue::QueueLimit;
+
+    use super::*;
+    use crate::contender::Contenders;
+    use crate::run::{self, Keep};
+
+    /// A flow of the simulator, seen by the link alone, has the metrics that the simulator gives it.
+    #[test]
+    fn what_the_link_sees_of_a_flow_is_what_the_simulator_measures() {
+        let link = Link::constant(lowtide_cc::units::Rate::from_mbps(10)).unwrap();
+        let duration = Duration::from_secs(40);
+        let setting = Setting {
+            buffer: QueueLimit::Packets(100),
+            duration,
+            ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
+        };
+        let cubic = Contenders::default().parse("cubic").unwrap();
+        let setting = setting.run_by(&cubic);
+        let known = run::run(&setting, 1, Keep::Timeline).unwrap();
+        // It uses what a link sees, and nothing else that the simulator tells.
+        let mut program = Program::new(&setting, 1).unwrap();
+        let config = setting.config(1).unwrap();
+        Simulation::new(config).unwrap().run(&mut program);
+        let watched = program.finish(duration);
+        let (seen, known_metrics) = (&watched.entry.mean, &known.measured.total);
+        for key in [
+            "throughput_mbps",
+            "utilisation",
+            "queue_delay_ms.mean",
+            "queue_delay_ms.p95",
+            "self_inflicted_ms.p95",
+            "loss_share",
+        ] {
+            assert_eq!(seen[key], known_metrics[key], "{key}");
+        }
+        // Of two packets that are acknowledged together the first waits for the second.
+        let rtt = "rtt_ms.mean";
+        assert!(
+            (seen[rtt] - known_metrics[rtt]).abs() < 2.0,
+            "{}",
+            seen[rtt]
+        );
+        assert!(seen["retransmitted_share"].is_nan());
+        let active = watched.active.unwrap();
+        assert!(active.from_s == 0.0 && active.to_s > 39.9, "{active:?}");
+        assert!(
+            active.utilisation > 0.9 && active.utilisation <= 1.0,
+            "{active:?}"
+        );
+        let own = watched.entry.timeline.unwrap();
+        let simulated = known.details.unwrap().timeline.unwrap();
+        assert_eq!(own.bin(), simulated.bin());
+        let delivered =
+            |t: &Timeline| -> Vec<Bytes> { t.total().iter().map(|bin| bin.delivered).collect() };
+        assert_eq!(delivered(&own), delivered(&simulated));
+        let drops: u32 = own.link().iter().map(|bin| bin.drops).sum();
+        assert!(drops > 0);
+    }
+}

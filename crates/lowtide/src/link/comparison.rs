@@ -1,0 +1,146 @@
+//! What ran behind the link, beside what controllers would have done on it.
+
+use std::io::{self, Write as _};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+
+use lowtide_cc::units::Duration;
+use lowtide_lab::compare::{self, Comparison, Options};
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::program::{Active, Program, Watched};
+use lowtide_lab::setting::{Seeds, Setting};
+use signal_hook::iterator::Signals;
+
+use super::session::LOOK;
+use super::{Args, Limited};
+use crate::failure::Failure;
+use crate::progress;
+
+/// Whom a program is compared with unless others are named: the low-latency family, and what is in
+/// use.
+const USUAL: [&str; 6] = ["rbbr", "bbr-s", "copa", "bbr", "bbr3", "cubic"];
+
+/// The longest run in virtual time.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// The names of the ways down and up.
+const WAYS: [&str; 2] = ["down", "up"];
+
+/// One way of the link.
+pub(super) struct Compared {
+    /// `down` or `up`.
+    pub(super) way: &'static str,
+    /// The program while it sent.
+    pub(super) active: Option<Active>,
+    /// The link, and the program beside the controllers on it.
+    pub(super) run: (Setting, Comparison),
+}
+
+/// With whom the program is to be compared; nobody unless that was asked for.
+pub(super) fn asked(args: &Args, contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
+    let named = match args.controllers.as_slice() {
+        [] if args.report.is_none() => return Ok(Vec::new()),
+        [] => USUAL.map(str::to_string).to_vec(),
+        some => some.to_vec(),
+    };
+    crate::compare::asked(&named, contenders)
+}
+
+/// What watches the ways down and up: those that have the link, if anybody asked.
+pub(super) fn programs(
+    args: &Args,
+    setting: &Setting,
+    asked: &[Contender],
+) -> Result<[Option<Program>; 2], Failure> {
+    if asked.is_empty() {
+        return Ok([None, None]);
+    }
+    let program = |limited: bool, way: &str| {
+        let mut setting = setting.clone();
+        setting.seeds = Seeds {
+            first: args.seed,
+            count: 1,
+        };
+        if args.limited == Limited::Both {
+            setting.link_name = format!("{}, {way}", setting.link_name);
+        }
+        let program = limited.then(|| Program::new(&setting, args.seed));
+        program.transpose().map_err(Failure::input)
+    };
+    Ok([
+        program(args.limited != Limited::Up, WAYS[0])?,
+        program(args.limited != Limited::Down, WAYS[1])?,
+    ])
+}
+
+/// Compares each way that was watched. A signal ends that, and nothing that was measured is lost.
+pub(super) fn compare(
+    watched: [Option<Watched>; 2],
+    asked: &[Contender],
+    signals: &mut Signals,
+) -> Result<Vec<Compared>, Failure> {
+    // Those that ended the program.
+    signals.pending().for_each(drop);
+    let ways = WAYS.into_iter().zip(watched);
+    ways.filter_map(|(way, watched)| Some((way, watched?)))
+        .map(|(way, watched)| {
+            let others = match obstacle(way, &watched) {
+                Some(obstacle) => Err(obstacle),
+                None => in_virtual_time(&watched.setting, asked, signals)?,
+            };
+            let others = others.unwrap_or_else(|obstacle| {
+                // Nobody is left to tell when even this fails.
+                let _ = writeln!(io::stderr(), "nothing to compare with: {obstacle}");
+                Comparison::default()
+            });
+            Ok(Compared {
+                way,
+                active: watched.active,
+                run: watched.beside(others),
+            })
+        })
+        .collect()
+}
+
+/// Why nothing can be compared.
+fn obstacle(way: &str, watched: &Watched) -> Option<String> {
+    if watched.active.is_none() {
+        return Some(format!("nothing went {way} the link"));
+    }
+    let too_long = watched.setting.duration > LONGEST;
+    too_long.then(|| "the longest run in virtual time is 24 hours".to_string())
+}
+
+/// The controllers on the link; what was in the way, where a signal came.
+fn in_virtual_time(
+    setting: &Setting,
+    asked: &[Contender],
+    signals: &mut Signals,
+) -> Result<Result<Comparison, String>, Failure> {
+    let (send, done) = mpsc::channel();
+    let bar = progress::bar(compare::count_runs(setting, asked));
+    let options = Options {
+        jobs: 0,
+        timelines: true,
+    };
+    let (setting, asked, ticks) = (setting.clone(), asked.to_vec(), bar.clone());
+    // Left to itself when a signal comes: the process ends soon.
+    thread::spawn(move || {
+        let compared = compare::compare(&setting, &asked, options, &|| ticks.inc(1));
+        let _ = send.send(compared);
+    });
+    let compared = loop {
+        match done.recv_timeout(LOOK) {
+            Ok(compared) => break compared.map(Ok).map_err(Failure::run),
+            Err(RecvTimeoutError::Timeout) if signals.pending().next().is_some() => {
+                break Ok(Err("interrupted".to_string()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                break Err(Failure::run("the comparison panicked"));
+            }
+        }
+    };
+    bar.finish_and_clear();
+    compared
+}
