@@ -3,7 +3,7 @@
 //!
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`experiment`]
 //! and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
-//! they gave.
+//! they gave. What users name is read and written by [`files`].
 
 pub mod claim;
 pub mod compare;
@@ -11,6 +11,7 @@ pub mod contender;
 pub mod curves;
 pub mod experiment;
 pub mod figures;
+pub mod files;
 pub mod key;
 pub mod metrics;
 pub mod qlog;

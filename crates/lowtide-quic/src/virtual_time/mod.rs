@@ -55,6 +55,13 @@ const CHUNK: usize = 1 << 16;
 /// zeros, so that it takes no memory.
 const SEND_BUFFER: u32 = 1 << 26;
 
+/// Packets that an endpoint takes from its virtual socket at once; s2n-quic's default of 8 MiB would be
+/// more memory than all else that a flow needs.
+const RECEIVED_AT_ONCE: usize = 256;
+
+/// The most flows of a run, each with two endpoints of about a megabyte together.
+pub const MAX_FLOWS: usize = 1000;
+
 /// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
 const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
 
@@ -73,6 +80,8 @@ pub enum Error {
     Pacing,
     /// No flows.
     NoFlows,
+    /// More than [`MAX_FLOWS`].
+    TooManyFlows(usize),
     /// s2n-quic takes packets of 1228 to 65535 bytes.
     PacketSize(Bytes),
     /// s2n-quic refused something.
@@ -86,6 +95,9 @@ impl fmt::Display for Error {
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
             Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
+            Self::TooManyFlows(count) => {
+                write!(f, "the QUIC host carries at most {MAX_FLOWS} flows, not {count}")
+            }
             Self::PacketSize(size) => {
                 write!(
                     f,
@@ -173,6 +185,9 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     if config.flows.is_empty() {
         return Err(Error::NoFlows);
     }
+    if config.flows.len() > MAX_FLOWS {
+        return Err(Error::TooManyFlows(config.flows.len()));
+    }
     let packet_size = Some(config.packet_size.get())
         .filter(|size| PACKET_SIZES.contains(size))
         .and_then(|size| u16::try_from(size).ok())
@@ -237,6 +252,7 @@ impl Endpoints<'_> {
             .with_base_mtu(1228)
             .with_initial_mtu(self.packet_size)
             .with_max_mtu(self.packet_size)
+            .with_internal_recv_buffer_size(RECEIVED_AT_ONCE * usize::from(self.packet_size))?
             .build()
     }
 

@@ -1,7 +1,6 @@
 //! What happened on the link.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Write as _};
 
 use lowtide_lab::setting::Setting;
@@ -51,8 +50,7 @@ pub(super) fn print(args: &Args, setting: &Setting, summary: &Summary) -> Result
         }
         let mut text = serde_json::to_vec_pretty(&json).map_err(Failure::run)?;
         text.push(b'\n');
-        fs::write(file, text)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", file.display())))?;
+        output::write(file, &text)?;
     }
     if !args.quiet {
         // Nobody is left to tell when even this fails.
