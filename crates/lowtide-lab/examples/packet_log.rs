@@ -81,11 +81,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 setting = on(Link::constant(quantity::rate(&value)?)?);
                 buffer = buffer.or(Some(QueueLimit::Bdp(2.0)));
             }
-            "--trace" => setting = on({
-                let file = Path::new(&value);
-                let bytes = files::read(file, files::TRACE)?;
-                trace::parse(Some(file), &bytes, MAHIMAHI_OPPORTUNITY)?
-            }),
+            "--trace" => {
+                setting = on({
+                    let file = Path::new(&value);
+                    let bytes = files::read(file, files::TRACE)?;
+                    trace::parse(Some(file), &bytes, MAHIMAHI_OPPORTUNITY)?
+                })
+            }
             _ => changes.push((flag, value)),
         }
     }

@@ -102,7 +102,12 @@ impl Store {
         let mut reader = BufReader::new(&file);
         let mut line = Vec::new();
         let mut is_whole = true;
-        while reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? > 0 {
+        while reader
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)?
+            > 0
+        {
             is_whole = line.pop_if(|last| *last == b'\n').is_some();
             match Line::of(&line) {
                 Some(line) if wanted.contains(&line.key) => {
@@ -226,11 +231,7 @@ impl Out {
 }
 
 fn key(program: Key, cell: Key) -> String {
-    Key::of(&[
-        program.to_string().as_bytes(),
-        cell.to_string().as_bytes(),
-    ])
-    .to_string()
+    Key::of(&[program.to_string().as_bytes(), cell.to_string().as_bytes()]).to_string()
 }
 
 #[cfg(unix)]

@@ -17,6 +17,9 @@ const MAX_TEXT: usize = 512 << 20;
 /// The most results of one file: each flow, each group and the sum of them in each run.
 const MAX_RESULTS: u64 = 5_000_000;
 
+/// The most keys that a cell puts values at.
+const MAX_KEYS: usize = 100;
+
 /// The most parts of a key; `flows.0.access.sender_rate` has four.
 const MAX_KEY_PARTS: usize = 8;
 
@@ -93,6 +96,11 @@ impl ScenarioFile {
             [] => plain.to_vec(),
             some => some.iter().enumerate().map(Some).collect(),
         };
+        let of_a_case = cases.iter().flatten().map(|(_, case)| case.set.len()).max();
+        if self.content.sweep.len() + of_a_case.unwrap_or(0) > MAX_KEYS {
+            let problem = format!("no cell may have values for more than {MAX_KEYS} keys");
+            return Err(self.error_of_file(problem));
+        }
         let axes = self.axes();
         let of_a_case = self.count_of_a_case(&axes, cases.len())?;
         let mut cells = Vec::with_capacity(cases.len() * of_a_case);
@@ -292,7 +300,10 @@ impl ScenarioFile {
         };
         let setting = resolver.setting(&sections).map_err(wrong)?;
         let (key, simulated) = resolver.key(&sections).map_err(wrong)?;
-        let named: usize = labels.iter().map(|(key, label)| key.len() + label.len()).sum();
+        let named: usize = labels
+            .iter()
+            .map(|(key, label)| key.len() + label.len())
+            .sum();
         let cell = Cell {
             labels,
             setting,
@@ -320,7 +331,11 @@ fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override
     case.set.iter().map(move |(key, value)| Override {
         key,
         value,
-        said_at: Some(["cases", &index.to_string(), "set", key].map(str::to_string).into()),
+        said_at: Some(
+            ["cases", &index.to_string(), "set", key]
+                .map(str::to_string)
+                .into(),
+        ),
     })
 }
 

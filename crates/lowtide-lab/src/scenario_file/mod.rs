@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use self::cells::{Cell, MAX_CELLS};
-pub use self::error::{FileError, Place};
 use self::error::Source;
+pub use self::error::{FileError, Place};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
@@ -109,7 +109,10 @@ impl ScenarioFile {
         let text = files::read_or_stdin(path, files::SCENARIO)
             .and_then(|bytes| files::text(path, bytes))
             .map_err(FileError::unreadable)?;
-        Self::parse(files::name(path).unwrap_or(Path::new(files::STDIN_SHOWN)), text)
+        Self::parse(
+            files::name(path).unwrap_or(Path::new(files::STDIN_SHOWN)),
+            text,
+        )
     }
 
     /// Reads a text; `path` is what errors call it, and where its traces are looked for.

@@ -59,8 +59,9 @@ const SEND_BUFFER: u32 = 1 << 26;
 /// more memory than all else that a flow needs.
 const RECEIVED_AT_ONCE: usize = 256;
 
-/// The most flows of a run, each with two endpoints of about a megabyte together.
-pub const MAX_FLOWS: usize = 1000;
+/// The most flows of a run. Each has two endpoints, for which s2n-quic sets aside 8 MiB of address
+/// space (places for a thousand peers, whether they come or not).
+pub const MAX_FLOWS: usize = 256;
 
 /// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
 const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
@@ -96,7 +97,10 @@ impl fmt::Display for Error {
             Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
             Self::TooManyFlows(count) => {
-                write!(f, "the QUIC host carries at most {MAX_FLOWS} flows, not {count}")
+                write!(
+                    f,
+                    "the QUIC host carries at most {MAX_FLOWS} flows, not {count}"
+                )
             }
             Self::PacketSize(size) => {
                 write!(

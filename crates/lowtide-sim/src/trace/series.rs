@@ -116,11 +116,7 @@ pub fn parse(bytes: &[u8]) -> Result<RateSchedule, TraceError> {
 ///
 /// # Errors
 /// When they are too many to be read again.
-pub fn from_link(
-    link: &Link,
-    length: Duration,
-    interval: Duration,
-) -> Result<Vec<u8>, TraceError> {
+pub fn from_link(link: &Link, length: Duration, interval: Duration) -> Result<Vec<u8>, TraceError> {
     let mut text = b"time_ms,rate_kbps\n".to_vec();
     let mut at = Time::ZERO;
     while at.since(Time::ZERO) < length {

@@ -60,10 +60,19 @@ fn what_a_scenario_expands_to_is_bounded() {
     let long = "long ".repeat(400_000);
     let text = format!("link = {{ rate = \"5mbit\", name = \"{long}\" }}\nflows = [{{}}]\n");
     let parts = ["s.toml: ", "say more than 512 MiB"];
-    refused_scenario(&format!("{text}[sweep]\n\"run.first_seed\" = {a}\n"), &parts);
+    refused_scenario(
+        &format!("{text}[sweep]\n\"run.first_seed\" = {a}\n"),
+        &parts,
+    );
 
     let seeds = format!("{ONE_FLOW}[run]\nseeds = 10000\n[sweep]\n\"flows.count\" = {a}\n");
     refused_scenario(&seeds, &["s.toml: ", "more than 5000000 results"]);
+
+    let keys: String = (0..101)
+        .map(|n| format!("\"flows.parameters.p{n}\" = [1]\n"))
+        .collect();
+    let sweep = format!("{ONE_FLOW}[sweep]\n{keys}");
+    refused_scenario(&sweep, &["s.toml: ", "more than 100 keys"]);
 
     let too_long = format!("# {}\n{ONE_FLOW}", "x".repeat(4 << 20));
     let parts = ["s.toml: it is larger than 4 MiB, the most for a scenario file"];
@@ -133,7 +142,11 @@ fn long_and_fast_traces_take_bounded_memory() {
     let large = ["it would be larger than 64 MiB", "lower rate"];
     refused("lowtide trace convert --to csv long.csv", &large);
     refused("lowtide trace convert --to mahimahi long.csv", &["4 hours"]);
-    fs::write(folder.path().join("fast.csv"), "time_s,rate_gbps\n0,1000\n5000,1000\n").unwrap();
+    fs::write(
+        folder.path().join("fast.csv"),
+        "time_s,rate_gbps\n0,1000\n5000,1000\n",
+    )
+    .unwrap();
     refused("lowtide trace convert --to mahimahi fast.csv", &large);
     let generate = "lowtide trace generate --to mahimahi --mean 100gbit --duration 1000s";
     refused(generate, &large);
@@ -147,9 +160,9 @@ fn long_and_fast_traces_take_bounded_memory() {
 fn many_quic_flows_fit_into_memory_or_are_refused() {
     let folder = tempdir().unwrap();
     let quic = "lowtide compare --host quic --cc bbr --rate 50mbit --jobs 1 --duration 50ms";
-    let parts = ["--flows: ", "at most 1000 flows"];
-    refused(folder.path(), &format!("{quic} --flows 1001"), &parts);
-    let output = within_bounds(folder.path(), &format!("{quic} --flows 200"));
+    let parts = ["--flows: ", "at most 256 flows"];
+    refused(folder.path(), &format!("{quic} --flows 257"), &parts);
+    let output = within_bounds(folder.path(), &format!("{quic} --flows 60"));
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
@@ -170,7 +183,10 @@ fn a_full_disk_leaves_the_old_files() {
         (format!("{compare} --report out"), "out/index.html"),
         (format!("{compare} --figures out"), "out/rate.svg"),
         (format!("{compare} --qlog out"), "out/bbr.sqlog"),
-        ("lowtide trace generate -o out/link.csv".to_string(), "out/link.csv"),
+        (
+            "lowtide trace generate -o out/link.csv".to_string(),
+            "out/link.csv",
+        ),
     ];
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
@@ -215,7 +231,8 @@ fn streams_and_links_can_be_written_to() {
     let pipe = format!("mkfifo p; {generate} -o p & cat p; wait $!");
     assert_eq!(run(&pipe), text);
     run(&format!("{generate} -o /dev/null"));
-    let link = format!("echo old > real; ln -s real link; {generate} -o link; test -L link; cat real");
+    let link =
+        format!("echo old > real; ln -s real link; {generate} -o link; test -L link; cat real");
     assert_eq!(run(&link), text);
 }
 
@@ -231,7 +248,10 @@ flows = [{ controller = "bbr" }]
 
 /// Starts the grid's sweep and waits until some of it, but not all, is in the store.
 fn begun(folder: &Path) -> Child {
-    let mut sweep = shell(folder, "exec lowtide sweep s.toml --jobs 1 --csv --output out");
+    let mut sweep = shell(
+        folder,
+        "exec lowtide sweep s.toml --jobs 1 --csv --output out",
+    );
     sweep.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = sweep.spawn().unwrap();
     let results = folder.join("out/results.jsonl");
@@ -251,12 +271,34 @@ fn a_deleted_store_is_told_and_costs_no_result() {
     let output = child.wait_with_output().unwrap();
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    for part in ["error: out/results.jsonl: it was deleted", "new results are not kept", "warning: "] {
+    for part in [
+        "error: out/results.jsonl: it was deleted",
+        "new results are not kept",
+        "warning: ",
+    ] {
         assert!(told.contains(part), "no {part:?} in {told}");
     }
     // The header and all six cells.
     let table = String::from_utf8(output.stdout).unwrap();
     assert_eq!(table.lines().count(), 7, "{table}");
+}
+
+#[test]
+fn a_store_on_a_full_disk_costs_no_result() {
+    let folder = with_scenario(&GRID.replace("20s", "1s"));
+    let sweep = "lowtide sweep s.toml --csv --output out";
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec {sweep}");
+    let output = shell(folder.path(), &script).output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("new results are not kept"), "{told}");
+    // With room again what is missing is added, and what was cut off is not believed.
+    let again = shell(folder.path(), sweep).output().unwrap();
+    let told = stderr(&again);
+    assert!(told.contains("not believed: 1;"), "{told}");
+    assert_eq!(again.stdout, output.stdout);
+    let whole = shell(folder.path(), sweep).output().unwrap();
+    assert!(stderr(&whole).contains("60 of them are in"));
 }
 
 #[test]
