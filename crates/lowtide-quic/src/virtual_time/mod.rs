@@ -55,12 +55,15 @@ const CHUNK: usize = 1 << 16;
 /// zeros, so that it takes no memory.
 const SEND_BUFFER: u32 = 1 << 26;
 
-/// Packets that an endpoint takes from its virtual socket at once; s2n-quic's default of 8 MiB would be
-/// more memory than all else that a flow needs.
-const RECEIVED_AT_ONCE: usize = 256;
+/// Packets that an endpoint takes from its virtual socket at once: as many as that holds.
+const RECEIVED_AT_ONCE: usize = 1024;
 
-/// The most flows of a run. Each has two endpoints, for which s2n-quic sets aside 8 MiB of address
-/// space (places for a thousand peers, whether they come or not).
+/// The most memory for them, which is s2n-quic's default; with small packets it would be more than all
+/// else that a flow needs.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// The most flows of a run. Each has two endpoints, which with packets of 1500 bytes take 12 MiB of
+/// address space: 8 are places that s2n-quic keeps for a thousand peers, whether they come or not.
 pub const MAX_FLOWS: usize = 256;
 
 /// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
@@ -251,12 +254,13 @@ struct Endpoints<'a> {
 
 impl Endpoints<'_> {
     fn io(&self) -> std::io::Result<Io> {
+        let received = RECEIVED_AT_ONCE * usize::from(self.packet_size);
         self.handle
             .builder()
             .with_base_mtu(1228)
             .with_initial_mtu(self.packet_size)
             .with_max_mtu(self.packet_size)
-            .with_internal_recv_buffer_size(RECEIVED_AT_ONCE * usize::from(self.packet_size))?
+            .with_internal_recv_buffer_size(received.min(RECEIVE_BUFFER))?
             .build()
     }
 
