@@ -174,12 +174,6 @@ impl Store {
         }
     }
 
-    /// How many new results are kept.
-    #[must_use]
-    pub fn kept(&self) -> u64 {
-        self.lock().kept
-    }
-
     /// Why results are not kept, in a sentence; `None` while all of them are.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
@@ -195,10 +189,13 @@ impl Store {
         Some(format!("{}: {problem}{lost}", self.path.display()))
     }
 
-    /// Waits until no line is under way and lets none begin: for a process that is about to end.
-    #[must_use]
-    pub fn stop(&self) -> impl Drop + '_ {
-        self.lock()
+    /// How many new results are kept. Waits until no line is under way and lets none begin, nor any
+    /// other call end: for a process that is about to end itself.
+    pub fn stop(&self) -> u64 {
+        let out = self.lock();
+        let kept = out.kept;
+        std::mem::forget(out);
+        kept
     }
 
     fn lock(&self) -> MutexGuard<'_, Out> {
@@ -268,7 +265,7 @@ mod tests {
         assert_eq!(store.get(cell, 1), Some(&values(1.5)));
         assert_eq!(store.get(cell, 2), None);
         store.put(cell, "a", 2, &values(2.5));
-        assert_eq!((store.kept(), store.problem()), (1, None));
+        assert_eq!(store.problem(), None);
         drop(store);
         let store = Store::open(folder.path(), program, &[cell]).unwrap();
         assert_eq!(store.get(cell, 2), Some(&values(2.5)));

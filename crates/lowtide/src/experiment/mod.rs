@@ -110,9 +110,8 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     }
     let bar = progress::bar(all - found);
     let farewell = || {
-        let kept = found + store.kept();
         let problem = store.problem();
-        let _nothing_begins = store.stop();
+        let kept = found + store.stop();
         bar.finish_and_clear();
         say(&match problem {
             Some(problem) => format!("interrupted; {problem}"),
