@@ -14,6 +14,7 @@ use std::sync::Arc;
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_lab::contender::Contenders;
+use lowtide_lab::files;
 use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
@@ -80,7 +81,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 setting = on(Link::constant(quantity::rate(&value)?)?);
                 buffer = buffer.or(Some(QueueLimit::Bdp(2.0)));
             }
-            "--trace" => setting = on(trace::load(Path::new(&value), MAHIMAHI_OPPORTUNITY)?),
+            "--trace" => {
+                setting = on({
+                    let file = Path::new(&value);
+                    let bytes = files::read(file, files::TRACE)?;
+                    trace::parse(Some(file), &bytes, MAHIMAHI_OPPORTUNITY)?
+                })
+            }
             _ => changes.push((flag, value)),
         }
     }

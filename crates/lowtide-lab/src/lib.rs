@@ -4,7 +4,7 @@
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`experiment`]
 //! and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
 //! they gave. What was not simulated is shown beside them: [`recording`]s of transfers, and a
-//! [`program`] behind a link.
+//! [`program`] behind a link. What users name is read and written by [`files`].
 
 pub mod claim;
 pub mod compare;
@@ -12,6 +12,7 @@ pub mod contender;
 pub mod curves;
 pub mod experiment;
 pub mod figures;
+pub mod files;
 pub mod key;
 pub mod metrics;
 pub mod program;

@@ -283,7 +283,11 @@ mod measure {
                 name: file
                     .file_name()
                     .map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
-                link: Arc::new(trace::load(&file, MAHIMAHI_OPPORTUNITY)?),
+                link: Arc::new(trace::parse(
+                    Some(&file),
+                    &fs::read(&file)?,
+                    MAHIMAHI_OPPORTUNITY,
+                )?),
                 buffer: QueueLimit::Packets(200),
             });
         }

@@ -1,13 +1,13 @@
 //! `lowtide compare`.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::files::Draft;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
 use lowtide_lab::{figures, qlog};
@@ -190,7 +190,6 @@ fn write_qlogs(
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
             Failure::run(format!("cannot write {}: {e}", path.display()))
         };
-        fs::create_dir_all(&folder).map_err(|e| failure(&folder, &e))?;
         for contender in contenders {
             // A spec has characters that not every file system takes.
             let letters = contender.name().chars();
@@ -204,9 +203,10 @@ fn write_qlogs(
                 })
                 .collect();
             let path = folder.join(format!("{name}.sqlog"));
-            let file = fs::File::create(&path).map_err(|e| failure(&path, &e))?;
+            let draft = Draft::of(&path).map_err(|e| failure(&path, &e))?;
             let run = setting.run_by(contender);
-            qlog::write(&run, version, BufWriter::new(file)).map_err(|e| failure(&path, &e))?;
+            let draft = qlog::write(&run, version, draft).map_err(|e| failure(&path, &e))?;
+            draft.keep().map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }

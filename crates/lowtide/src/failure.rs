@@ -21,6 +21,14 @@ impl Failure {
         Self::Run(problem.to_string())
     }
 
+    /// The same, of something that is named.
+    pub(crate) fn of(self, name: &dyn fmt::Display) -> Self {
+        match self {
+            Self::Input(problem) => Self::Input(format!("{name}: {problem}")),
+            Self::Run(problem) => Self::Run(format!("{name}: {problem}")),
+        }
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Input(_) => ExitCode::from(2),

@@ -1,5 +1,6 @@
 //! The flags that make a link.
 
+use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,7 @@ impl LinkArgs {
     fn links(&self, resolver: &mut Resolver) -> Result<Vec<Sections>, Failure> {
         if let Some(dir) = &self.traces {
             let mut files = Vec::new();
-            collect_traces(dir, &mut files)?;
+            collect_traces(dir, &mut HashSet::new(), &mut files)?;
             if files.is_empty() {
                 return Err(Failure::input(format!(
                     "{}: there is no trace in it",
@@ -238,9 +239,17 @@ fn flag(key: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-/// All files below a folder in the order of their names, texts that describe them left out.
-fn collect_traces(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+/// All files below a folder in the order of their names, texts that describe them left out. No folder
+/// is entered twice, whatever links lead to it.
+fn collect_traces(
+    dir: &Path,
+    entered: &mut HashSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), Failure> {
     let unreadable = |e: std::io::Error| Failure::input(format!("{}: {e}", dir.display()));
+    if !entered.insert(dir.canonicalize().map_err(unreadable)?) {
+        return Ok(());
+    }
     let entries: Result<Vec<_>, _> = std::fs::read_dir(dir).map_err(unreadable)?.collect();
     let mut paths: Vec<PathBuf> = entries
         .map_err(unreadable)?
@@ -250,7 +259,7 @@ fn collect_traces(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            collect_traces(&path, files)?;
+            collect_traces(&path, entered, files)?;
         } else if path.extension().is_none_or(|e| e != "md") {
             files.push(path);
         }

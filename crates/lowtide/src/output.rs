@@ -5,6 +5,7 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
+use lowtide_lab::files;
 use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
@@ -29,6 +30,12 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_vec_pretty(value).map_err(Failure::run)?;
     text.push(b'\n');
     print(&text)
+}
+
+/// Writes a file, which keeps what it had where that fails.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    files::write(path, bytes)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))
 }
 
 /// Writes `index.html` and says where, on standard error, so that it does not mix with JSON.

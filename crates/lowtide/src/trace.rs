@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_lab::files;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
 use lowtide_sim::trace::generate::{self, Cellular};
 use lowtide_sim::trace::{self, info, mahimahi, series};
@@ -26,7 +27,7 @@ pub(crate) enum Format {
 pub(crate) enum Command {
     /// Describe traces: length, rates in bins of 10 ms, gaps, autocorrelation
     Info {
-        /// The traces
+        /// The traces; - is standard input
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// Print an array of objects
@@ -38,7 +39,7 @@ pub(crate) enum Command {
     },
     /// Convert a trace to the other format
     Convert {
-        /// The trace
+        /// The trace; - is standard input
         file: PathBuf,
         /// What it becomes
         #[arg(long)]
@@ -95,7 +96,8 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             let link = Arc::new(load_trace(file, *opportunity)?);
             let length = info::natural_length(&link)
                 .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
-            let text = write(&link, length, *interval, *to, *opportunity)?;
+            let text = write(&link, length, *interval, *to, *opportunity)
+                .map_err(|e| e.of(&file.display()))?;
             put(&text, output.as_ref())
         }
         Command::Models => {
@@ -144,7 +146,8 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             }
             let schedule = model.generate(*duration, *seed).map_err(Failure::input)?;
             let link = Arc::new(Link::Rates(schedule));
-            let text = write(&link, *duration, model.interval(), *to, None)?;
+            let text = write(&link, *duration, model.interval(), *to, None)
+                .map_err(|e| e.of(&"the generated trace"))?;
             put(&text, output.as_ref())
         }
     }
@@ -157,13 +160,12 @@ fn write(
     to: Format,
     opportunity: Option<Bytes>,
 ) -> Result<Vec<u8>, Failure> {
-    let mut text = Vec::new();
     match to {
         Format::Csv => {
             if interval < Duration::from_millis(1) {
                 return Err(Failure::input("--interval: at least 1ms"));
             }
-            series::write(link, length, interval, &mut text).map_err(Failure::run)?;
+            series::from_link(link, length, interval).map_err(Failure::input)
         }
         Format::Mahimahi => {
             let ms = u32::try_from(length.as_nanos() / 1_000_000)
@@ -172,17 +174,17 @@ fn write(
                 .ok_or_else(|| Failure::input("a mahimahi trace is at most 4 hours long"))?;
             let size = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
             let trace = mahimahi::from_link(link, ms, size).map_err(Failure::input)?;
+            let mut text = Vec::new();
             mahimahi::write(&trace, &mut text).map_err(Failure::run)?;
+            Ok(text)
         }
     }
-    Ok(text)
 }
 
 fn put(text: &[u8], output: Option<&PathBuf>) -> Result<(), Failure> {
     match output {
         None => output::print(text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display()))),
+        Some(path) => output::write(path, text),
     }
 }
 
@@ -205,10 +207,10 @@ fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result
     let mut all = Vec::new();
     for file in files {
         let link = load_trace(file, opportunity)?;
-        let described = info::natural_length(&link).and_then(|l| info::describe(&link, l));
-        let info = described.ok_or_else(|| {
-            Failure::input(format!("{}: it is shorter than 10 ms", file.display()))
-        })?;
+        let length = info::natural_length(&link).ok_or(info::InfoError::NoLength);
+        let info = length
+            .and_then(|length| info::describe(&link, length))
+            .map_err(|e| Failure::input(format!("{}: {e}", file.display())))?;
         all.push(JsonInfo {
             file: file.display().to_string(),
             length_s: info.length.as_secs_f64(),
@@ -254,6 +256,8 @@ fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result
 
 /// Reads a trace; the error names the file.
 fn load_trace(file: &Path, opportunity: Option<Bytes>) -> Result<Link, Failure> {
-    trace::load(file, opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY))
+    let bytes = files::read_or_stdin(file, files::TRACE).map_err(Failure::input)?;
+    let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+    trace::parse(files::name(file), &bytes, opportunity)
         .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
 }

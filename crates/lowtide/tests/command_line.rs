@@ -561,7 +561,7 @@ fn a_grid_with_a_cell_that_cannot_be_is_refused_before_anything_runs() {
         "--vary",
         "flows.0.ack_every=0",
     ];
-    let refusal = ["ack_every", "must lie between 1 and 1000"];
+    let refusal = ["--vary flows.0.ack_every: must lie between 1 and 1000"];
     refused(&[&["run", &example()], &vary[..]].concat(), &refusal);
 }
 
@@ -575,7 +575,10 @@ fn scenario_files_are_refused_with_file_line_and_key() {
         &["run", &path],
         &["wrong.toml:3: link.bufer", "did you mean `buffer`?"],
     );
-    refused(&["run", "no-such.toml"], &["no-such.toml", "cannot read"]);
+    refused(
+        &["run", "no-such.toml"],
+        &["error: no-such.toml: cannot read it"],
+    );
     refused(
         &["run", &example(), "--vary", "link.buffer"],
         &["--vary", "KEY=VALUE"],

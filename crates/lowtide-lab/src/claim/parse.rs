@@ -76,6 +76,9 @@ enum Token {
 /// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
+/// The most words and signs of a claim. A long sum nests, too.
+const MAX_TOKENS: usize = 2000;
+
 fn tokens(text: &str) -> Result<Vec<Token>, ClaimError> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -114,6 +117,11 @@ fn tokens(text: &str) -> Result<Vec<Token>, ClaimError> {
             _ => return Err(ClaimError(format!("'{c}' means nothing here: {rest}"))),
         };
         found.extend(token);
+        if found.len() > MAX_TOKENS {
+            return Err(ClaimError(format!(
+                "it has more than {MAX_TOKENS} words and signs: make several claims of it"
+            )));
+        }
         rest = &rest[used..];
     }
     Ok(found)

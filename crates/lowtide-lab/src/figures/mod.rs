@@ -6,7 +6,6 @@ mod raster;
 pub(crate) mod timed;
 
 use std::error::Error;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{cdf, fairness, rates, share_window, shares};
+use crate::files;
 use crate::metrics::{Metric, Metrics};
 use crate::setting::Setting;
 use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
@@ -27,13 +27,12 @@ use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
 pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
     let fonts = raster::fonts();
     let drawn = |e: Box<dyn Error>| io::Error::other(e.to_string());
     let write = |name: &str, svg: String| -> io::Result<()> {
         let png = raster::png(&svg, &fonts).map_err(drawn)?;
-        fs::write(folder.join(format!("{name}.svg")), svg)?;
-        fs::write(folder.join(format!("{name}.png")), png)
+        files::write(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
+        files::write(&folder.join(format!("{name}.png")), &png)
     };
     for plot in plots(setting, comparison).map_err(drawn)? {
         write(&plot.name, plot.svg().map_err(drawn)?)?;

@@ -10,7 +10,6 @@ mod papers;
 mod series;
 mod sweep;
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -20,6 +19,7 @@ use self::data::Data;
 pub use self::papers::PaperResult;
 pub use self::sweep::Sweep;
 use crate::compare::Comparison;
+use crate::files;
 use crate::setting::Setting;
 
 #[derive(Template)]
@@ -113,10 +113,7 @@ impl<'a> Report<'a> {
             scripts: &SCRIPTS,
         };
         let html = page.render().map_err(io::Error::other)?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(path, html)
+        files::write(path, html.as_bytes())
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::figures::figures as figures_of;
 use super::{Experiment, Row};
 use crate::claim::Holds;
+use crate::files;
 
 /// A number as the page shows it: four significant digits.
 #[must_use]
@@ -79,13 +79,13 @@ pub fn write_document(
     let name = folder
         .file_name()
         .map_or_else(|| "figures".into(), |n| n.to_string_lossy());
-    fs::create_dir_all(&folder)?;
     for experiment in experiments {
         for drawn in figures_of(experiment).map_err(io::Error::other)? {
-            fs::write(folder.join(format!("{}.svg", drawn.file)), drawn.svg)?;
+            let file = folder.join(format!("{}.svg", drawn.file));
+            files::write(&file, drawn.svg.as_bytes())?;
         }
     }
-    fs::write(path, document(experiments, rows, command, &name))
+    files::write(path, document(experiments, rows, command, &name).as_bytes())
 }
 
 /// What was found where claims do not hold, each once, with the claim.

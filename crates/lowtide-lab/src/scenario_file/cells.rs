@@ -1,6 +1,6 @@
 //! A file's cells: every case with every value of the sweep.
 
-use super::error::FileError;
+use super::error::{FileError, Place, short};
 use super::{Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
@@ -9,6 +9,19 @@ use crate::setting::{Problem, Resolver, Sections, Setting};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
+
+/// The most that all cells of a file may say together, in bytes of text: what they take of memory is
+/// a small multiple of it.
+const MAX_TEXT: usize = 512 << 20;
+
+/// The most results of one file: each flow, each group and the sum of them in each run.
+const MAX_RESULTS: u64 = 5_000_000;
+
+/// The most keys that a cell puts values at.
+const MAX_KEYS: usize = 100;
+
+/// The most parts of a key; `flows.0.access.sender_rate` has four.
+const MAX_KEY_PARTS: usize = 8;
 
 /// The sections of a file that make a simulation.
 const SIMULATED: [&str; 4] = ["link", "path", "run", "flows"];
@@ -49,11 +62,12 @@ impl Cell {
     }
 }
 
-/// A value that a case or the sweep puts at a key, and where the file says so.
+/// A value that a case or the sweep puts at a key, and where the file says so; `None` where it does
+/// not.
 struct Override<'a> {
     key: &'a str,
     value: &'a toml::Value,
-    said_at: Vec<String>,
+    said_at: Option<Vec<String>>,
 }
 
 impl Override<'_> {
@@ -82,9 +96,15 @@ impl ScenarioFile {
             [] => plain.to_vec(),
             some => some.iter().enumerate().map(Some).collect(),
         };
+        let of_a_case = cases.iter().flatten().map(|(_, case)| case.set.len()).max();
+        if self.content.sweep.len() + of_a_case.unwrap_or(0) > MAX_KEYS {
+            let problem = format!("no cell may have values for more than {MAX_KEYS} keys");
+            return Err(self.error_of_file(problem));
+        }
         let axes = self.axes();
         let of_a_case = self.count_of_a_case(&axes, cases.len())?;
         let mut cells = Vec::with_capacity(cases.len() * of_a_case);
+        let (mut text, mut results) = (0, 0_u64);
         for case in cases {
             for n in 0..of_a_case {
                 let mut labels = Vec::new();
@@ -103,10 +123,29 @@ impl ScenarioFile {
                     overrides.push(Override {
                         key,
                         value,
-                        said_at: vec!["sweep".into(), key.clone(), at.to_string()],
+                        said_at: (!self.varied.contains(key))
+                            .then(|| vec!["sweep".into(), key.clone(), at.to_string()]),
                     });
                 }
-                cells.push(self.cell(labels, &overrides, &mut resolver)?);
+                let (cell, said) = self.cell(labels, &overrides, &mut resolver)?;
+                text += said;
+                if text > MAX_TEXT {
+                    let problem = format!(
+                        "its cells together say more than {} MiB: vary less, or write less into \
+                         each of them",
+                        MAX_TEXT >> 20
+                    );
+                    return Err(self.error_of_file(problem));
+                }
+                results += count_results(&cell.setting);
+                if results > MAX_RESULTS {
+                    let problem = format!(
+                        "its cells, seeds and flows make more than {MAX_RESULTS} results: take \
+                         fewer of one of them"
+                    );
+                    return Err(self.error_of_file(problem));
+                }
+                cells.push(cell);
             }
         }
         self.check_metrics(&cells)?;
@@ -145,21 +184,40 @@ impl ScenarioFile {
 
     /// How many cells each case has.
     fn count_of_a_case(&self, axes: &[&String], cases: usize) -> Result<usize, FileError> {
+        let too_many =
+            |all: usize| format!("this makes {all} cells; the most is {MAX_CELLS}: leave some out");
+        if cases > MAX_CELLS {
+            return Err(self.error_at(&["cases", &MAX_CELLS.to_string()], too_many(cases)));
+        }
         let mut count = 1_usize;
         for key in axes {
             let values = self.content.sweep[*key].len();
             if values == 0 {
                 let problem = "an empty list leaves nothing to run".to_string();
-                return Err(self.error_at(&["sweep", key], problem));
+                return Err(self.error_of_axis(key, problem));
             }
             count = count.saturating_mul(values);
             let all = count.saturating_mul(cases);
             if all > MAX_CELLS {
-                let problem = format!("this makes {all} cells; the most is {MAX_CELLS}");
-                return Err(self.error_at(&["sweep", key], problem));
+                return Err(self.error_of_axis(key, too_many(all)));
             }
         }
         Ok(count)
+    }
+
+    fn error_of_axis(&self, key: &str, problem: String) -> FileError {
+        if self.varied.contains(key) {
+            return error_of_varied(key, problem);
+        }
+        self.error_at(&["sweep", key], problem)
+    }
+
+    fn error_of_file(&self, problem: String) -> FileError {
+        FileError {
+            place: Place::File(self.path().to_path_buf()),
+            key: String::new(),
+            problem,
+        }
     }
 
     /// Each key's value, by its place, in the n-th cell of a case; the last key changes fastest.
@@ -179,26 +237,30 @@ impl ScenarioFile {
         let fixed = self.fixed.iter().map(|(key, value)| Override {
             key,
             value,
-            said_at: key.split('.').map(str::to_string).collect(),
+            said_at: None,
         });
         fixed.collect()
     }
 
+    /// A cell, and how many bytes of text it says.
     fn cell(
         &self,
         labels: Vec<(String, String)>,
         overrides: &[Override<'_>],
         resolver: &mut Resolver,
-    ) -> Result<Cell, FileError> {
+    ) -> Result<(Cell, usize), FileError> {
         let mut table: toml::Table = self
             .table
             .iter()
             .filter(|(key, _)| SIMULATED.contains(&key.as_str()))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        let said_at = |o: &Override<'_>, problem| {
-            let path: Vec<&str> = o.said_at.iter().map(String::as_str).collect();
-            self.error_at(&path, problem)
+        let said_at = |o: &Override<'_>, problem| match &o.said_at {
+            None => error_of_varied(o.key, problem),
+            Some(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                self.error_at(&path, problem)
+            }
         };
         let mut sections: Sections = table
             .clone()
@@ -209,12 +271,16 @@ impl ScenarioFile {
             if !SIMULATED.contains(&first) {
                 let problem = format!(
                     "'{}' cannot be varied: keys begin with one of {}",
-                    o.key,
+                    short(o.key),
                     SIMULATED.join(", ")
                 );
                 return Err(said_at(o, problem));
             }
-            let path: Vec<&str> = o.key.split('.').collect();
+            let path: Vec<&str> = o.key.split('.').take(MAX_KEY_PARTS + 1).collect();
+            if path.len() > MAX_KEY_PARTS {
+                let problem = format!("no key has more than {MAX_KEY_PARTS} parts");
+                return Err(said_at(o, problem));
+            }
             put(&mut table, &path, o.value).map_err(|problem| said_at(o, problem))?;
             sections = table
                 .clone()
@@ -232,21 +298,44 @@ impl ScenarioFile {
                 }
             }
         };
-        Ok(Cell {
-            setting: resolver.setting(&sections).map_err(wrong)?,
-            key: resolver.key(&sections).map_err(wrong)?,
+        let setting = resolver.setting(&sections).map_err(wrong)?;
+        let (key, simulated) = resolver.key(&sections).map_err(wrong)?;
+        let named: usize = labels
+            .iter()
+            .map(|(key, label)| key.len() + label.len())
+            .sum();
+        let cell = Cell {
             labels,
-        })
+            setting,
+            key,
+        };
+        Ok((cell, simulated + named))
     }
+}
+
+fn error_of_varied(key: &str, problem: String) -> FileError {
+    FileError {
+        place: Place::Varied,
+        key: short(key),
+        problem,
+    }
+}
+
+/// What a setting's runs measure.
+fn count_results(setting: &Setting) -> u64 {
+    let of_a_run = 1 + setting.groups.len() + setting.flow_count();
+    setting.seeds.count.saturating_mul(of_a_run as u64)
 }
 
 fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override<'_>> {
     case.set.iter().map(move |(key, value)| Override {
         key,
         value,
-        said_at: ["cases", &index.to_string(), "set", key]
-            .map(str::to_string)
-            .to_vec(),
+        said_at: Some(
+            ["cases", &index.to_string(), "set", key]
+                .map(str::to_string)
+                .into(),
+        ),
     })
 }
 

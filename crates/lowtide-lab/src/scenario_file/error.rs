@@ -1,23 +1,66 @@
 //! What is wrong in a file, and where.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lowtide_cc::registry::nearest;
 use toml::de::{DeTable, DeValue};
 
+use crate::files::ReadError;
+
 /// Why a scenario file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}:{line}: {key}{}{problem}", file.display(), if key.is_empty() { "" } else { ": " })]
+#[error("{place}{key}{}{problem}", if key.is_empty() { "" } else { ": " })]
 pub struct FileError {
-    /// The file.
-    pub file: PathBuf,
-    /// Line, counted from 1.
-    pub line: usize,
+    /// Where it is wrong.
+    pub place: Place,
     /// The key, as in `link.rate`; empty where there is none.
     pub key: String,
     /// What is wrong and what would be right.
     pub problem: String,
+}
+
+/// Where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The file as a whole.
+    File(PathBuf),
+    /// A line of it, counted from 1.
+    Line(PathBuf, usize),
+    /// What was varied on top of the file.
+    Varied,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "{}: ", file.display()),
+            Self::Line(file, line) => write!(f, "{}:{line}: ", file.display()),
+            Self::Varied => f.write_str("--vary "),
+        }
+    }
+}
+
+impl FileError {
+    pub(super) fn unreadable(error: ReadError) -> Self {
+        Self {
+            place: Place::File(error.file),
+            key: String::new(),
+            problem: error.problem,
+        }
+    }
+}
+
+/// The most characters of a key that an error shows.
+const SHOWN_KEY: usize = 80;
+
+/// A key as an error may show it.
+pub(super) fn short(key: &str) -> String {
+    match key.char_indices().nth(SHOWN_KEY) {
+        None => key.to_string(),
+        Some((end, _)) => format!("{}…", &key[..end]),
+    }
 }
 
 /// A file's text, to find places in it.
@@ -51,14 +94,11 @@ impl Source {
 
     fn error(&self, at: usize, key: String, problem: String) -> FileError {
         let at = at.min(self.text.len());
+        let before = &self.text.as_bytes()[..at];
+        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         FileError {
-            file: self.file.clone(),
-            line: self.text.as_bytes()[..at]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count()
-                + 1,
-            key,
+            place: Place::Line(self.file.clone(), line),
+            key: short(&key),
             problem,
         }
     }

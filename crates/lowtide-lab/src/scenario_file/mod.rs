@@ -8,19 +8,19 @@ mod cells;
 mod error;
 mod paper;
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use self::cells::{Cell, MAX_CELLS};
-pub use self::error::FileError;
 use self::error::Source;
+pub use self::error::{FileError, Place};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
+use crate::files;
 use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
 
 /// What a scenario file holds.
@@ -96,32 +96,23 @@ pub struct ScenarioFile {
     table: toml::Table,
     /// Values that are the same in all cells, whatever the file says.
     fixed: Vec<(String, toml::Value)>,
+    /// Keys whose values are not the file's.
+    varied: BTreeSet<String>,
 }
 
-/// The largest file that is read.
-const MAX_FILE_BYTES: u64 = 4 << 20;
-
 impl ScenarioFile {
-    /// Reads a file.
+    /// Reads a file, or standard input where the path is `-`.
     ///
     /// # Errors
     /// When it cannot be read or is no scenario; the error names line and key.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        let unreadable = |problem: String| FileError {
-            file: path.to_path_buf(),
-            line: 1,
-            key: String::new(),
-            problem,
-        };
-        let length = fs::metadata(path)
-            .map_err(|e| unreadable(format!("cannot read it: {e}")))?
-            .len();
-        if length > MAX_FILE_BYTES {
-            return Err(unreadable("it is too large; is it a scenario?".to_string()));
-        }
-        let text =
-            fs::read_to_string(path).map_err(|e| unreadable(format!("cannot read it: {e}")))?;
-        Self::parse(path, text)
+        let text = files::read_or_stdin(path, files::SCENARIO)
+            .and_then(|bytes| files::text(path, bytes))
+            .map_err(FileError::unreadable)?;
+        Self::parse(
+            files::name(path).unwrap_or(Path::new(files::STDIN_SHOWN)),
+            text,
+        )
     }
 
     /// Reads a text; `path` is what errors call it, and where its traces are looked for.
@@ -141,6 +132,7 @@ impl ScenarioFile {
             content,
             table,
             fixed: Vec::new(),
+            varied: BTreeSet::new(),
         })
     }
 
@@ -190,6 +182,7 @@ impl ScenarioFile {
     /// Tries these values for a key, on top of the sweep or instead of what it says of that key. A
     /// single value for a key that the sweep does not vary makes no cells and no labels.
     pub fn vary(&mut self, key: &str, mut values: Vec<toml::Value>) {
+        self.varied.insert(key.to_string());
         if values.len() == 1 && !self.content.sweep.contains_key(key) {
             self.fixed
                 .extend(values.pop().map(|v| (key.to_string(), v)));

@@ -71,6 +71,14 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
             return problem(key, "the oracle cannot share a link over the QUIC host");
         }
     }
+    let most = lowtide_quic::virtual_time::MAX_FLOWS;
+    if setting.flow_count() > most {
+        let groups = setting.groups.iter().enumerate();
+        let largest = groups.max_by_key(|(_, group)| group.count);
+        let key = format!("flows.{}.count", largest.map_or(0, |(n, _)| n));
+        let text = format!("the QUIC host carries at most {most} flows");
+        return problem(key, &text);
+    }
     let sizes = lowtide_quic::virtual_time::PACKET_SIZES;
     if !sizes.contains(&setting.packet_size.get()) {
         let text = format!(

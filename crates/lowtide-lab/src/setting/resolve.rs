@@ -1,7 +1,6 @@
 //! From sections to a setting: the one place where they are checked.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use super::sections::{
 };
 use super::{Group, Host, LinkSource, Seeds, Setting};
 use crate::contender::{Contender, Contenders};
+use crate::files;
 use crate::key::Key;
 
 /// The longest run.
@@ -29,6 +29,8 @@ const MAX_PACKET: Bytes = Bytes::new(65_535);
 const MAX_FLOWS: u64 = 10_000;
 /// The most packets that are acknowledged at once.
 const MAX_ACK_EVERY: u32 = 1_000;
+/// The most bytes of all traces that one resolver reads; as links they take up to six times as much.
+const MAX_TRACE_BYTES: usize = 256 << 20;
 /// The most runs of a setting.
 pub const MAX_SEEDS: u64 = 10_000;
 
@@ -79,6 +81,9 @@ pub struct Resolver {
     folder: PathBuf,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
     keys: HashMap<PathBuf, Key>,
+    /// Bytes of the traces.
+    read: usize,
+    schedules: HashMap<String, Arc<Link>>,
 }
 
 impl Resolver {
@@ -132,19 +137,25 @@ impl Resolver {
         Ok(setting)
     }
 
-    /// The key of what sections simulate: equal where the same is simulated, whatever the seeds are.
+    /// The key of what sections simulate, equal where the same is simulated, whatever the seeds are;
+    /// and how many bytes of text say so.
     ///
     /// # Errors
     /// When a trace cannot be read.
-    pub fn key(&mut self, sections: &Sections) -> Result<Key, Problem> {
+    pub fn key(&mut self, sections: &Sections) -> Result<(Key, usize), Problem> {
         let mut simulated = sections.clone();
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
         let text = format!("{simulated:?}");
         let trace = match &sections.link.trace {
             None => String::new(),
-            Some(path) => self.trace_key(path)?.to_string(),
+            Some(path) => {
+                self.trace(path, sections.link.opportunity.map(|bytes| bytes.0))?;
+                let key = self.keys.get(&self.file(path));
+                key.map(Key::to_string).unwrap_or_default()
+            }
         };
-        Ok(Key::of(&[text.as_bytes(), trace.as_bytes()]))
+        let key = Key::of(&[text.as_bytes(), trace.as_bytes()]);
+        Ok((key, text.len()))
     }
 
     fn groups(&self, sections: &Sections, duration: Duration) -> Result<Vec<Group>, Problem> {
@@ -242,8 +253,7 @@ impl Resolver {
             return Ok((fixed(link), format!("constant {} Mbit/s", rate.0.as_mbps())));
         }
         if let Some(text) = &section.schedule {
-            let schedule = trace::schedule::parse(text).or_else(|e| wrong("link.schedule", e))?;
-            return Ok((fixed(Link::Rates(schedule)), text.clone()));
+            return Ok((LinkSource::Fixed(self.schedule(text)?), text.clone()));
         }
         if let Some(path) = &section.trace {
             let link = self.trace(path, section.opportunity.map(|bytes| bytes.0))?;
@@ -252,35 +262,51 @@ impl Resolver {
         generated(section)
     }
 
-    /// The link of a trace.
+    fn schedule(&mut self, text: &str) -> Result<Arc<Link>, Problem> {
+        if let Some(link) = self.schedules.get(text) {
+            return Ok(link.clone());
+        }
+        let schedule = trace::schedule::parse(text).or_else(|e| wrong("link.schedule", e))?;
+        let link = Arc::new(Link::Rates(schedule));
+        self.schedules.insert(text.to_string(), link.clone());
+        Ok(link)
+    }
+
+    /// Where a trace is; `-`, standard input, is everywhere.
+    fn file(&self, path: &Path) -> PathBuf {
+        match files::name(path) {
+            Some(path) => self.folder.join(path),
+            None => path.to_path_buf(),
+        }
+    }
+
+    /// The link of a trace, which is read from standard input where the path is `-`.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn trace(&mut self, path: &Path, opportunity: Option<Bytes>) -> Result<Arc<Link>, Problem> {
         let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
-        let file = self.folder.join(path);
-        let cached = (file, opportunity);
+        let cached = (self.file(path), opportunity);
         if let Some(link) = self.traces.get(&cached) {
             return Ok(link.clone());
         }
         let file = &cached.0;
-        let link = trace::load(file, opportunity)
+        let bytes = files::read_or_stdin(file, files::TRACE).or_else(|e| wrong("link.trace", e))?;
+        self.read += bytes.len();
+        if self.read > MAX_TRACE_BYTES {
+            let problem = format!(
+                "{}: all traces together are larger than {} MiB: take fewer at a time",
+                file.display(),
+                MAX_TRACE_BYTES >> 20
+            );
+            return wrong("link.trace", problem);
+        }
+        let link = trace::parse(files::name(file), &bytes, opportunity)
             .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
         let link = Arc::new(link);
+        self.keys.insert(file.clone(), Key::of(&[&bytes]));
         self.traces.insert(cached, link.clone());
         Ok(link)
-    }
-
-    fn trace_key(&mut self, path: &Path) -> Result<Key, Problem> {
-        let file = self.folder.join(path);
-        if let Some(key) = self.keys.get(&file) {
-            return Ok(*key);
-        }
-        let bytes =
-            fs::read(&file).or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
-        let key = Key::of(&[&bytes]);
-        self.keys.insert(file, key);
-        Ok(key)
     }
 }
 

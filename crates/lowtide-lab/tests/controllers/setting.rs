@@ -36,7 +36,10 @@ pub(crate) fn recorded() -> Option<Setting> {
         );
         return None;
     }
-    let link = lowtide_sim::trace::load(&trace, MAHIMAHI_OPPORTUNITY).unwrap();
+    let link = {
+        let bytes = lowtide_lab::files::read(&trace, lowtide_lab::files::TRACE).unwrap();
+        lowtide_sim::trace::parse(Some(&trace), &bytes, MAHIMAHI_OPPORTUNITY).unwrap()
+    };
     assert!((link.mean_rate().as_mbps() - 5.03).abs() < 0.02);
     let link = LinkSource::Fixed(Arc::new(link));
     Some(Setting::on_link("Verizon", link))

@@ -6,7 +6,7 @@ use lowtide_cc::units::Bytes;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{Options, run};
 use lowtide_lab::key::Key;
-use lowtide_lab::scenario_file::ScenarioFile;
+use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
 
 const FILE: &str = r#"
@@ -25,8 +25,9 @@ fn a_cell_that_fails_is_reported_and_not_kept_and_the_others_go_on() {
     // A packet without bytes cannot be sent.
     cells[1].setting.packet_size = Bytes::ZERO;
     let folder = tempfile::tempdir().unwrap();
-    let kept = |cells| {
-        let store = Store::open(folder.path(), Key::of(&[b"test"])).unwrap();
+    let kept = |cells: &[Cell]| {
+        let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
+        let store = Store::open(folder.path(), Key::of(&[b"test"]), &keys).unwrap();
         let options = Options {
             store: Some(&store),
             ..Options::default()

@@ -55,6 +55,17 @@ const CHUNK: usize = 1 << 16;
 /// zeros, so that it takes no memory.
 const SEND_BUFFER: u32 = 1 << 26;
 
+/// Packets that an endpoint takes from its virtual socket at once: as many as that holds.
+const RECEIVED_AT_ONCE: usize = 1024;
+
+/// The most memory for them, which is s2n-quic's default; with small packets it would be more than all
+/// else that a flow needs.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// The most flows of a run. Each has two endpoints, which with packets of 1500 bytes take 12 MiB of
+/// address space: 8 are places that s2n-quic keeps for a thousand peers, whether they come or not.
+pub const MAX_FLOWS: usize = 256;
+
 /// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
 const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
 
@@ -73,6 +84,8 @@ pub enum Error {
     Pacing,
     /// No flows.
     NoFlows,
+    /// More than [`MAX_FLOWS`].
+    TooManyFlows(usize),
     /// s2n-quic takes packets of 1228 to 65535 bytes.
     PacketSize(Bytes),
     /// s2n-quic refused something.
@@ -86,6 +99,12 @@ impl fmt::Display for Error {
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
             Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
+            Self::TooManyFlows(count) => {
+                write!(
+                    f,
+                    "the QUIC host carries at most {MAX_FLOWS} flows, not {count}"
+                )
+            }
             Self::PacketSize(size) => {
                 write!(
                     f,
@@ -173,6 +192,9 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     if config.flows.is_empty() {
         return Err(Error::NoFlows);
     }
+    if config.flows.len() > MAX_FLOWS {
+        return Err(Error::TooManyFlows(config.flows.len()));
+    }
     let packet_size = Some(config.packet_size.get())
         .filter(|size| PACKET_SIZES.contains(size))
         .and_then(|size| u16::try_from(size).ok())
@@ -232,11 +254,13 @@ struct Endpoints<'a> {
 
 impl Endpoints<'_> {
     fn io(&self) -> std::io::Result<Io> {
+        let received = RECEIVED_AT_ONCE * usize::from(self.packet_size);
         self.handle
             .builder()
             .with_base_mtu(1228)
             .with_initial_mtu(self.packet_size)
             .with_max_mtu(self.packet_size)
+            .with_internal_recv_buffer_size(received.min(RECEIVE_BUFFER))?
             .build()
     }
 

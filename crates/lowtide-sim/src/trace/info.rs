@@ -7,6 +7,29 @@ use crate::link::Link;
 /// Width of the bins in which rates are taken.
 pub const BIN: Duration = Duration::from_millis(10);
 
+/// The longest trace that is described, in bins: more than a day.
+const MAX_BINS: u64 = 10_000_000;
+
+/// Why a link cannot be described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InfoError {
+    /// It has no end, or no limit.
+    #[error("it has no length")]
+    NoLength,
+    /// There is no whole bin.
+    #[error("it is shorter than {} ms", BIN.as_nanos() / 1_000_000)]
+    TooShort,
+    /// It would take too much memory.
+    #[error(
+        "it is {} s long; what is described is at most {} s in bins of {} ms: cut it, or check the \
+         unit of its times",
+        .0.as_secs_f64(),
+        MAX_BINS * BIN.as_nanos() / 1_000_000_000,
+        BIN.as_nanos() / 1_000_000
+    )]
+    TooLong(Duration),
+}
+
 /// Lags at which the autocorrelation is given.
 pub const LAGS: [Duration; 4] = [
     Duration::from_millis(10),
@@ -37,13 +60,19 @@ pub struct Info {
     pub autocorrelation: [Option<f64>; 4],
 }
 
-/// Describes the first `length` of a link; `None` for an unlimited link or a length below a bin.
-#[must_use]
-pub fn describe(link: &Link, length: Duration) -> Option<Info> {
-    let count = usize::try_from(length.as_nanos() / BIN.as_nanos()).ok()?;
-    if link.is_unlimited() || count == 0 {
-        return None;
+/// Describes the first `length` of a link.
+///
+/// # Errors
+/// When the link is unlimited, or the length below a bin or above [`InfoError::TooLong`]'s limit.
+pub fn describe(link: &Link, length: Duration) -> Result<Info, InfoError> {
+    if link.is_unlimited() {
+        return Err(InfoError::NoLength);
     }
+    let count = match length.as_nanos() / BIN.as_nanos() {
+        0 => return Err(InfoError::TooShort),
+        count if count > MAX_BINS => return Err(InfoError::TooLong(length)),
+        count => count as usize,
+    };
     let edge = |n: usize| Time::ZERO + BIN * n as u64;
     let bins: Vec<u64> = (0..count)
         .map(|n| link.volume_between(edge(n), edge(n + 1)).get())
@@ -75,7 +104,7 @@ pub fn describe(link: &Link, length: Duration) -> Option<Info> {
         .map(<[u64]>::len)
         .max()
         .map_or(Duration::ZERO, |n| BIN * n as u64);
-    Some(Info {
+    Ok(Info {
         length,
         mean: Rate::from_volume(
             link.volume_between(Time::ZERO, edge(count)),

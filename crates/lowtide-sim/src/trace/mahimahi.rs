@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use lowtide_cc::units::{Bytes, Time};
 
-use super::{TraceError, shown};
+use super::{MAX_FILE_BYTES, TraceError, shown};
 use crate::link::{Link, MAX_TRACE_MS, Opportunities, Server};
 
 /// Reads a trace. Lines may end in CRLF, blank lines at the end are ignored.
@@ -58,7 +58,7 @@ pub fn write(trace: &Opportunities, mut out: impl Write) -> io::Result<()> {
 /// so many bytes, in the millisecond in which it has.
 ///
 /// # Errors
-/// When there are none, or the length is too long.
+/// When there are none, the length is too long, or they are too many to be written.
 pub fn from_link(
     link: &std::sync::Arc<Link>,
     length_ms: u32,
@@ -71,16 +71,27 @@ pub fn from_link(
     let mut server = Server::new(link.clone());
     let mut times = Vec::new();
     let mut now = Time::ZERO;
+    let mut written = 0;
     loop {
         now = server.serve(now, size, true);
         if now > end {
             break;
         }
-        times.push(now.as_nanos().div_ceil(1_000_000) as u32);
+        let ms = now.as_nanos().div_ceil(1_000_000) as u32;
+        written += line_length(ms);
+        if written > MAX_FILE_BYTES {
+            return Err(TraceError::TooLarge);
+        }
+        times.push(ms);
     }
     // The last timestamp is the length of the repetition.
     if times.last().is_some_and(|t| *t < length_ms) {
         times.push(length_ms);
     }
     Ok(Opportunities::new(times, size)?)
+}
+
+/// Bytes of a timestamp's line.
+fn line_length(ms: u32) -> u64 {
+    u64::from(ms.checked_ilog10().unwrap_or(0)) + 2
 }

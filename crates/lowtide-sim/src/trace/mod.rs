@@ -1,4 +1,4 @@
-//! Link traces: reading, writing, describing, generating.
+//! Link traces: reading, writing, describing, generating. All of it in memory; files are others' job.
 
 pub mod generate;
 pub mod info;
@@ -6,25 +6,24 @@ pub mod mahimahi;
 pub mod schedule;
 pub mod series;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use lowtide_cc::units::Bytes;
 
 use crate::link::{Link, LinkError};
 
-/// The largest file that is read: 64 MiB hold hours of any real link.
+/// The largest trace that is read or written, in bytes: 64 MiB hold hours of any real link.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// What is wrong with a trace, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// The file cannot be read.
-    #[error("cannot read it: {0}")]
-    Read(String),
-    /// The file is too large.
-    #[error("it is larger than {} MiB; is it a trace?", MAX_FILE_BYTES >> 20)]
+    /// What would be written is too large to be read again.
+    #[error(
+        "it would be larger than {} MiB, the most for a trace: \
+         take a shorter one, a lower rate or a longer interval",
+        MAX_FILE_BYTES >> 20
+    )]
     TooLarge,
     /// There is nothing in it.
     #[error("it has no entries; is it a trace?")]
@@ -42,34 +41,24 @@ pub enum TraceError {
     Link(#[from] LinkError),
 }
 
-/// Reads a trace file: rate series where the name ends in `.csv`, mahimahi opportunities of
-/// `opportunity` bytes otherwise.
+/// Reads a trace. Which of the formats it has its name says, which ends in `.csv` for rate series,
+/// or without a name (`None`) the first character: rate series begin with a header, mahimahi's
+/// opportunities, of `opportunity` bytes each, with a digit.
 ///
 /// # Errors
-/// When the file cannot be read, is too large or is no trace.
-pub fn load(path: &Path, opportunity: Bytes) -> Result<Link, TraceError> {
-    let bytes = read(path)?;
-    if path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("csv"))
-    {
-        series::parse(&bytes).map(Link::Rates)
+/// When it is no trace.
+pub fn parse(name: Option<&Path>, bytes: &[u8], opportunity: Bytes) -> Result<Link, TraceError> {
+    let is_series = match name {
+        Some(name) => name
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
+        None => bytes.first().is_some_and(|b| !b.is_ascii_digit()),
+    };
+    if is_series {
+        series::parse(bytes).map(Link::Rates)
     } else {
-        mahimahi::parse(&bytes, opportunity).map(Link::Opportunities)
+        mahimahi::parse(bytes, opportunity).map(Link::Opportunities)
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, TraceError> {
-    let io = |e: std::io::Error| TraceError::Read(e.to_string());
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(io)?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(io)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(TraceError::TooLarge);
-    }
-    Ok(bytes)
 }
 
 /// A line's text as an error message may show it: short and printable.

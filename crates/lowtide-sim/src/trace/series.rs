@@ -7,11 +7,9 @@
 //! ```
 //! The series repeats; its last value lasts as long as the one before it.
 
-use std::io::{self, Write};
-
 use lowtide_cc::units::{Duration, Rate, Time};
 
-use super::{TraceError, shown};
+use super::{MAX_FILE_BYTES, TraceError, shown};
 use crate::link::{AfterLast, Link, RateSchedule};
 
 const TIME_UNITS: &[(&str, f64)] = &[("time_s", 1e9), ("time_ms", 1e6), ("time_us", 1e3)];
@@ -114,24 +112,23 @@ pub fn parse(bytes: &[u8]) -> Result<RateSchedule, TraceError> {
     Ok(RateSchedule::new(steps, AfterLast::RepeatAfter(interval))?)
 }
 
-/// Writes the mean rate of each `interval` of a link.
+/// The mean rate of each `interval` of a link, as text.
 ///
 /// # Errors
-/// When the output cannot be written.
-pub fn write(
-    link: &Link,
-    length: Duration,
-    interval: Duration,
-    mut out: impl Write,
-) -> io::Result<()> {
-    writeln!(out, "time_ms,rate_kbps")?;
+/// When they are too many to be read again.
+pub fn from_link(link: &Link, length: Duration, interval: Duration) -> Result<Vec<u8>, TraceError> {
+    let mut text = b"time_ms,rate_kbps\n".to_vec();
     let mut at = Time::ZERO;
     while at.since(Time::ZERO) < length {
         let volume = link.volume_between(at, at + interval);
         let rate = Rate::from_volume(volume, interval);
         let ms = at.since(Time::ZERO).as_millis_f64();
-        writeln!(out, "{ms},{}", rate.as_bytes_per_sec() as f64 / 125.0)?;
+        let line = format!("{ms},{}\n", rate.as_bytes_per_sec() as f64 / 125.0);
+        text.extend_from_slice(line.as_bytes());
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(TraceError::TooLarge);
+        }
         at += interval;
     }
-    Ok(())
+    Ok(text)
 }

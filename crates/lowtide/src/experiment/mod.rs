@@ -4,8 +4,10 @@ mod show;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Instant;
 
+use indicatif::ProgressBar;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::key::Key;
@@ -15,11 +17,11 @@ use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
 use crate::run_flags::RunFlags;
-use crate::{output, progress};
+use crate::{interrupt, output, progress};
 
 #[derive(clap::Args)]
 struct Common {
-    /// The scenario file (TOML); 'lowtide schema' describes it for editors
+    /// The scenario file (TOML), or - for standard input; 'lowtide schema' describes it for editors
     file: PathBuf,
 
     /// Try a value for a key of the file; repeat it for several, as in
@@ -77,7 +79,8 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
         Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
     };
-    let results = execute(&args.common, &cells, None, &over_time)?;
+    let bar = progress::bar(experiment::count_runs(&cells, None));
+    let results = execute(&args.common, &cells, None, &over_time, &bar)?;
     show(&args.common, &file, &results)?;
     if let Some(folder) = &args.report {
         write_run_report(folder, &file, &results)?;
@@ -88,29 +91,60 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
-    let store = Store::open(&args.output, program()?)
+    let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
+    let store = Store::open(&args.output, program()?, &keys)
         .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
     let all = experiment::count_runs(&cells, None);
-    let missing = experiment::count_runs(&cells, Some(&store));
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{} cells, {all} runs; {} of them are in {}",
+    let found = all - experiment::count_runs(&cells, Some(&store));
+    let path = store.path().display();
+    say(&format!(
+        "{} cells, {all} runs; {found} of them are in {path}",
         cells.len(),
-        all - missing,
-        store.path().display()
-    );
-    let results = execute(&args.common, &cells, Some(&store), &[])?;
-    show(&args.common, &file, &results)?;
-    if let Some(folder) = &args.report {
-        let report = Report {
-            title: file.name(),
-            sweeps: vec![Sweep::new(&file, &results)],
-            ..Report::default()
-        };
-        output::write_report(report, folder)?;
+    ));
+    match store.damaged() {
+        0 => {}
+        n => say(&format!(
+            "warning: {path}: lines that were cut off or changed, and are not believed: {n}; what \
+             they had is run again"
+        )),
     }
-    complain(&results)
+    let bar = progress::bar(all - found);
+    let farewell = || {
+        let problem = store.problem();
+        let kept = found + store.stop();
+        bar.finish_and_clear();
+        say(&match problem {
+            Some(problem) => format!("interrupted; {problem}"),
+            None => format!(
+                "interrupted: {kept} of {all} runs are in {path}; the same command goes on from there"
+            ),
+        });
+    };
+    interrupt::with_farewell(farewell, || {
+        let results = execute(&args.common, &cells, Some(&store), &[], &bar)?;
+        show(&args.common, &file, &results)?;
+        if let Some(folder) = &args.report {
+            let report = Report {
+                title: file.name(),
+                sweeps: vec![Sweep::new(&file, &results)],
+                ..Report::default()
+            };
+            output::write_report(report, folder)?;
+        }
+        match store.problem() {
+            None => complain(&results),
+            Some(problem) => {
+                let failed = complain(&results).err();
+                let failed = failed.map_or_else(String::new, |f| format!("; {f}"));
+                Err(Failure::run(format!("{problem}{failed}")))
+            }
+        }
+    })
+}
+
+/// Tells on standard error, which may be closed: that is no reason to stop.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The key of this program: results of another build are not its own.
@@ -158,22 +192,29 @@ fn execute(
     cells: &[Cell],
     store: Option<&Store>,
     over_time: &[usize],
+    bar: &ProgressBar,
 ) -> Result<Vec<CellResult>, Failure> {
-    let bar = progress::bar(experiment::count_runs(cells, store));
     let options = Options {
         jobs: args.flags.threads(),
         store,
         over_time,
     };
+    let warned = Once::new();
+    let progress = || {
+        bar.inc(1);
+        // Somebody may want to stop a sweep whose results nobody will find.
+        if let Some(problem) = store.and_then(Store::problem) {
+            warned.call_once(|| bar.suspend(|| say(&format!("warning: {problem}"))));
+        }
+    };
     let started = Instant::now();
-    let results = experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
+    let results = experiment::run(cells, options, &progress).map_err(Failure::run)?;
     bar.finish_and_clear();
-    let _ = writeln!(
-        std::io::stderr(),
+    say(&format!(
         "{} runs in {:.1} s",
         bar.length().unwrap_or(0),
         started.elapsed().as_secs_f64()
-    );
+    ));
     Ok(results)
 }
 

@@ -1,7 +1,6 @@
 //! What happened on the link.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -114,7 +113,7 @@ fn print_json(
     }
     let mut text = serde_json::to_vec_pretty(&json).map_err(Failure::run)?;
     text.push(b'\n');
-    fs::write(file, text).map_err(|e| Failure::run(format!("cannot write {}: {e}", file.display())))
+    output::write(file, &text)
 }
 
 /// The comparisons as tables.

@@ -1,10 +1,10 @@
 //! What a transfer leaves behind: qlogs and the report.
 
-use std::fs;
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use lowtide_cc::units::Duration;
+use lowtide_lab::files::Draft;
 use lowtide_lab::recording::{self, Recording};
 use lowtide_lab::{qlog, report};
 
@@ -21,14 +21,13 @@ pub(super) fn write(
     let controller = summary.sending_controller().unwrap_or("unknown");
     let title = format!("{} {}", summary.direction, summary.address);
     if let Some((folder, version)) = qlog {
-        let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{}: {e}", folder.display()));
-        fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+        let failed = |e: std::io::Error| Failure::run(format!("{}: {e}", folder.display()));
         for (index, connection) in recordings.iter().enumerate() {
             let path = folder.join(format!("connection-{}.sqlog", index + 1));
-            let file = fs::File::create(path).map_err(|e| failed(&e))?;
-            let out = BufWriter::new(file);
-            recording::write_qlog(&title, controller, connection, version, out)
-                .map_err(|e| failed(&e))?;
+            let mut draft = Draft::of(&path).map_err(failed)?;
+            recording::write_qlog(&title, controller, connection, version, &mut draft)
+                .map_err(failed)?;
+            draft.keep().map_err(failed)?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use lowtide_lab::contender::Contenders;
+use lowtide_lab::files;
 use lowtide_lab::recording::Sample;
 use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
@@ -194,8 +195,9 @@ fn tls(args: &Args) -> Result<rustls::Server, Failure> {
 
 fn certificate(args: &Args) -> Result<(String, String), Failure> {
     let read = |file: &Path| {
-        std::fs::read_to_string(file)
-            .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
+        files::read(file, files::CERTIFICATE)
+            .and_then(|pem| files::text(file, pem))
+            .map_err(Failure::input)
     };
     match (&args.cert, &args.key) {
         (Some(certificate), Some(key)) => Ok((read(certificate)?, read(key)?)),

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lowtide_lab::files;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -21,7 +22,9 @@ pub(super) fn client(file: Option<&Path>) -> Result<Client, Failure> {
         return any().map_err(|e| Failure::run(format!("TLS: {e}")));
     };
     let failed = |e: &dyn std::fmt::Display| Failure::input(format!("{}: {e}", file.display()));
-    let pem = std::fs::read_to_string(file).map_err(|e| failed(&e))?;
+    let pem = files::read(file, files::CERTIFICATE)
+        .and_then(|pem| files::text(file, pem))
+        .map_err(Failure::input)?;
     let builder = Client::builder()
         .with_certificate(pem)
         .map_err(|e| failed(&e))?;

@@ -1,0 +1,381 @@
+//! Files that are too large, never end or mean too much; full disks, deleted folders, forged results.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use tempfile::{TempDir, tempdir};
+
+use crate::{refused, shell, stderr, within_bounds};
+
+const ONE_FLOW: &str = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"bbr\" }]\n";
+
+/// A folder with one scenario file.
+fn with_scenario(text: &str) -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), text).unwrap();
+    folder
+}
+
+fn refused_scenario(text: &str, parts: &[&str]) {
+    let folder = with_scenario(text);
+    for command in ["lowtide run s.toml", "lowtide sweep s.toml"] {
+        refused(folder.path(), command, parts);
+    }
+    assert!(!folder.path().join("lowtide-results").exists());
+}
+
+#[test]
+fn keys_of_many_parts_are_refused() {
+    let key = format!("link{}", ".a".repeat(200_000));
+    let parts = ["s.toml:4: sweep.link.a.a", "no key has more than 8 parts"];
+    refused_scenario(&format!("{ONE_FLOW}[sweep]\n\"{key}\" = [1]\n"), &parts);
+    let case = format!("{ONE_FLOW}[[cases]]\nname = \"a\"\nset = {{ \"{key}\" = 1 }}\n");
+    refused_scenario(&case, &["s.toml:5: cases.0.set.link.a.a", "8 parts"]);
+    refused_scenario(&format!("{ONE_FLOW}[{key}]\n"), &["s.toml:"]);
+    let nested = format!("a = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    refused_scenario(&nested, &["s.toml:1"]);
+    let folder = with_scenario(ONE_FLOW);
+    // As long as an argument may be.
+    let command = format!("lowtide run s.toml --vary 'link{}=1'", ".a".repeat(60_000));
+    refused(folder.path(), &command, &["--vary link.a.a", "8 parts"]);
+}
+
+#[test]
+fn what_a_scenario_expands_to_is_bounded() {
+    let cases: String = (0..130_000)
+        .map(|n| format!("[[cases]]\nname=\"{n}\"\nset={{}}\n"))
+        .collect();
+    let many = ["cases.100000", "130000 cells; the most is 100000"];
+    refused_scenario(&format!("{ONE_FLOW}{cases}"), &many);
+
+    let numbers = |n: usize| format!("{:?}", (0..n).map(|n| n + 1).collect::<Vec<_>>());
+    let (a, b) = (numbers(400), numbers(300));
+    let grid = format!("{ONE_FLOW}[sweep]\n\"run.first_seed\" = {a}\n\"flows.count\" = {b}\n");
+    refused_scenario(&grid, &["sweep.flows.count", "120000 cells"]);
+
+    // A long text in each of many cells.
+    let long = "long ".repeat(400_000);
+    let text = format!("link = {{ rate = \"5mbit\", name = \"{long}\" }}\nflows = [{{}}]\n");
+    let parts = ["s.toml: ", "say more than 512 MiB"];
+    refused_scenario(
+        &format!("{text}[sweep]\n\"run.first_seed\" = {a}\n"),
+        &parts,
+    );
+
+    let seeds = format!("{ONE_FLOW}[run]\nseeds = 10000\n[sweep]\n\"flows.count\" = {a}\n");
+    refused_scenario(&seeds, &["s.toml: ", "more than 5000000 results"]);
+
+    let keys: String = (0..101)
+        .map(|n| format!("\"flows.parameters.p{n}\" = [1]\n"))
+        .collect();
+    let sweep = format!("{ONE_FLOW}[sweep]\n{keys}");
+    refused_scenario(&sweep, &["s.toml: ", "more than 100 keys"]);
+
+    let too_long = format!("# {}\n{ONE_FLOW}", "x".repeat(4 << 20));
+    let parts = ["s.toml: it is larger than 4 MiB, the most for a scenario file"];
+    refused_scenario(&too_long, &parts);
+}
+
+#[test]
+fn claims_of_many_terms_are_refused() {
+    let long = format!("0 < 1{}", " + 1".repeat(500_000));
+    let claim = "[[claims]]\nclaim = \"a\"\nsetting = \"a\"\nmetric = \"a\"\nvalue = \"1\"\n";
+    let claim = format!("{claim}holds = \"{long}\"\n");
+    let folder = with_scenario(&format!("{ONE_FLOW}run = {{ duration = \"1s\" }}\n{claim}"));
+    let parts = ["claims.0.holds", "more than 2000 words and signs"];
+    refused(
+        folder.path(),
+        "lowtide reproduce --experiments . all",
+        &parts,
+    );
+}
+
+#[test]
+fn devices_pipes_and_folders_are_no_files() {
+    let folder = with_scenario(ONE_FLOW);
+    let made = shell(folder.path(), "mkfifo pipe").status().unwrap();
+    assert!(made.success());
+    let mut commands = vec![
+        "lowtide run FILE",
+        "lowtide sweep FILE",
+        "lowtide compare --trace FILE",
+        "lowtide run s.toml --vary link.rate=5mbit --vary link.trace=FILE",
+        "lowtide trace info FILE",
+        "lowtide trace convert --to csv FILE",
+    ];
+    if cfg!(feature = "quic") {
+        commands.extend([
+            "lowtide serve --listen 127.0.0.1:0 --cert FILE --key FILE",
+            "lowtide fetch 127.0.0.1:9 --ca FILE",
+        ]);
+    }
+    for command in &commands {
+        for (file, what) in [
+            ("/dev/zero", "/dev/zero: it is a device, not a file"),
+            ("pipe", "pipe: it is a pipe, not a file"),
+            (".", ": it is a folder"),
+            ("absent", "absent: cannot read it"),
+        ] {
+            let command = command.replace("FILE", file);
+            // Only one way to say what the link is.
+            let command = command.replace("--vary link.rate=5mbit ", "");
+            if command.contains("--vary") {
+                fs::write(folder.path().join("s.toml"), "flows = [{}]\n").unwrap();
+            }
+            refused(folder.path(), &command, &[what]);
+        }
+    }
+    // Standard input is read, and no further than a file would be.
+    refused(
+        folder.path(),
+        "lowtide run - < /dev/zero",
+        &["standard input: it is larger than 4 MiB"],
+    );
+    refused(
+        folder.path(),
+        "lowtide trace info - < /dev/zero",
+        &["standard input: it is larger than 64 MiB"],
+    );
+    let piped = "lowtide trace generate --duration 1s | lowtide trace info -";
+    let output = shell(folder.path(), piped).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn long_and_fast_traces_take_bounded_memory() {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("long.csv", "time_s,rate_mbps\n0,5\n1000000,5\n");
+    write("fast.csv", "time_s,rate_gbps\n0,1000\n10000,1000\n");
+    let refused = |command: &str, parts: &[&str]| refused(folder.path(), command, parts);
+    let info = ["long.csv: it is 2000000 s long", "100000 s"];
+    refused("lowtide trace info long.csv", &info);
+    let large = ["it would be larger than 64 MiB", "lower rate"];
+    refused("lowtide trace convert --to csv long.csv", &large);
+    refused("lowtide trace convert --to mahimahi long.csv", &["4 hours"]);
+    fs::write(
+        folder.path().join("fast.csv"),
+        "time_s,rate_gbps\n0,1000\n5000,1000\n",
+    )
+    .unwrap();
+    refused("lowtide trace convert --to mahimahi fast.csv", &large);
+    let generate = "lowtide trace generate --to mahimahi --mean 100gbit --duration 1000s";
+    refused(generate, &large);
+    // What cannot be had leaves no file either.
+    refused(&format!("{generate} -o out"), &large);
+    assert!(!folder.path().join("out").exists());
+}
+
+#[cfg(feature = "quic")]
+#[test]
+fn many_quic_flows_fit_into_memory_or_are_refused() {
+    let folder = tempdir().unwrap();
+    let quic = "lowtide compare --host quic --cc bbr --rate 50mbit --jobs 1 --duration 50ms";
+    let parts = ["--flows: ", "at most 256 flows"];
+    refused(folder.path(), &format!("{quic} --flows 257"), &parts);
+    let output = within_bounds(folder.path(), &format!("{quic} --flows 60"));
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+/// Names of the files below a folder that the program writes beside others.
+fn drafts(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|e| e.unwrap().file_name());
+    names
+        .filter(|n| n.to_string_lossy().starts_with(".lowtide-"))
+        .count()
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_files() {
+    let folder = tempdir().unwrap();
+    let compare = "lowtide compare --cc bbr --rate 5mbit --duration 2s --json";
+    let writes = [
+        (format!("{compare} --report out"), "out/index.html"),
+        (format!("{compare} --figures out"), "out/rate.svg"),
+        (format!("{compare} --qlog out"), "out/bbr.sqlog"),
+        (
+            "lowtide trace generate -o out/link.csv".to_string(),
+            "out/link.csv",
+        ),
+    ];
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    for (command, file) in &writes {
+        let file = folder.path().join(file);
+        fs::write(&file, "old").unwrap();
+        let before = drafts(&out);
+        // Files of at most 4 kB, as if the disk were full then.
+        let script = format!("trap '' XFSZ; ulimit -f 8; exec {command}");
+        let output = shell(folder.path(), &script).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(stderr(&output).contains("cannot write"), "{command}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old", "{command}");
+        assert_eq!(drafts(&out), before, "{command}");
+        // What was computed is shown all the same.
+        assert_eq!(command.contains("--json"), output.stdout.starts_with(b"{"));
+        // Without the trap the signal kills the program in the middle of writing.
+        let script = format!("ulimit -f 8; exec {command}");
+        let killed = shell(folder.path(), &script).output().unwrap();
+        assert_eq!(killed.status.code(), None, "{command}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old", "{command}");
+        let again = shell(folder.path(), command).output().unwrap();
+        assert!(again.status.success(), "{}", stderr(&again));
+        assert!(fs::metadata(&file).unwrap().len() > 4096, "{command}");
+    }
+}
+
+#[test]
+fn streams_and_links_can_be_written_to() {
+    let folder = tempdir().unwrap();
+    let run = |script: &str| {
+        let output = shell(folder.path(), script).output().unwrap();
+        assert!(output.status.success(), "{script}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let generate = "lowtide trace generate --duration 1s";
+    let text = run(generate);
+    assert_eq!(run(&format!("{generate} -o /dev/stdout")), text);
+    assert_eq!(run(&format!("{generate} -o /dev/stdout | cat")), text);
+    let kept = format!("echo kept > f; {generate} -o /dev/stdout >> f; cat f");
+    assert_eq!(run(&kept), format!("kept\n{text}"));
+    let pipe = format!("mkfifo p; {generate} -o p & cat p; wait $!");
+    assert_eq!(run(&pipe), text);
+    run(&format!("{generate} -o /dev/null"));
+    let link =
+        format!("echo old > real; ln -s real link; {generate} -o link; test -L link; cat real");
+    assert_eq!(run(&link), text);
+}
+
+/// A grid of 60 runs that takes at least a second on one core.
+const GRID: &str = r#"
+link = { rate = "20mbit" }
+run = { duration = "40s", seeds = 10 }
+flows = [{ controller = "bbr" }]
+[sweep]
+"flows.controller" = ["bbr", "cubic", "newreno"]
+"link.buffer" = ["1bdp", "2bdp"]
+"#;
+
+/// Starts the grid's sweep and waits until some of it, but not all, is in the store.
+fn begun(folder: &Path) -> Child {
+    let mut sweep = shell(
+        folder,
+        "exec lowtide sweep s.toml --jobs 1 --csv --output out",
+    );
+    sweep.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = sweep.spawn().unwrap();
+    let results = folder.join("out/results.jsonl");
+    let lines = || fs::read_to_string(&results).map_or(0, |text| text.lines().count());
+    while lines() < 3 {
+        sleep(Duration::from_millis(5));
+    }
+    assert!(lines() < 50, "the grid is too small to be interrupted");
+    child
+}
+
+#[test]
+fn a_deleted_store_is_told_and_costs_no_result() {
+    let folder = with_scenario(GRID);
+    let child = begun(folder.path());
+    fs::remove_dir_all(folder.path().join("out")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    for part in [
+        "error: out/results.jsonl: it was deleted",
+        "new results are not kept",
+        "warning: ",
+    ] {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+    // The header and all six cells.
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(table.lines().count(), 7, "{table}");
+}
+
+#[test]
+fn a_store_on_a_full_disk_costs_no_result() {
+    let folder = with_scenario(&GRID.replace("40s", "1s"));
+    let sweep = "lowtide sweep s.toml --csv --output out";
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec {sweep}");
+    let output = shell(folder.path(), &script).output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("new results are not kept"), "{told}");
+    // With room again what is missing is added, and what was cut off is not believed.
+    let again = shell(folder.path(), sweep).output().unwrap();
+    let told = stderr(&again);
+    assert!(told.contains("not believed: 1;"), "{told}");
+    assert_eq!(again.stdout, output.stdout);
+    let whole = shell(folder.path(), sweep).output().unwrap();
+    assert!(stderr(&whole).contains("60 of them are in"));
+}
+
+#[test]
+fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
+    let folder = with_scenario(GRID);
+    let child = begun(folder.path());
+    let kill = format!("kill -INT {}", child.id());
+    assert!(shell(folder.path(), &kill).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    let results = fs::read_to_string(folder.path().join("out/results.jsonl")).unwrap();
+    let kept = results.lines().count();
+    let parts = [
+        format!("interrupted: {kept} of 60 runs are in out/results.jsonl"),
+        "the same command goes on from there".to_string(),
+    ];
+    for part in &parts {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+    let sweep = |out: &str| {
+        let command = format!("lowtide sweep s.toml --csv --output {out}");
+        shell(folder.path(), &command).output().unwrap()
+    };
+    let rest = sweep("out");
+    let told = stderr(&rest);
+    assert!(told.contains(&format!("{kept} of them are in")), "{told}");
+    assert!(!told.contains("warning"), "{told}");
+    assert_eq!(rest.stdout, sweep("other").stdout);
+}
+
+#[test]
+fn forged_and_damaged_results_are_run_again() {
+    let folder = with_scenario(&GRID.replace("40s", "1s"));
+    let sweep = || {
+        let command = "lowtide sweep s.toml --csv --output out";
+        shell(folder.path(), command).output().unwrap()
+    };
+    let whole = sweep().stdout;
+    let path = folder.path().join("out/results.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    assert_eq!(lines.len(), 60);
+    let mut change = |n: usize, from: &str, to: &str| {
+        let changed = lines[n].replacen(from, to, 1);
+        assert_ne!(changed, lines[n]);
+        lines[n] = changed;
+    };
+    change(0, "\"throughput_mbps\":", "\"throughput_mbps\":9");
+    change(1, "\"seed\":", "\"seed\":1");
+    change(2, "\"cell\":\"", "\"cell\":\"\u{0}");
+    lines[3].truncate(100);
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let output = sweep();
+    let told = stderr(&output);
+    assert!(told.contains("60 runs; 56 of them are in"), "{told}");
+    assert!(told.contains("not believed: 4"), "{told}");
+    assert_eq!(output.stdout, whole);
+    // A store that is no file.
+    fs::remove_file(&path).unwrap();
+    let made = shell(folder.path(), "mkfifo out/results.jsonl").status();
+    assert!(made.unwrap().success());
+    let output = within_bounds(folder.path(), "lowtide sweep s.toml --csv --output out");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("out: results.jsonl in it is no file"));
+}

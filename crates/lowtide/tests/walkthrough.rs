@@ -1,0 +1,93 @@
+//! The commands that the documents show do what they say: each is run as it is written, but shorter.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Documents whose commands need neither network nor another machine.
+const DOCUMENTS: [&str; 4] = [
+    "README.md",
+    "docs/scenario-files.md",
+    "docs/report.md",
+    "docs/simulator/traces.md",
+];
+
+/// What the documents call FILE.
+const SCENARIO: &str = r#"
+link = { rate = "10mbit" }
+run = { duration = "1s" }
+flows = [{ controller = "rbbr" }, { controller = "cubic" }]
+[sweep]
+"path.rtt" = ["20ms", "40ms"]
+"#;
+
+/// The program's commands in a document's shell examples, without comments.
+fn commands(document: &str) -> Vec<String> {
+    let blocks = document.split("```sh\n").skip(1);
+    let examples = blocks.filter_map(|block| block.split("```").next());
+    let lines = examples.flat_map(str::lines);
+    lines
+        .map(|line| line.split(" #").next().unwrap_or(line).trim())
+        .filter(|line| line.starts_with("lowtide "))
+        .map(str::to_string)
+        .collect()
+}
+
+/// A command that takes seconds at most; `None` where it has no such form.
+fn short(command: &str) -> Option<String> {
+    let name = command.split_whitespace().nth(1)?;
+    if command.contains("--host quic") && !cfg!(feature = "quic") {
+        return None;
+    }
+    // The reader's terminal is not the test's.
+    let command = command.trim_end_matches("| less").replace("FILE", "s.toml");
+    match name {
+        "compare" => Some(command.replacen("compare", "compare --duration 1s", 1)),
+        // With this it checks all else that it is told, and runs nothing.
+        "reproduce" if !command.contains("--list") => Some(format!("{command} --list")),
+        "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" => Some(command),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_commands_in_the_documents_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("s.toml"), SCENARIO).unwrap();
+    let trace: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
+    fs::write(at("my.trace"), trace).unwrap();
+    for name in ["experiments", "crates"] {
+        symlink(root().canonicalize().unwrap().join(name), at(name)).unwrap();
+    }
+    let program = assert_cmd::cargo::cargo_bin("lowtide");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    let mut run = Vec::new();
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        for command in commands(&text).iter().filter_map(|c| short(c)) {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", &command]).current_dir(folder.path());
+            let output = shell.env("PATH", &path).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{document}: {command}: {told}");
+            run.push(command);
+        }
+    }
+    assert!(run.len() >= 25, "{run:#?}");
+    for written in [
+        "out/index.html",
+        "results/results.jsonl",
+        "scenario.schema.json",
+        "link.csv",
+    ] {
+        assert!(at(written).exists(), "{written}");
+    }
+}
