@@ -6,6 +6,7 @@
 //! they gave.
 
 pub mod claim;
+mod colours;
 pub mod compare;
 pub mod contender;
 pub mod curves;

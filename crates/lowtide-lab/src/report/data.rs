@@ -9,11 +9,12 @@ use super::papers::PaperResult;
 use super::series::{Band, Counts, Series};
 use super::sweep::Sweep;
 use super::{Report, Run};
+use crate::colours;
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
 use crate::metrics::Metrics;
 use crate::setting::Setting;
-use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
+use crate::timeline::{Envelope, FlowBin, FlowTimeline, Shown, Timeline, Track};
 
 /// Values over time of one report. They take 2.7 bytes each; all that is bounded here is 3.9 MB, so
 /// that a report stays below 5 MB with whatever is lost in it.
@@ -116,6 +117,8 @@ struct FilterData {
 #[derive(Serialize, Default)]
 struct TrackData {
     states: Vec<String>,
+    /// Of each state.
+    colours: Vec<String>,
     /// Milliseconds, index of the state.
     changes: Vec<(u64, u8)>,
 }
@@ -352,12 +355,23 @@ fn flow_data(
 fn track(track: &Track, resolution: Duration) -> TrackData {
     let mut track = track.clone();
     track.coarsen(resolution);
+    // States that it never was in take no room.
+    let names: Vec<&Shown> = track.entered().collect();
+    let place = |state: u8| {
+        let name = &track.states()[usize::from(state)];
+        names.iter().position(|n| *n == name).unwrap_or(0) as u8
+    };
+    let hex = |s: &&Shown| {
+        let [red, green, blue] = colours::of_state(s.kind);
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    };
     TrackData {
-        states: track.states().to_vec(),
+        states: names.iter().map(|s| s.name.clone()).collect(),
+        colours: names.iter().map(hex).collect(),
         changes: track
             .changes()
             .iter()
-            .map(|(time, state)| (time.as_nanos() / 1_000_000, *state))
+            .map(|(time, state)| (time.as_nanos() / 1_000_000, place(*state)))
             .collect(),
     }
 }
