@@ -284,6 +284,7 @@ pub fn comparison(
         mean: total,
         ci95: None,
         flows: measured.flows.iter().map(known).collect(),
+        lives: Vec::new(),
         seeds: vec![total],
         timeline: Some(timeline),
         rtt: meter.rtt(),

@@ -23,6 +23,7 @@ mod app;
 mod compare;
 mod experiment;
 mod failure;
+mod json_flag;
 mod link;
 mod link_args;
 mod list;
@@ -33,6 +34,7 @@ mod reproduce;
 mod run_flags;
 mod setting_args;
 mod sparkline;
+mod table;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;

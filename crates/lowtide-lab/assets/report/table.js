@@ -52,10 +52,26 @@ function drawTable() {
       if (spread && entry.ci95) cell.append(element("small", {}, spread));
       cells.push(cell);
     });
-    return element("tr", { className: entry.role === "contender" ? "" : "frame" }, ...cells);
+    const row = element("tr", { className: entry.role === "contender" ? "" : "frame" }, ...cells);
+    return [row, ...flowRows(link, entry, several)];
   });
   document.getElementById("table").replaceChildren(
-    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
+    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body.flat()));
+}
+
+// A row for each flow of an entry whose flows differ, under the entry's own.
+function flowRows(link, entry, several) {
+  const rows = entry.flows.map((flow, index) => {
+    const life = `${shown(flow.start)} – ${shown(flow.end)} s`;
+    const name = element("td", { className: "name" }, swatch({ entry, index, frame: false }), ` ${flow.name} `, element("small", {}, life));
+    const cells = data.columns.map((column, n) => element("td", {}, flow.cells[n] === null ? "–" : flow.cells[n].toFixed(column.digits)));
+    return element("tr", { className: "flow" }, ...(several ? [element("td", {})] : []), name, ...cells);
+  });
+  if (entry.flows_omitted) {
+    const span = data.columns.length + (several ? 2 : 1);
+    rows.push(element("tr", { className: "flow" }, element("td", { colSpan: span, className: "name" }, `and ${entry.flows_omitted} more flows`)));
+  }
+  return rows;
 }
 
 // Best among the controllers of its link, where they differ as shown.
