@@ -397,7 +397,7 @@ fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
         );
         assert!(seen["drawn"].as_u64().unwrap() > 10, "{seen}");
         assert_eq!(seen["changed"], serde_json::json!([true, true]));
-        assert_eq!(seen["left"], serde_json::json!(["link.buffer", "bbr"]));
+        assert_eq!(seen["left"], serde_json::json!(["link.buffer, BDP", "bbr"]));
         assert_eq!(seen["title"], "grid <b>&");
         assert_eq!(seen["bold"], 0, "no tag came from a name");
         assert_eq!(seen["wide"], true, "only tables scroll sideways");
@@ -500,7 +500,7 @@ fn a_run_of_several_cells_is_one_report_of_all_of_them() {
              const links = [...document.querySelector('#link').options].map((o) => o.textContent);
              const lines = all('#sweep-lanes button').map((b) => b.textContent);
              const heads = all('#cells th button').map((b) => b.textContent).filter((t) => t.startsWith('throughput'));
-             await choose('lines', 'flows.0.controller');
+             await choose('lines', 'flows.0.controller'); await choose('panels', 'none');
              const groups = options('of'), before = all('#cells tbody tr')[0].textContent;
              await choose('of', 'group 2: cubic');
              const after = all('#cells tbody tr')[0].textContent;
@@ -647,4 +647,26 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
     assert_eq!(seen["changed"], true);
     assert!(seen["drawn"].as_u64().unwrap() > 10);
     assert_eq!(seen["spills"], 0, "the table fits a window of 1280 pixels");
+}
+
+#[test]
+fn the_table_of_several_links_with_intervals_fits_as_well() {
+    let Some(browser) = browser() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut args = vec!["--seeds", "3", "--flows", "2", "--loss", "0.2%", "--duration", "3s"];
+    let names = ["one", "another"].map(|name| {
+        let name = format!("{name} with a long name, as operators and places make them.csv");
+        let path = dir.path().join(name);
+        fs::write(&path, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
+        path.display().to_string()
+    });
+    for name in &names {
+        args.extend(["--trace", name]);
+    }
+    let report = report(&args);
+    let script = "const box = document.querySelector('#results .scroll');
+                  return [box.scrollWidth - box.clientWidth, all('#table td small').length];";
+    let seen = look(&browser, &report, false, script);
+    assert_eq!(seen[0], 0, "it fits a window of 1280 pixels");
+    assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
 }

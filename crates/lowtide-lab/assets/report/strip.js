@@ -69,8 +69,9 @@ function strip(host, lanes, link, options) {
       ctx.textBaseline = "middle";
       ctx.textAlign = "left";
       ctx.fillText(lane.label, bbox.left + 3 * ratio, top + 7 * ratio);
-      drawTrack(u, flow.phases, top + 14 * ratio, 12 * ratio, link.duration);
-      drawTrack(u, flow.modes, top + 27 * ratio, 5 * ratio, link.duration);
+      const end = (lane.flow === lane.tracks && lane.entry.flows[lane.index]?.end) || link.duration;
+      drawTrack(u, flow.phases, top + 14 * ratio, 12 * ratio, end);
+      drawTrack(u, flow.modes, top + 27 * ratio, 5 * ratio, end);
       const marks = top + 33 * ratio, height = 9 * ratio;
       ctx.fillStyle = ctx.strokeStyle = withAlpha(theme().ink, 0.55);
       drawMarks(u, lane.counts.resent, link.bin, marks, height, (x, y, h) => ctx.fillRect(x, y + h * 0.55, ratio, h * 0.45));

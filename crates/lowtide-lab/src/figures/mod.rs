@@ -11,6 +11,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use lowtide_cc::units::Time;
+
 pub use self::grid::write_grid;
 use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
@@ -41,7 +43,7 @@ pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::R
     for plot in plots(setting, comparison).map_err(drawn)? {
         write(&plot.name, plot.svg().map_err(drawn)?)?;
     }
-    let rows = strips(comparison);
+    let rows = strips(comparison, Time::ZERO + setting.duration);
     if !rows.is_empty() {
         let svg = phases::svg(&rows, setting.duration).map_err(drawn)?;
         write("phases", svg)?;
@@ -59,7 +61,7 @@ fn mixed(comparison: &Comparison) -> Option<&Entry> {
 }
 
 /// The controllers' phases, each of its first flow; or those of flows of different controllers.
-fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
+fn strips(comparison: &Comparison, end: Time) -> Vec<phases::Row<'_>> {
     if let Some(entry) = mixed(comparison) {
         let timeline = entry.timeline.iter();
         let flows = timeline.flat_map(|t| t.flows().iter().map(|flow| (t.bin(), flow)));
@@ -69,6 +71,7 @@ fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
                 label: &life.name,
                 look: Look::Controller(n),
                 flow,
+                stop: life.stop,
                 bin,
             })
             .collect();
@@ -82,6 +85,7 @@ fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
                 label: &entry.name,
                 look: Look::Controller(n),
                 flow: timeline.flows().first()?,
+                stop: end,
                 bin: timeline.bin(),
             })
         })

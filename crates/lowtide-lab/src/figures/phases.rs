@@ -35,6 +35,8 @@ pub(super) struct Row<'a> {
     pub(super) label: &'a str,
     pub(super) look: Look,
     pub(super) flow: &'a FlowTimeline,
+    /// When it stops at the latest.
+    pub(super) stop: Time,
     pub(super) bin: Duration,
 }
 
@@ -118,8 +120,9 @@ impl Strip<'_, '_> {
     }
 
     fn row(&self, row: &Row<'_>, top: i32) -> Result<(), Box<dyn Error>> {
-        self.track(&row.flow.phases, top, PHASES)?;
-        self.track(&row.flow.modes, top + PHASES + 1, MODES)?;
+        let end = row.flow.end.unwrap_or(row.stop);
+        self.track(&row.flow.phases, end, top, PHASES)?;
+        self.track(&row.flow.modes, end, top + PHASES + 1, MODES)?;
         let marks = top + PHASES + MODES + 3;
         let middle = |n: usize| (n as f64 + 0.5) * row.bin.as_secs_f64();
         let mut last = i32::MIN;
@@ -141,13 +144,15 @@ impl Strip<'_, '_> {
         Ok(())
     }
 
-    fn track(&self, track: &Track, top: i32, height: i32) -> Result<(), Box<dyn Error>> {
+    fn track(
+        &self,
+        track: &Track,
+        end: Time,
+        top: i32,
+        height: i32,
+    ) -> Result<(), Box<dyn Error>> {
         let changes = track.changes();
-        let end = |n: usize| {
-            changes
-                .get(n + 1)
-                .map_or(Time::ZERO + self.duration, |c| c.0)
-        };
+        let end = |n: usize| changes.get(n + 1).map_or(end, |c| c.0);
         let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
         for (n, (start, state)) in changes.iter().enumerate() {
             let from = self.place(seconds(*start));
