@@ -74,7 +74,9 @@ fn split(specs: &str) -> impl Iterator<Item = &str> {
         let commas = text.match_indices(',').map(|(at, _)| at);
         let begins_spec = |at: &usize| {
             let part = text[at + 1..].split(',').next().unwrap_or_default();
-            part.split(':').next().is_none_or(|head| !head.contains('='))
+            part.split(':')
+                .next()
+                .is_none_or(|head| !head.contains('='))
         };
         let mut cuts = commas.filter(begins_spec);
         let (spec, after) = match cuts.next() {
@@ -162,6 +164,10 @@ mod tests {
         let parts = ["bbr:policer=false,burst=4", "cubic:hystart=true", "vegas"];
         assert_eq!(names(with), ok(&parts));
         assert!(names("cubic,").unwrap_err().contains("no controller ''"));
-        assert!(names("cubic,bbbr").unwrap_err().contains("did you mean 'bbr'"));
+        assert!(
+            names("cubic,bbbr")
+                .unwrap_err()
+                .contains("did you mean 'bbr'")
+        );
     }
 }

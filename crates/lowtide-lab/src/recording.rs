@@ -8,10 +8,10 @@
 use std::io::Write;
 use std::sync::{Arc, LazyLock};
 
-use lowtide_cc::state::State;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent, Snapshot, TimeoutEvent,
 };
+use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller, registry};
 use lowtide_sim::Probe;

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
-use lowtide_lab::qlog;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;

@@ -62,10 +62,7 @@ pub(crate) fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
 }
 
 /// Writes the figures of each link and says where, on standard error.
-pub(crate) fn write_figures(
-    dir: &Path,
-    links: &[(&Setting, &Comparison)],
-) -> Result<(), Failure> {
+pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Result<(), Failure> {
     for (n, (setting, comparison)) in links.iter().enumerate() {
         let folder = folder_of(dir, n, links.len());
         figures::write(setting, comparison, &folder)

@@ -716,7 +716,12 @@ fn several_controllers_and_a_rate_as_printed_need_no_other_form() {
         all.extend(more);
         stdout(&all)
     };
-    let comma = with(&["--cc", "bbr:policer=false,burst=4,cubic", "--rate", "20 Mbit/s"]);
+    let comma = with(&[
+        "--cc",
+        "bbr:policer=false,burst=4,cubic",
+        "--rate",
+        "20 Mbit/s",
+    ]);
     let single = ["--cc", "bbr:policer=false,burst=4", "--cc", "cubic"];
     let twice = with(&[&single[..], &["--rate", "20mbit"]].concat());
     assert_eq!(comma, twice);
@@ -728,7 +733,9 @@ fn the_built_in_link_is_called_by_the_mean_it_has() {
     let args = ["compare", "--cc", "bbr", "--json"];
     let json: Value = serde_json::from_str(&stdout(&args)).unwrap();
     let link = json["link"].as_str().unwrap();
-    let mbps = contender(&json, "oracle")["throughput_mbps"].as_f64().unwrap();
+    let mbps = contender(&json, "oracle")["throughput_mbps"]
+        .as_f64()
+        .unwrap();
     let mean = format!("{mbps:.1} Mbit/s on average");
     assert!(link.ends_with(&mean), "{link}: {mbps}");
 }
@@ -746,9 +753,8 @@ fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
     let store = path("store");
     let stored = ["sweep", &example, &to_sweep, "--output", &store];
     stdout(&[&stored[..], &common].concat());
-    let read = |path: &str| -> Value {
-        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-    };
+    let read =
+        |path: &str| -> Value { serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() };
     let (run, sweep) = (read(&run), read(&sweep));
     assert_eq!(run["results"], sweep["results"]);
     assert_eq!(run["command"], "run");
@@ -776,7 +782,10 @@ fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
 /// What a command prints on a terminal of so many columns; `None` where none can be made.
 fn on_terminal(columns: u16, args: &str) -> Option<String> {
     let binary = assert_cmd::cargo::cargo_bin("lowtide");
-    let command = format!("stty rows 24 cols {columns}; '{}' {args} 2>/dev/null", binary.display());
+    let command = format!(
+        "stty rows 24 cols {columns}; '{}' {args} 2>/dev/null",
+        binary.display()
+    );
     let mut script = std::process::Command::new("script");
     script
         .args(["-qec", &command, "/dev/null"])
@@ -808,7 +817,10 @@ fn tables_fit_narrow_terminals_and_say_what_they_leave_out() {
         }
     }
     let wide = on_terminal(140, compare).unwrap();
-    assert!(!wide.contains("no room") && wide.contains("resent %"), "{wide}");
+    assert!(
+        !wide.contains("no room") && wide.contains("resent %"),
+        "{wide}"
+    );
 }
 
 #[test]
@@ -836,7 +848,10 @@ fn completions_know_the_controllers_and_scenarios() {
             .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(complete("lowtide compare --cc c").trim(), "copa cubic compound");
+    assert_eq!(
+        complete("lowtide compare --cc c").trim(),
+        "copa cubic compound"
+    );
     assert_eq!(complete("lowtide compare --scenario m").trim(), "media");
 }
 
@@ -857,11 +872,17 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
     let svg = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     for figure in ["rate", "rtt", "shares", "phases", "plane"] {
         let svg = svg(&format!("one/{figure}.svg"));
-        assert!(svg.contains("\nrbbr\n") && svg.contains("\ncubic\n"), "{figure}");
+        assert!(
+            svg.contains("\nrbbr\n") && svg.contains("\ncubic\n"),
+            "{figure}"
+        );
     }
     assert!(svg("one/shares.svg").contains("the flows of rbbr + cubic"));
     assert!(svg("one/rtt.svg").contains("RTT, ms (logarithmic)"));
-    assert!(!folder.path().join("one/grid-share.svg").exists(), "no grid");
+    assert!(
+        !folder.path().join("one/grid-share.svg").exists(),
+        "no grid"
+    );
     let vary = ["--vary", "link.buffer=1bdp", "--vary", "link.buffer=4bdp"];
     let (grid, store) = (path("grid"), path("store"));
     let sweep = ["sweep", &file, "--output", &store, "--figures", &grid];

@@ -517,7 +517,10 @@ fn a_run_of_several_cells_is_one_report_of_all_of_them() {
         seen["groups"],
         serde_json::json!(["all flows together", "group 1", "group 2: cubic"])
     );
-    assert_eq!(seen["lanes"], serde_json::json!(["time, s", "bbr", "cubic"]));
+    assert_eq!(
+        seen["lanes"],
+        serde_json::json!(["time, s", "bbr", "cubic"])
+    );
     assert_eq!(seen["changed"], true);
 }
 
@@ -619,7 +622,10 @@ fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
     let sum = share(0) + share(1) + share(2);
     assert!((sum - 100.0).abs() < 0.2, "{rows:?}");
     assert_eq!(seen["title"], "Rates of the flows of rbbr + cubic");
-    assert!(seen["note"].as_str().unwrap().contains("its life"), "{seen}");
+    assert!(
+        seen["note"].as_str().unwrap().contains("its life"),
+        "{seen}"
+    );
     let phases = seen["phases"].as_str().unwrap();
     for phase in ["ProbeBW, gain > 1", "CongestionAvoidance", "suspended"] {
         assert!(phases.contains(phase), "no {phase} in {phases}");
@@ -642,8 +648,14 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
          return { broken, whole: note(), changed: picture('plane') !== before, drawn: colours(document.querySelector('#plane canvas')),
                   spills: document.querySelector('#results .scroll').scrollWidth - document.querySelector('#results .scroll').clientWidth };",
     );
-    assert!(seen["broken"].as_str().unwrap().contains("is broken"), "{seen}");
-    assert!(!seen["whole"].as_str().unwrap().contains("is broken"), "{seen}");
+    assert!(
+        seen["broken"].as_str().unwrap().contains("is broken"),
+        "{seen}"
+    );
+    assert!(
+        !seen["whole"].as_str().unwrap().contains("is broken"),
+        "{seen}"
+    );
     assert_eq!(seen["changed"], true);
     assert!(seen["drawn"].as_u64().unwrap() > 10);
     assert_eq!(seen["spills"], 0, "the table fits a window of 1280 pixels");
@@ -653,7 +665,16 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
 fn the_table_of_several_links_with_intervals_fits_as_well() {
     let Some(browser) = browser() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let mut args = vec!["--seeds", "3", "--flows", "2", "--loss", "0.2%", "--duration", "3s"];
+    let mut args = vec![
+        "--seeds",
+        "3",
+        "--flows",
+        "2",
+        "--loss",
+        "0.2%",
+        "--duration",
+        "3s",
+    ];
     let names = ["one", "another"].map(|name| {
         let name = format!("{name} with a long name, as operators and places make them.csv");
         let path = dir.path().join(name);

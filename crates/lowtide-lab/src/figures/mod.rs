@@ -164,7 +164,12 @@ fn shown(comparison: &Comparison) -> Vec<Shown<'_>> {
         }
         Role::Limit | Role::Floor => Look::Frame,
     };
-    let looks: Vec<Look> = comparison.entries.iter().map(|e| e.role).map(look).collect();
+    let looks: Vec<Look> = comparison
+        .entries
+        .iter()
+        .map(|e| e.role)
+        .map(look)
+        .collect();
     let entries = comparison.entries.iter().zip(looks);
     entries
         .map(|(entry, look)| Shown {

@@ -144,13 +144,7 @@ impl Strip<'_, '_> {
         Ok(())
     }
 
-    fn track(
-        &self,
-        track: &Track,
-        end: Time,
-        top: i32,
-        height: i32,
-    ) -> Result<(), Box<dyn Error>> {
+    fn track(&self, track: &Track, end: Time, top: i32, height: i32) -> Result<(), Box<dyn Error>> {
         let changes = track.changes();
         let end = |n: usize| changes.get(n + 1).map_or(end, |c| c.0);
         let seconds = |time: Time| time.as_nanos() as f64 / 1e9;

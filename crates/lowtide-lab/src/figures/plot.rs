@@ -612,7 +612,13 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_says_so_and_has_ticks_whatever_it_spans() {
-        let spans = [(40.0, 44.0), (40.0, 90.0), (40.0, 700.0), (40.0, 4e4), (0.1, 9e4)];
+        let spans = [
+            (40.0, 44.0),
+            (40.0, 90.0),
+            (40.0, 700.0),
+            (40.0, 4e4),
+            (0.1, 9e4),
+        ];
         for (low, high) in spans {
             let axis = Axis::log("RTT, ms");
             let ticks = axis.ticks((f64::log10(low), f64::log10(high))).len();

@@ -221,12 +221,7 @@ fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -
     resolution
 }
 
-fn link_data<'a>(
-    run: &Run<'a>,
-    link: &Link,
-    shown: &[Column],
-    thinning: Thinning,
-) -> LinkData<'a> {
+fn link_data<'a>(run: &Run<'a>, link: &Link, shown: &[Column], thinning: Thinning) -> LinkData<'a> {
     let Run {
         setting,
         comparison,

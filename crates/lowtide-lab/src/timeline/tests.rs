@@ -1,6 +1,4 @@
-use lowtide_cc::controller::{
-    AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
+use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
 use lowtide_cc::registry::Entry;
 use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::Rate;
@@ -128,7 +126,7 @@ impl Controller for Moody {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let is_merry = self.acks / 100 % 2 == 0;
+        let is_merry = (self.acks / 100).is_multiple_of(2);
         Snapshot {
             phase: if is_merry { MERRY.name } else { SAD.name },
             ..Snapshot::default()

@@ -231,7 +231,10 @@ fn write_grid(folder: &Path, file: &ScenarioFile, results: &[CellResult]) -> Res
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
     if written > 0 {
         let folder = folder.display();
-        let _ = writeln!(std::io::stderr(), "figures of the grid: {written} in {folder}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "figures of the grid: {written} in {folder}"
+        );
     }
     Ok(())
 }

@@ -280,7 +280,10 @@ impl Controller for Cubic {
         Snapshot {
             phase: match (self.recovery.is_active(), self.in_slow_start()) {
                 (true, _) => RECOVERY.name,
-                (false, true) => self.hystart.as_ref().map_or(hystart::FAST.name, HyStart::phase),
+                (false, true) => self
+                    .hystart
+                    .as_ref()
+                    .map_or(hystart::FAST.name, HyStart::phase),
                 (false, false) => AVOIDANCE.name,
             },
             ssthresh: self
