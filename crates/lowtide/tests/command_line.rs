@@ -194,6 +194,10 @@ fn absurd_flags_are_refused_with_the_remedy() {
     );
     refused(&["compare", "--burst-loss", "100%:3"], &["--burst-loss"]);
     refused(
+        &["compare", "--burst-loss", "0.1:3"],
+        &["--burst-loss", "10% or 0.1%", "1%:10"],
+    );
+    refused(
         &["compare", "--flows", "2", "--stagger", "30s"],
         &["--stagger", "--duration"],
     );
@@ -580,6 +584,10 @@ fn scenario_files_are_refused_with_file_line_and_key() {
         let hint = format!("did you mean {meant}?");
         refused(&["run", &example(), "--vary", &vary], &[&hint]);
     }
+    refused(
+        &["run", &example(), "--vary", "flows.1.controller=bbr,cubic"],
+        &["'bbr,cubic' is no controller", "repeat --vary"],
+    );
     refused(
         &["run", &example(), "--vary", "nonsense=1"],
         &["keys begin with one of"],

@@ -50,7 +50,7 @@ function logSplits(u, at, low, high) {
   if (coarse.length >= 4 || decades > 4) return coarse;
   if (decades > 0.35) return within([1, 1.5, 2, 3, 4, 5, 6, 8]);
   // So little of a decade is nearly linear.
-  const rough = (high - low) / 6, unit = 10 ** Math.floor(Math.log10(rough));
+  const rough = (high - low) / 8, unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= rough);
   const first = Math.ceil(low / step), count = Math.floor(high / step) - first + 1;
   return Array.from({ length: Math.max(count, 0) }, (_, n) => +((first + n) * step).toPrecision(6));
@@ -58,8 +58,25 @@ function logSplits(u, at, low, high) {
 
 const LOG_AXIS = {
   splits: logSplits, filter: (u, splits) => splits,
-  values: (u, values) => values.map((v) => (v === null ? "" : String(v))),
+  values: (u, splits, at) => {
+    const names = splits.map((v) => (v === null ? "" : String(v)));
+    return at === 0 ? apart(u, splits, names) : names;
+  },
 };
+
+// Of names under an axis those that do not touch the one before.
+function apart(u, splits, names) {
+  const order = splits.map((_, n) => n).sort((a, b) => splits[a] - splits[b]);
+  const texts = splits.map(() => "");
+  let until = -Infinity;
+  for (const n of order) {
+    const half = (names[n].length * 6.5) / 2, at = u.valToPos(splits[n], "x");
+    if (!(at - half > until)) continue;
+    texts[n] = names[n];
+    until = at + half + 6;
+  }
+  return texts;
+}
 
 // A logarithmic axis says so.
 function named(label, log) {

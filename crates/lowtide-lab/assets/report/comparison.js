@@ -146,7 +146,7 @@ function drawPlane(link, lanes) {
     xLabel: "95th percentile of the RTT, ms", yLabel: "throughput, Mbit/s", xLog: true, zoomsBoth: true,
     height: 420, legend: false, draw,
     xAxis: { ...LOG_AXIS, splits: (u, at, low, high) => logSplits(u, at, low, broken && !u.zoomed ? Math.min(high, broken.end) : high) },
-    xRange: (u, low, high) => (u.zoomed ? [low, high] : [least / 1.15, broken ? broken.stop : Math.max(xs[xs.length - 1], least * 1.2) * 1.15]),
+    xRange: (u, low, high) => (u.zoomed ? [low, high] : [least / 1.1, broken ? broken.stop : Math.max(xs[xs.length - 1] * 1.15, least * 1.3)]),
     yRange: (u, low, high) => (u.zoomed ? [low, high] : [bottom, top]),
   });
   plot.over.addEventListener("mouseup", () => { plot.zoomed = true; });

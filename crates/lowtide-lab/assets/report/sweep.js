@@ -264,19 +264,7 @@ function lineScale(metric, find) {
 function fieldAxis(field, places) {
   return {
     splits: () => places, filter: (u, splits) => splits, grid: { show: true, stroke: () => theme().grid, width: 1 },
-    values: (u, splits) => {
-      const order = splits.map((_, n) => n).sort((a, b) => splits[a] - splits[b]);
-      const texts = splits.map(() => "");
-      let until = -Infinity;
-      for (const n of order) {
-        const text = field.labels[n].length > 18 ? `${field.labels[n].slice(0, 17)}…` : field.labels[n];
-        const half = (text.length * 6.5) / 2, at = u.valToPos(splits[n], "x");
-        if (!(at - half > until)) continue;
-        texts[n] = text;
-        until = at + half + 6;
-      }
-      return texts;
-    },
+    values: (u, splits) => apart(u, splits, field.labels.map((label) => (label.length > 18 ? `${label.slice(0, 17)}…` : label))),
   };
 }
 
