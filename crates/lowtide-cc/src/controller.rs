@@ -17,6 +17,7 @@
 use core::fmt;
 
 use crate::delivery_rate::RateSample;
+use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// What a controller needs to know when it is made.
@@ -186,6 +187,23 @@ pub enum PeerSignal {
     Suspend,
 }
 
+impl PeerSignal {
+    /// What a filter does under each, for plots.
+    pub const STATES: &[State] = &[
+        State::new(Self::Regular.name(), StateKind::Steady),
+        State::new(Self::Suspend.name(), StateKind::Suspended),
+    ];
+
+    /// What it makes of the estimator, in logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Suspend => "suspended",
+        }
+    }
+}
+
 /// Internals of a filtering bandwidth estimator, for logs and plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterSnapshot {
@@ -283,4 +301,16 @@ pub trait Controller: fmt::Debug + Send {
 
     /// A copy of the state for logs, plots and tests.
     fn snapshot(&self) -> Snapshot;
+
+    /// The phases that [`snapshot`](Self::snapshot) can name, in the order in which legends should
+    /// show them. Without a list plots show all phases alike.
+    fn phases(&self) -> &'static [State] {
+        &[]
+    }
+
+    /// The modes that a filter in [`snapshot`](Self::snapshot) can name, or what
+    /// [`peer_signal`](Self::peer_signal) makes of the peer's; as [`phases`](Self::phases).
+    fn filter_modes(&self) -> &'static [State] {
+        &[]
+    }
 }

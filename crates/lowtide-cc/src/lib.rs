@@ -32,6 +32,7 @@ pub mod delivery_rate;
 pub mod estimators;
 pub mod mechanisms;
 pub mod registry;
+pub mod state;
 pub mod units;
 
 mod rng;

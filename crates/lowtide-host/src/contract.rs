@@ -10,6 +10,7 @@ use lowtide_cc::controller::{
     AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
     TimeoutEvent,
 };
+use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Rate, Time};
 
 use crate::factory::Make;
@@ -327,5 +328,13 @@ impl Controller for Recorder {
 
     fn snapshot(&self) -> Snapshot {
         self.inner.snapshot()
+    }
+
+    fn phases(&self) -> &'static [State] {
+        self.inner.phases()
+    }
+
+    fn filter_modes(&self) -> &'static [State] {
+        self.inner.filter_modes()
     }
 }

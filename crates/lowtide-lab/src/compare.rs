@@ -8,7 +8,7 @@ use lowtide_sim::link::LinkError;
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
-use crate::setting::Setting;
+use crate::setting::{Life, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
 
@@ -52,6 +52,8 @@ pub struct Entry {
     pub ci95: Option<Metrics>,
     /// Each flow, mean over the seeds.
     pub flows: Vec<Metrics>,
+    /// The flows by name, where their controllers differ; else none.
+    pub lives: Vec<Life>,
     /// Each seed.
     pub seeds: Vec<Metrics>,
     /// The first seed over time, if asked for.
@@ -82,11 +84,23 @@ impl Entry {
             mean: Metrics::combine(&seeds, mean),
             ci95: (seeds.len() > 1).then(|| Metrics::combine(&seeds, ci95)),
             flows,
+            lives: Vec::new(),
             seeds,
             timeline,
             rtt,
             queueing,
         })
+    }
+}
+
+impl Entry {
+    /// The same with the flows of a setting of several groups named.
+    #[must_use]
+    pub fn with_flows_of(mut self, setting: &Setting) -> Self {
+        if setting.groups.len() > 1 {
+            self.lives = setting.lives();
+        }
+        self
     }
 }
 

@@ -66,6 +66,28 @@ pub fn sender(spec: &Spec) -> SenderKind {
     }
 }
 
+/// Splits `bbr:policer=false,burst=4,cubic` before `cubic`: neither names nor keys have `=` or `:`.
+fn split(specs: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(specs);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let commas = text.match_indices(',').map(|(at, _)| at);
+        let begins_spec = |at: &usize| {
+            let part = text[at + 1..].split(',').next().unwrap_or_default();
+            part.split(':')
+                .next()
+                .is_none_or(|head| !head.contains('='))
+        };
+        let mut cuts = commas.filter(begins_spec);
+        let (spec, after) = match cuts.next() {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
+        rest = after;
+        Some(spec)
+    })
+}
+
 /// Whom the lab knows by name: the controllers of a registry, and the oracle. Whatever resolves names
 /// is given one of these.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +122,15 @@ impl Contenders {
             .collect()
     }
 
+    /// Those that specs name, separated by commas: `bbr,cubic:hystart=true`. What has the form of a
+    /// parameter belongs to the spec before it.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_all(&self, specs: &str) -> Result<Vec<Contender>, registry::Error> {
+        split(specs).map(|spec| self.parse(spec)).collect()
+    }
+
     /// The one that a spec names.
     ///
     /// # Errors
@@ -112,5 +143,31 @@ impl Contenders {
             name: spec.to_string(),
             sender: sender(&self.registry.parse(spec)?),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_specs_are_split_where_a_controller_begins() {
+        let names = |specs: &str| -> Result<Vec<String>, String> {
+            let parsed = Contenders::default().parse_all(specs);
+            let parsed = parsed.map_err(|e| e.to_string())?;
+            Ok(parsed.iter().map(|c| c.name().to_string()).collect())
+        };
+        let ok = |parts: &[&str]| Ok(parts.iter().map(|p| (*p).to_string()).collect());
+        assert_eq!(names("bbr"), ok(&["bbr"]));
+        assert_eq!(names("cubic,bbr,oracle"), ok(&["cubic", "bbr", "oracle"]));
+        let with = "bbr:policer=false,burst=4,cubic:hystart=true,vegas";
+        let parts = ["bbr:policer=false,burst=4", "cubic:hystart=true", "vegas"];
+        assert_eq!(names(with), ok(&parts));
+        assert!(names("cubic,").unwrap_err().contains("no controller ''"));
+        assert!(
+            names("cubic,bbbr")
+                .unwrap_err()
+                .contains("did you mean 'bbr'")
+        );
     }
 }

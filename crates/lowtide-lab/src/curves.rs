@@ -98,6 +98,21 @@ pub fn fairness<'t>(
     })
 }
 
+/// The least factor between two neighbours that makes all beyond it outliers.
+const GAP: f64 = 4.0;
+
+/// The largest of the values that lie together, where some lie so far beyond that they would squeeze
+/// the others even on a logarithmic axis: at least three, and more than half of all, lie together.
+#[must_use]
+pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let fewest = (sorted.len() / 2 + 1).max(3);
+    let pairs = sorted.windows(2).enumerate();
+    let mut gaps = pairs.filter(|(n, pair)| n + 1 >= fewest && pair[1] > GAP * pair[0]);
+    gaps.next().map(|(_, pair)| pair[0])
+}
+
 /// Four significant digits.
 #[must_use]
 pub fn short(value: f64) -> f64 {
@@ -107,6 +122,15 @@ pub fn short(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outliers_are_few_and_far() {
+        let most = [42.0, 95.0, 127.0, 370.0, 610.0, 14_991.0, 14_991.0];
+        assert_eq!(without_outliers(most), Some(610.0));
+        assert_eq!(without_outliers([42.0, 95.0, 14_991.0, f64::NAN]), None);
+        assert_eq!(without_outliers([40.0, 90.0, 300.0, 1_000.0]), None);
+        assert_eq!(without_outliers([40.0, 41.0, 5e3, 5e3, 5e3, 5e3]), None);
+    }
 
     #[test]
     fn a_volume_counts_in_the_rate_of_its_window() {

@@ -7,6 +7,7 @@
 //! [`program`] behind a link. What users name is read and written by [`files`].
 
 pub mod claim;
+mod colours;
 pub mod compare;
 pub mod contender;
 pub mod curves;

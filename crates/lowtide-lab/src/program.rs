@@ -113,6 +113,7 @@ impl Program {
             ci95: None,
             flows: vec![known],
             seeds: vec![known],
+            lives: Vec::new(),
             timeline: Some(self.timeline),
             rtt: self.meter.rtt(),
             queueing: self.meter.queueing(),

@@ -6,13 +6,14 @@
 //! delay is the RTT beyond its minimum.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use lowtide_cc::Controller;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent, Snapshot, TimeoutEvent,
 };
+use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, Controller, registry};
 use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
@@ -80,30 +81,26 @@ struct Shown {
     snapshot: Snapshot,
 }
 
-/// Phases that are told apart; others show as one. A peer may send any, and names are never freed.
-const PHASES: [&str; 15] = [
-    "Startup",
-    "Drain",
-    "ProbeBW",
-    "ProbeRTT",
-    "ProbeBW_DOWN",
-    "ProbeBW_CRUISE",
-    "ProbeBW_REFILL",
-    "ProbeBW_UP",
-    "SlowStart",
-    "CongestionAvoidance",
-    "Recovery",
-    "ConservativeSlowStart",
-    "Default",
-    "Competitive",
-    "Constant",
-];
+/// The phases of all controllers. Others show as one: a peer may send any, and names are never freed.
+static PHASES: LazyLock<Vec<State>> = LazyLock::new(|| {
+    let entries = registry::all().iter();
+    let built = entries.filter_map(|entry| registry::build(entry.name, &Config::default()).ok());
+    let mut all: Vec<State> = Vec::new();
+    for state in built.flat_map(|controller| controller.phases()) {
+        if !all.contains(state) {
+            all.push(*state);
+        }
+    }
+    all
+});
 
 fn phase(name: &str) -> &'static str {
-    PHASES
-        .into_iter()
-        .find(|known| *known == name)
-        .unwrap_or(if name.is_empty() { "" } else { "other" })
+    let known = PHASES.iter().find(|known| known.name == name);
+    match known {
+        Some(state) => state.name,
+        None if name.is_empty() => "",
+        None => "other",
+    }
 }
 
 impl Shown {
@@ -143,6 +140,10 @@ impl Controller for Shown {
 
     fn snapshot(&self) -> Snapshot {
         self.snapshot
+    }
+
+    fn phases(&self) -> &'static [State] {
+        &PHASES
     }
 }
 
@@ -283,6 +284,7 @@ pub fn comparison(
         mean: total,
         ci95: None,
         flows: measured.flows.iter().map(known).collect(),
+        lives: Vec::new(),
         seeds: vec![total],
         timeline: Some(timeline),
         rtt: meter.rtt(),

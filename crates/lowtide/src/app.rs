@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::builder::PossibleValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use lowtide_cc::registry::{self, Entry};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::scenario_file::ScenarioFile;
+use lowtide_lab::setting;
 
 use crate::failure::Failure;
 #[cfg(feature = "quic")]
@@ -83,6 +85,32 @@ impl App {
     }
 }
 
+/// The commands with the names that completions offer: those of controllers and of built-in scenarios.
+fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Command {
+    let controllers = contenders.registry().entries().iter();
+    let controllers: Vec<PossibleValue> = controllers
+        .map(|entry| PossibleValue::new(entry.name).help(entry.summary))
+        .collect();
+    let scenarios = setting::built_in().iter();
+    let scenarios: Vec<PossibleValue> = scenarios
+        .map(|scenario| PossibleValue::new(scenario.name).help(scenario.summary))
+        .collect();
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|s| s.get_name().to_string())
+        .collect();
+    for name in names {
+        command = command.mut_subcommand(name, |subcommand| {
+            subcommand.mut_args(|arg| match arg.get_long() {
+                Some("cc") => arg.value_parser(controllers.clone()),
+                Some("scenario") => arg.value_parser(scenarios.clone()),
+                _ => arg,
+            })
+        });
+    }
+    command
+}
+
 fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
     ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
@@ -102,7 +130,8 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
         },
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "lowtide", &mut script);
+            let mut command = with_names(Cli::command(), contenders);
+            clap_complete::generate(shell, &mut command, "lowtide", &mut script);
             output::print(&script)
         }
     })

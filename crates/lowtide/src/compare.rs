@@ -8,20 +8,22 @@ use std::time::Instant;
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::files::Draft;
+use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
-use lowtide_lab::{figures, qlog};
 
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::output::{self, JsonComparison};
 use crate::progress;
 use crate::qlog_version::QlogVersionArg;
 use crate::setting_args::SettingArgs;
 use crate::sparkline;
+use crate::table::{self, Look};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Controller to compare, as in bbr or cubic:hystart=true; repeat it for several
+    /// Controllers to compare, as in bbr,cubic:hystart=true, or one each time
     /// [default: all of 'lowtide list']
     #[arg(long = "cc", value_name = "NAME")]
     controllers: Vec<String>,
@@ -59,16 +61,15 @@ pub(crate) struct Args {
     )]
     sparklines: sparkline::When,
 
-    /// Print one JSON object (an array where there are several traces)
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
-    json: bool,
+    #[command(flatten)]
+    json: JsonFlag,
 
     /// Print CSV, a line for each controller
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["markdown", "json"])]
     csv: bool,
 
     /// Print Markdown tables
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     markdown: bool,
 
     /// Leave out how long it took, so that the same runs give the same bytes
@@ -91,7 +92,8 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         output::write_report(Report::of_comparisons(&done), dir)?;
     }
     if let Some(dir) = &args.figures {
-        write_figures(dir, &done)?;
+        let links: Vec<_> = done.iter().map(|(s, c)| (s, c)).collect();
+        output::write_figures(dir, &links)?;
     }
     if let Some(dir) = &args.qlog {
         write_qlogs(dir, &done, &asked, args)?;
@@ -103,6 +105,11 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     output::complain(failed.map(|(link, f)| format!("{link}: {}", output::failed(f))))
 }
 
+/// What stands below the tables.
+const NOTE: &str = "* best of the controllers. 'limit' knows the link's future; 'best window' is the \
+                    constant window with the highest throughput/p95 RTT. 'self p95': delay beyond \
+                    what the link imposes, ms.";
+
 /// A comparison in each setting, and how long each took, in seconds.
 type Compared = (Vec<(Setting, Comparison)>, Vec<f64>);
 
@@ -112,7 +119,7 @@ fn compare_all(
     settings: Vec<Setting>,
     asked: &[Contender],
 ) -> Result<Compared, Failure> {
-    let draws = !(args.json || args.csv || args.markdown) && args.sparklines.applies();
+    let draws = !(args.json.is_printed() || args.csv || args.markdown) && args.sparklines.applies();
     let options = Options {
         jobs: args.jobs.unwrap_or(0) as usize,
         timelines: args.report.is_some() || args.figures.is_some() || draws,
@@ -135,27 +142,33 @@ fn compare_all(
 /// Prints the comparisons; `walls`: how long each took, in seconds.
 fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[f64]) -> Result<(), Failure> {
     let wall = |n: usize| (!args.no_timing).then_some(walls[n]);
-    if args.json {
-        let objects: Vec<JsonComparison<'_>> = done
-            .iter()
-            .enumerate()
-            .map(|(n, (setting, comparison))| JsonComparison::new(setting, comparison, wall(n)))
-            .collect();
-        return match objects.as_slice() {
-            [one] => output::print_json(one),
-            several => output::print_json(&several),
-        };
+    let objects: Vec<JsonComparison<'_>> = done
+        .iter()
+        .enumerate()
+        .map(|(n, (setting, comparison))| JsonComparison::new(setting, comparison, wall(n)))
+        .collect();
+    match objects.as_slice() {
+        [one] => args.json.put(one)?,
+        several => args.json.put(&several)?,
+    }
+    if args.json.is_printed() {
+        return Ok(());
     }
     if args.csv {
         return output::print(&output::csv(done)?);
     }
+    let look = Look::of_output(args.markdown);
     let mut text = String::new();
     for (n, (setting, comparison)) in done.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = describe(&mut text, setting, args);
-        text.push_str(&output::table(setting, comparison, args.markdown));
+        text.push_str(&output::table(setting, comparison, look));
         if !args.markdown && args.sparklines.applies() {
-            text.push_str(&sparkline::draw(comparison));
+            let width = match look {
+                Look::Plain(width) => width,
+                Look::Markdown => None,
+            };
+            text.push_str(&sparkline::draw(comparison, width));
         }
         if let Some(wall) = wall(n).filter(|_| !args.markdown) {
             let packets = comparison.simulated_packets;
@@ -164,17 +177,13 @@ fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[f64]) -> Result<()
         text.push('\n');
     }
     if !args.markdown {
-        text.push_str("* best of the controllers. 'limit' knows the link's future; 'best window' is the constant\n  window with the highest throughput/p95 RTT. 'self p95': delay beyond what the link imposes, ms.\n");
+        let Look::Plain(width) = look else {
+            return output::print(text.as_bytes());
+        };
+        text.push_str(&table::wrapped(NOTE, width.unwrap_or(100).min(100)));
+        text.push('\n');
     }
     output::print(text.as_bytes())
-}
-
-/// The folder of the n-th of several links; of a single one the folder itself.
-fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
-    match links {
-        1 => dir.to_path_buf(),
-        _ => dir.join((n + 1).to_string()),
-    }
 }
 
 /// Writes a qlog for each contender and says where, on standard error.
@@ -186,7 +195,7 @@ fn write_qlogs(
 ) -> Result<(), Failure> {
     let version = args.qlog_version.get();
     for (n, (setting, _)) in done.iter().enumerate() {
-        let folder = folder_of(dir, n, done.len());
+        let folder = output::folder_of(dir, n, done.len());
         let failure = |path: &Path, e: &dyn std::fmt::Display| {
             Failure::run(format!("cannot write {}: {e}", path.display()))
         };
@@ -209,17 +218,6 @@ fn write_qlogs(
             draft.keep().map_err(|e| failure(&path, &e))?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
-    }
-    Ok(())
-}
-
-/// Writes the figures and says where, on standard error.
-fn write_figures(dir: &Path, done: &[(Setting, Comparison)]) -> Result<(), Failure> {
-    for (n, (setting, comparison)) in done.iter().enumerate() {
-        let folder = folder_of(dir, n, done.len());
-        figures::write(setting, comparison, &folder)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
-        let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
 }
@@ -248,9 +246,10 @@ pub(crate) fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Con
     if names.is_empty() {
         return Ok(contenders.usual());
     }
-    let parse = |name: &String| {
-        let parsed = contenders.parse(name);
-        parsed.map_err(|e| Failure::input(format!("--cc: {e}")))
-    };
-    names.iter().map(parse).collect()
+    let mut asked = Vec::new();
+    for specs in names {
+        let parsed = contenders.parse_all(specs);
+        asked.extend(parsed.map_err(|e| Failure::input(format!("--cc: {e}")))?);
+    }
+    Ok(asked)
 }

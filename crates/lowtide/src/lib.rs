@@ -24,6 +24,7 @@ mod compare;
 mod experiment;
 mod failure;
 mod interrupt;
+mod json_flag;
 mod link;
 mod link_args;
 mod list;
@@ -34,6 +35,7 @@ mod reproduce;
 mod run_flags;
 mod setting_args;
 mod sparkline;
+mod table;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;

@@ -10,6 +10,7 @@ use lowtide_cc::units::quantity;
 use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::link_args::LinkArgs;
 
 #[cfg(target_os = "linux")]
@@ -90,9 +91,8 @@ pub(crate) struct Args {
     #[arg(long = "cc", value_name = "NAME")]
     controllers: Vec<String>,
 
-    /// Print what happened on the link as JSON, or write it into a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFlag,
 
     /// Say nothing but errors, and --json
     #[arg(long)]

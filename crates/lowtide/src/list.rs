@@ -6,13 +6,13 @@ use lowtide_lab::contender::Contenders;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Print an array of objects
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonFlag,
 }
 
 #[derive(Serialize)]
@@ -56,8 +56,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         source: "Lowtide; only in the simulator",
         parameters: Vec::new(),
     });
-    if args.json {
-        return output::print_json(&listed);
+    args.json.put(&listed)?;
+    if args.json.is_printed() {
+        return Ok(());
     }
     let mut text = String::new();
     for entry in listed {

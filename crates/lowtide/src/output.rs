@@ -1,18 +1,18 @@
 //! Standard output, as machines and people read it.
 
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
-use lowtide_lab::files;
 use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
+use lowtide_lab::{figures, files};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::table::{self, Column, Look};
 
 /// Prints bytes. A closed pipe (`| head`) is no failure: the reader has what it wanted.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
@@ -27,9 +27,18 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Prints a value as JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    print(&json(value)?)
+}
+
+/// Writes a value as JSON.
+pub(crate) fn write_json(value: &impl Serialize, path: &Path) -> Result<(), Failure> {
+    write(path, &json(value)?)
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let mut text = serde_json::to_vec_pretty(value).map_err(Failure::run)?;
     text.push(b'\n');
-    print(&text)
+    Ok(text)
 }
 
 /// Writes a file, which keeps what it had where that fails.
@@ -49,9 +58,33 @@ pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Fail
     Ok(())
 }
 
+/// The folder of the n-th of several links; of a single one the folder itself.
+pub(crate) fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
+    match links {
+        1 => dir.to_path_buf(),
+        _ => dir.join((n + 1).to_string()),
+    }
+}
+
+/// Writes the figures of each link and says where, on standard error.
+pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Result<(), Failure> {
+    for (n, (setting, comparison)) in links.iter().enumerate() {
+        let folder = folder_of(dir, n, links.len());
+        figures::write(setting, comparison, &folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
+    }
+    Ok(())
+}
+
+/// Version of the JSON that commands print; `docs/json.md` says what raises it.
+pub(crate) const SCHEMA: u32 = 1;
+
 /// One comparison in JSON; other tools rely on the names.
 #[derive(Serialize)]
 pub(crate) struct JsonComparison<'a> {
+    schema: u32,
+    command: &'static str,
     link: &'a str,
     duration_s: f64,
     /// `null` with `--no-timing`: the one value that differs from run to run.
@@ -63,11 +96,20 @@ pub(crate) struct JsonComparison<'a> {
 #[derive(Serialize)]
 struct JsonResult<'a> {
     controller: &'a str,
+    seeds: usize,
     #[serde(flatten)]
     mean: &'a Metrics,
-    flows: &'a [Metrics],
+    flows: Vec<JsonFlow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ci95: Option<&'a Metrics>,
+}
+
+/// One flow, mean over the seeds.
+#[derive(Serialize)]
+struct JsonFlow<'a> {
+    controller: &'a str,
+    #[serde(flatten)]
+    mean: &'a Metrics,
 }
 
 impl<'a> JsonComparison<'a> {
@@ -77,6 +119,8 @@ impl<'a> JsonComparison<'a> {
         wall_s: Option<f64>,
     ) -> Self {
         Self {
+            schema: SCHEMA,
+            command: "compare",
             link: &setting.link_name,
             duration_s: setting.duration.as_secs_f64(),
             wall_s,
@@ -86,8 +130,9 @@ impl<'a> JsonComparison<'a> {
                 .iter()
                 .map(|e| JsonResult {
                     controller: &e.name,
+                    seeds: e.seeds.len(),
                     mean: &e.mean,
-                    flows: &e.flows,
+                    flows: flows(e).collect(),
                     ci95: e.ci95.as_ref(),
                 })
                 .collect(),
@@ -95,34 +140,37 @@ impl<'a> JsonComparison<'a> {
     }
 }
 
-/// The table of a comparison, to be read or as Markdown.
-pub(crate) fn table(setting: &Setting, comparison: &Comparison, markdown: bool) -> String {
-    let columns = Shown::Comparison.columns(setting.flow_count() > 1);
-    let mut table = Table::new();
-    table.load_style(if markdown {
-        presets::ASCII_MARKDOWN
-    } else {
-        presets::NOTHING
-    });
-    let mut head = vec!["controller"];
-    head.extend(columns.iter().map(|c| c.head));
-    table.set_header(head);
-    for entry in &comparison.entries {
-        let mut row = vec![match entry.role {
+/// In a comparison all flows are the entry's.
+fn flows(entry: &Entry) -> impl Iterator<Item = JsonFlow<'_>> {
+    entry.flows.iter().map(|mean| JsonFlow {
+        controller: &entry.name,
+        mean,
+    })
+}
+
+/// The table of a comparison.
+pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
+    let metrics = Shown::Comparison.columns(setting.flow_count() > 1);
+    let columns: Vec<Column<'_>> = metrics.iter().map(|m| column(m)).collect();
+    let row = |entry: &Entry| {
+        let name = match entry.role {
             Role::Limit => format!("{} (limit)", entry.name),
             Role::Contender => entry.name.clone(),
             Role::Floor => format!("{} (best window)", entry.name),
-        }];
-        row.extend(columns.iter().map(|c| cell(c, entry, &comparison.entries)));
-        table.add_row(row);
+        };
+        let cells = metrics.iter().map(|m| cell(m, entry, &comparison.entries));
+        (name, cells.collect())
+    };
+    let rows: Vec<(String, Vec<String>)> = comparison.entries.iter().map(row).collect();
+    table::table("controller", &columns, &rows, look)
+}
+
+/// A metric's column.
+pub(crate) fn column(metric: &Metric) -> Column<'static> {
+    Column {
+        head: metric.head,
+        rank: metric.rank,
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-        .lines()
-        .map(|line| line.trim_end().to_string() + "\n")
-        .collect()
 }
 
 /// A value with its interval; the best of the contenders is marked.

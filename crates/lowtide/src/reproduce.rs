@@ -15,6 +15,7 @@ use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 
 use crate::experiment::complain;
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
 use crate::{output, progress};
 
@@ -39,12 +40,11 @@ pub(crate) struct Args {
     #[arg(long)]
     list: bool,
 
-    /// Print an array of objects, one for each row
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonFlag,
 
     /// Print the page that --document writes
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     markdown: bool,
 
     /// Write the page to this file and its figures into a folder beside it
@@ -96,8 +96,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         started.elapsed().as_secs_f64()
     );
     let command = command(args);
-    if args.json {
-        output::print_json(&rows.iter().flatten().collect::<Vec<_>>())?;
+    args.json.put(&rows.iter().flatten().collect::<Vec<_>>())?;
+    if args.json.is_printed() {
+        // There is room for nothing else.
     } else if args.markdown {
         let page = reproduce::document(&experiments, &rows, &command, "reproduction");
         output::print(page.as_bytes())?;
@@ -111,6 +112,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if let Some(folder) = &args.report {
         let papers = experiments.iter().zip(&rows);
         let report = Report {
+            metrics: Vec::new(),
             title: "What the papers measured, run again".to_string(),
             about: format!("Made by {}.", made_by(args)),
             papers: papers

@@ -94,7 +94,8 @@ impl SettingArgs {
         for sections in &mut all {
             self.apply(sections);
             let setting = resolver.setting(sections);
-            settings.push(setting.map_err(|problem| self.link.failure(&problem))?);
+            let setting = setting.map_err(|problem| self.link.failure(&problem))?;
+            settings.push(setting.with_mean_in_name().map_err(Failure::input)?);
         }
         Ok(settings)
     }

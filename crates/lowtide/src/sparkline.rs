@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 
 use lowtide_lab::compare::{Comparison, Role};
-use lowtide_lab::timeline::Timeline;
+use lowtide_lab::timeline::{FlowBin, Timeline};
 
 /// When to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -47,10 +47,13 @@ fn colours() -> bool {
 
 /// Blocks of rising height.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Cells of one line.
-const CELLS: usize = 32;
+/// Most and fewest cells of one line.
+const MAX_CELLS: usize = 32;
+const MIN_CELLS: usize = 8;
 /// Longest name.
 const NAME: usize = 22;
+/// Spaces beside names and lines.
+const GAPS: usize = 4;
 
 const RATE: &str = "\u{1b}[36m";
 const DELAY: &str = "\u{1b}[33m";
@@ -65,8 +68,11 @@ struct Row<'a> {
     delays: Vec<Option<f64>>,
 }
 
-/// One row a controller, all on the same two scales; empty where nothing was kept over time.
-pub(crate) fn draw(comparison: &Comparison) -> String {
+/// One row a controller, all on the same two scales, in lines of at most `width` characters; empty
+/// where nothing was kept over time.
+pub(crate) fn draw(comparison: &Comparison, width: Option<usize>) -> String {
+    let room = width.unwrap_or(usize::MAX).saturating_sub(NAME + GAPS);
+    let cells = (room / 2).clamp(MIN_CELLS, MAX_CELLS);
     let rows: Vec<Row<'_>> = comparison
         .entries
         .iter()
@@ -75,8 +81,8 @@ pub(crate) fn draw(comparison: &Comparison) -> String {
             let timeline = e.timeline.as_ref()?;
             Some(Row {
                 name: &e.name,
-                rates: rates(timeline),
-                delays: delays(timeline),
+                rates: rates(timeline, cells),
+                delays: delays(timeline, cells),
             })
         })
         .collect();
@@ -104,14 +110,16 @@ pub(crate) fn draw(comparison: &Comparison) -> String {
         ("", "", "")
     };
     let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "\n {:NAME$} {:CELLS$}  {}",
-        "over time",
+    let (rate, delay) = (
         format!("rate, 0 to {fastest:.1} Mbit/s"),
-        format_args!("largest RTT, {least:.0} to {slowest:.0} ms (log)"),
+        format!("largest RTT, {least:.0} to {slowest:.0} ms (log)"),
     );
+    // Writing to a string cannot fail.
+    let _ = if cells == MAX_CELLS {
+        writeln!(text, "\n {:NAME$} {rate:cells$}  {delay}", "over time")
+    } else {
+        writeln!(text, "\n over time: {rate};\n {delay}")
+    };
     for Row {
         name,
         rates,
@@ -146,14 +154,14 @@ fn line(values: &[Option<f64>], share: impl Fn(f64) -> f64) -> String {
 }
 
 /// The bins of each cell.
-fn cells(timeline: &Timeline) -> impl Iterator<Item = &[lowtide_lab::timeline::FlowBin]> {
+fn cells(timeline: &Timeline, cells: usize) -> impl Iterator<Item = &[FlowBin]> {
     let bins = timeline.total();
-    (0..CELLS).map(move |n| &bins[n * bins.len() / CELLS..(n + 1) * bins.len() / CELLS])
+    (0..cells).map(move |n| &bins[n * bins.len() / cells..(n + 1) * bins.len() / cells])
 }
 
 /// Mean delivery rate in each cell, Mbit/s.
-fn rates(timeline: &Timeline) -> Vec<Option<f64>> {
-    cells(timeline)
+fn rates(timeline: &Timeline, count: usize) -> Vec<Option<f64>> {
+    cells(timeline, count)
         .map(|bins| {
             let bytes: f64 = bins.iter().map(|b| b.delivered.as_f64()).sum();
             let seconds = timeline.bin().as_secs_f64() * bins.len() as f64;
@@ -163,8 +171,8 @@ fn rates(timeline: &Timeline) -> Vec<Option<f64>> {
 }
 
 /// Largest RTT in each cell, ms.
-fn delays(timeline: &Timeline) -> Vec<Option<f64>> {
-    cells(timeline)
+fn delays(timeline: &Timeline, count: usize) -> Vec<Option<f64>> {
+    cells(timeline, count)
         .map(|bins| {
             let largest = bins.iter().filter_map(|b| b.rtt.get()).map(|(_, max)| max);
             largest.reduce(f32::max).map(f64::from)

@@ -13,6 +13,7 @@ use lowtide_sim::trace::{self, info, mahimahi, series};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::output;
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -30,9 +31,8 @@ pub(crate) enum Command {
         /// The traces; - is standard input
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Print an array of objects
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        json: JsonFlag,
         /// Bytes of one opportunity
         #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
         opportunity: Option<Bytes>,
@@ -85,7 +85,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             files,
             json,
             opportunity,
-        } => describe(files, *json, *opportunity),
+        } => describe(files, json, *opportunity),
         Command::Convert {
             file,
             to,
@@ -203,7 +203,7 @@ struct JsonInfo {
     autocorrelation: [Option<f64>; 4],
 }
 
-fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result<(), Failure> {
+fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> Result<(), Failure> {
     let mut all = Vec::new();
     for file in files {
         let link = load_trace(file, opportunity)?;
@@ -223,8 +223,9 @@ fn describe(files: &[PathBuf], json: bool, opportunity: Option<Bytes>) -> Result
             autocorrelation: info.autocorrelation,
         });
     }
-    if json {
-        return output::print_json(&all);
+    json.put(&all)?;
+    if json.is_printed() {
+        return Ok(());
     }
     let mut text = String::new();
     for i in all {

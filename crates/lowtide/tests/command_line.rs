@@ -74,6 +74,10 @@ fn json_has_the_documented_shape_and_does_not_depend_on_threads() {
     assert_eq!(one, stdout(&args("1")));
     assert_eq!(one, stdout(&args("2")));
     let json: Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(
+        (&json["schema"], &json["command"]),
+        (&1.into(), &"compare".into())
+    );
     assert_eq!(json["duration_s"], 5.0);
     assert!(json["simulated_packets"].as_u64().unwrap() > 1000);
     let results = json["results"].as_array().unwrap();
@@ -161,6 +165,11 @@ fn absurd_flags_are_refused_with_the_remedy() {
     );
     refused(&["compare", "--buffer", "5"], &["has no unit", "2bdp"]);
     refused(&["compare", "--loss", "150%"], &["above 100 %"]);
+    refused(
+        &["compare", "--loss", "0.1"],
+        &["--loss", "'0.1' has no unit", "10% or 0.1%"],
+    );
+    refused(&["compare", "--cc", "cubic,bbbr"], &["did you mean 'bbr'"]);
     refused(&["compare", "--flows", "0"], &["--flows"]);
     refused(
         &["compare", "--cc", "bbbr"],
@@ -184,6 +193,10 @@ fn absurd_flags_are_refused_with_the_remedy() {
         &["--source", "video:2mbit"],
     );
     refused(&["compare", "--burst-loss", "100%:3"], &["--burst-loss"]);
+    refused(
+        &["compare", "--burst-loss", "0.1:3"],
+        &["--burst-loss", "10% or 0.1%", "1%:10"],
+    );
     refused(
         &["compare", "--flows", "2", "--stagger", "30s"],
         &["--stagger", "--duration"],
@@ -583,8 +596,22 @@ fn scenario_files_are_refused_with_file_line_and_key() {
         &["run", &example(), "--vary", "link.buffer"],
         &["--vary", "KEY=VALUE"],
     );
+    for (key, meant) in [
+        ("lnk.buffer", "'link.buffer'"),
+        ("buffer", "'link.buffer'"),
+        ("link.bufer", "'link.buffer'"),
+        ("flows.0.contoller", "'flows.controller'"),
+    ] {
+        let vary = format!("{key}=2bdp");
+        let hint = format!("did you mean {meant}?");
+        refused(&["run", &example(), "--vary", &vary], &[&hint]);
+    }
     refused(
-        &["run", &example(), "--vary", "lnk.buffer=2bdp"],
+        &["run", &example(), "--vary", "flows.1.controller=bbr,cubic"],
+        &["'bbr,cubic' is no controller", "repeat --vary"],
+    );
+    refused(
+        &["run", &example(), "--vary", "nonsense=1"],
         &["keys begin with one of"],
     );
     refused(
@@ -709,4 +736,191 @@ fn what_is_wrong_is_named_by_its_flag() {
             &["--transport: the QUIC host has no TCP (see --host)"],
         );
     }
+}
+
+#[test]
+fn several_controllers_and_a_rate_as_printed_need_no_other_form() {
+    let args = "compare --duration 2s --json --no-timing";
+    let with = |more: &[&str]| {
+        let mut all: Vec<&str> = args.split(' ').collect();
+        all.extend(more);
+        stdout(&all)
+    };
+    let comma = with(&[
+        "--cc",
+        "bbr:policer=false,burst=4,cubic",
+        "--rate",
+        "20 Mbit/s",
+    ]);
+    let single = ["--cc", "bbr:policer=false,burst=4", "--cc", "cubic"];
+    let twice = with(&[&single[..], &["--rate", "20mbit"]].concat());
+    assert_eq!(comma, twice);
+    assert!(comma.contains("constant 20 Mbit/s"), "{comma:.200}");
+}
+
+#[test]
+fn the_built_in_link_is_called_by_the_mean_it_has() {
+    let args = ["compare", "--cc", "bbr", "--json"];
+    let json: Value = serde_json::from_str(&stdout(&args)).unwrap();
+    let link = json["link"].as_str().unwrap();
+    let mbps = contender(&json, "oracle")["throughput_mbps"]
+        .as_f64()
+        .unwrap();
+    let mean = format!("{mbps:.1} Mbit/s on average");
+    assert!(link.ends_with(&mean), "{link}: {mbps}");
+}
+
+#[test]
+fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let example = example();
+    let common = ["--vary", "run.duration=6s", "--seeds", "1", "--no-timing"];
+    let (run, sweep) = (path("run.json"), path("sweep.json"));
+    let (to_run, to_sweep) = (format!("--json={run}"), format!("--json={sweep}"));
+    let table = stdout(&[&["run", &example, &to_run][..], &common].concat());
+    assert!(table.contains("Mbit/s"), "the table as well: {table}");
+    let store = path("store");
+    let stored = ["sweep", &example, &to_sweep, "--output", &store];
+    stdout(&[&stored[..], &common].concat());
+    let read =
+        |path: &str| -> Value { serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() };
+    let (run, sweep) = (read(&run), read(&sweep));
+    assert_eq!(run["results"], sweep["results"]);
+    assert_eq!(run["command"], "run");
+    assert_eq!(sweep["command"], "sweep");
+    let compared = stdout(&["compare", "--cc", "bbr", "--duration", "2s", "--json"]);
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    for json in [&run, &sweep, &compared] {
+        assert_eq!(json["schema"], 1);
+        assert!(json.as_object().unwrap().contains_key("wall_s"));
+        let result = &json["results"][0];
+        for part in [result, &result["flows"][0]] {
+            assert!(part["throughput_mbps"].is_number(), "{part}");
+            assert!(part["rtt_ms"]["mean"].is_number(), "{part}");
+            assert!(part["queue_delay_ms"]["p95"].is_number(), "{part}");
+        }
+        assert!(result["flows"][0]["controller"].is_string(), "{result}");
+        assert_eq!(result["seeds"], 1);
+    }
+    assert!(run["wall_s"].is_null() && compared["wall_s"].is_number());
+    assert_eq!(run["results"][0]["flows"][1]["count"], 1);
+    // Whoever has read only one of two forms is told of the other.
+    refused(&["compare", "--json", "--csv"], &["--json", "--csv"]);
+}
+
+/// What a command prints on a terminal of so many columns; `None` where none can be made.
+fn on_terminal(columns: u16, args: &str) -> Option<String> {
+    let binary = assert_cmd::cargo::cargo_bin("lowtide");
+    let command = format!(
+        "stty rows 24 cols {columns}; '{}' {args} 2>/dev/null",
+        binary.display()
+    );
+    let mut script = std::process::Command::new("script");
+    script
+        .args(["-qec", &command, "/dev/null"])
+        .envs([("LC_ALL", "C.UTF-8"), ("TERM", "xterm"), ("NO_COLOR", "1")])
+        .stdin(std::process::Stdio::null());
+    let output = script.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn tables_fit_narrow_terminals_and_say_what_they_leave_out() {
+    let compare = "compare --cc bbr,cubic --duration 2s";
+    let run = format!("run '{}' --vary run.duration=6s --seeds 1", example());
+    for columns in [60, 80] {
+        for args in [compare, &run] {
+            let Some(text) = on_terminal(columns, args) else {
+                eprintln!("skipped: no 'script' to make a terminal with");
+                return;
+            };
+            // Only words are left to the terminal to break.
+            let about = text.lines().position(|line| line.contains("Mbit/s  "));
+            for line in text.lines().skip(about.unwrap_or(0)) {
+                let width = line.trim_end().chars().count();
+                assert!(width <= usize::from(columns), "{width}: {line}");
+            }
+            for shown in ["Mbit/s", "RTT ms", "p95", "cubic", "no room for"] {
+                assert!(text.contains(shown), "{columns}: no {shown} in {text}");
+            }
+        }
+    }
+    let wide = on_terminal(140, compare).unwrap();
+    assert!(
+        !wide.contains("no room") && wide.contains("resent %"),
+        "{wide}"
+    );
+}
+
+#[test]
+fn completions_know_the_controllers_and_scenarios() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&["completions", shell]);
+        assert!(script.contains("rtt-gain"), "{shell}");
+    }
+    if !Path::new("/bin/bash").exists() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lowtide.bash");
+    fs::write(&file, stdout(&["completions", "bash"])).unwrap();
+    let complete = |words: &str| {
+        let script = format!(
+            "source '{}'; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _lowtide lowtide \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD - 1]}}\"; \
+             echo \"${{COMPREPLY[@]}}\"",
+            file.display()
+        );
+        let output = std::process::Command::new("/bin/bash")
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(
+        complete("lowtide compare --cc c").trim(),
+        "copa cubic compound"
+    );
+    assert_eq!(complete("lowtide compare --scenario m").trim(), "media");
+}
+
+#[test]
+fn runs_and_sweeps_draw_figures_of_flows_and_grids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let text = r#"
+link = { rate = "10mbit" }
+run = { duration = "3s" }
+metrics = ["share"]
+flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
+"#;
+    let file = path("mixed.toml");
+    fs::write(&file, text).unwrap();
+    let one = path("one");
+    stdout(&["run", &file, "--figures", &one]);
+    let svg = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    for figure in ["rate", "rtt", "shares", "phases", "plane"] {
+        let svg = svg(&format!("one/{figure}.svg"));
+        assert!(
+            svg.contains("\nrbbr\n") && svg.contains("\ncubic\n"),
+            "{figure}"
+        );
+    }
+    assert!(svg("one/shares.svg").contains("the flows of rbbr + cubic"));
+    assert!(svg("one/rtt.svg").contains("RTT, ms (logarithmic)"));
+    assert!(
+        !folder.path().join("one/grid-share.svg").exists(),
+        "no grid"
+    );
+    let vary = ["--vary", "link.buffer=1bdp", "--vary", "link.buffer=4bdp"];
+    let (grid, store) = (path("grid"), path("store"));
+    let sweep = ["sweep", &file, "--output", &store, "--figures", &grid];
+    stdout(&[&sweep[..], &vary].concat());
+    // The question's value first, each group a line.
+    let share = svg("grid/grid-share.svg");
+    for name in ["group 1: rbbr", "group 2: cubic", "link.buffer, BDP"] {
+        assert!(share.contains(&format!("\n{name}\n")), "no {name}: {share}");
+    }
+    assert!(folder.path().join("grid/grid-throughput_mbps.png").exists());
 }

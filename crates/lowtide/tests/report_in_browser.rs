@@ -397,7 +397,7 @@ fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
         );
         assert!(seen["drawn"].as_u64().unwrap() > 10, "{seen}");
         assert_eq!(seen["changed"], serde_json::json!([true, true]));
-        assert_eq!(seen["left"], serde_json::json!(["link.buffer", "bbr"]));
+        assert_eq!(seen["left"], serde_json::json!(["link.buffer, BDP", "bbr"]));
         assert_eq!(seen["title"], "grid <b>&");
         assert_eq!(seen["bold"], 0, "no tag came from a name");
         assert_eq!(seen["wide"], true, "only tables scroll sideways");
@@ -498,12 +498,17 @@ fn a_run_of_several_cells_is_one_report_of_all_of_them() {
         &format!(
             "{GRID}
              const links = [...document.querySelector('#link').options].map((o) => o.textContent);
+             const lines = all('#sweep-lanes button').map((b) => b.textContent);
+             const heads = all('#cells th button').map((b) => b.textContent).filter((t) => t.startsWith('throughput'));
+             await choose('lines', 'flows.0.controller'); await choose('panels', 'none');
              const groups = options('of'), before = all('#cells tbody tr')[0].textContent;
              await choose('of', 'group 2: cubic');
              const after = all('#cells tbody tr')[0].textContent;
-             return {{ links, groups, changed: before !== after, lanes: legend('panel-rtt') }};"
+             return {{ links, lines, heads, groups, changed: before !== after, lanes: legend('panel-rtt') }};"
         ),
     );
+    assert_eq!(seen["lines"], seen["groups"], "groups are lines at first");
+    assert_eq!(seen["heads"].as_array().unwrap().len(), 3, "{seen}");
     assert_eq!(
         seen["links"],
         serde_json::json!(["1bdp: constant 10 Mbit/s", "4bdp: constant 10 Mbit/s"])
@@ -512,7 +517,10 @@ fn a_run_of_several_cells_is_one_report_of_all_of_them() {
         seen["groups"],
         serde_json::json!(["all flows together", "group 1", "group 2: cubic"])
     );
-    assert_eq!(seen["lanes"], serde_json::json!(["time, s", "bbr", "bbr3"]));
+    assert_eq!(
+        seen["lanes"],
+        serde_json::json!(["time, s", "bbr", "cubic"])
+    );
     assert_eq!(seen["changed"], true);
 }
 
@@ -577,4 +585,109 @@ fn two_fingers_zoom_all_panels_and_one_moves_them() {
     assert!((from - 4.333).abs() < 0.03 && (to - 7.667).abs() < 0.03);
     assert_eq!(seen["steps"][3], "0 – 10.00 s", "no further than the run");
     assert_eq!(seen["moved"], true);
+}
+
+#[test]
+fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
+    let Some(browser) = browser() else { return };
+    let (_dir, file) = scenario(
+        r#"
+        link = { rate = "10mbit", buffer = "2bdp" }
+        run = { duration = "6s" }
+        metrics = ["share"]
+        flows = [{ controller = "rbbr" }, { controller = "cubic", start = "2s", count = 2 }]
+        "#,
+    );
+    let report = report_of("run", &[&file]);
+    let seen = look(
+        &browser,
+        &report,
+        false,
+        "const rows = all('#table tbody tr.flow').map((r) => [...r.children].map((c) => c.textContent.trim()));
+         const heads = all('#table th button').map((b) => b.textContent);
+         return { rows, heads, rtt: legend('panel-rtt'), shares: legend('shares'),
+                  title: document.querySelector('#shares h3').textContent,
+                  note: document.querySelector('#table-note').textContent,
+                  phases: document.querySelector('#panel-phases .states').textContent,
+                  panels: all('.panel').filter((p) => p.offsetParent).map((p) => [p.id, p.querySelector('canvas') ? colours(p.querySelector('canvas')) : 0]) };",
+    );
+    let names = serde_json::json!(["time, s", "rbbr", "cubic 1", "cubic 2"]);
+    assert_eq!(seen["rtt"], names);
+    assert_eq!(seen["shares"], names);
+    assert_eq!(seen["heads"][1], "share %", "the question's value first");
+    let rows = seen["rows"].as_array().unwrap();
+    assert_eq!(rows[0][0], "rbbr 0 – 6.00 s");
+    assert_eq!(rows[2][0], "cubic 2 2.00 – 6.00 s");
+    let share = |n: usize| rows[n][1].as_str().unwrap().parse::<f64>().unwrap();
+    let sum = share(0) + share(1) + share(2);
+    assert!((sum - 100.0).abs() < 0.2, "{rows:?}");
+    assert_eq!(seen["title"], "Rates of the flows of rbbr + cubic");
+    assert!(
+        seen["note"].as_str().unwrap().contains("its life"),
+        "{seen}"
+    );
+    let phases = seen["phases"].as_str().unwrap();
+    for phase in ["ProbeBW, gain > 1", "CongestionAvoidance", "suspended"] {
+        assert!(phases.contains(phase), "no {phase} in {phases}");
+    }
+    assert_panels(&seen["panels"], &["plane", "panel-rate", "panel-phases"]);
+}
+
+#[test]
+fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
+    let Some(browser) = browser() else { return };
+    // CUBIC fills an endless buffer: its delay is far beyond all others'.
+    let report = report(&["--duration", "20s"]);
+    let seen = look(
+        &browser,
+        &report,
+        false,
+        "const note = () => document.querySelector('#plane-note').textContent;
+         const broken = note(), before = picture('plane');
+         document.querySelector('#plane-note button').click(); await frame();
+         return { broken, whole: note(), changed: picture('plane') !== before, drawn: colours(document.querySelector('#plane canvas')),
+                  spills: document.querySelector('#results .scroll').scrollWidth - document.querySelector('#results .scroll').clientWidth };",
+    );
+    assert!(
+        seen["broken"].as_str().unwrap().contains("is broken"),
+        "{seen}"
+    );
+    assert!(
+        !seen["whole"].as_str().unwrap().contains("is broken"),
+        "{seen}"
+    );
+    assert_eq!(seen["changed"], true);
+    assert!(seen["drawn"].as_u64().unwrap() > 10);
+    assert_eq!(seen["spills"], 0, "the table fits a window of 1280 pixels");
+}
+
+#[test]
+fn the_table_of_several_links_with_intervals_fits_as_well() {
+    let Some(browser) = browser() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut args = vec![
+        "--seeds",
+        "3",
+        "--flows",
+        "2",
+        "--loss",
+        "0.2%",
+        "--duration",
+        "3s",
+    ];
+    let names = ["one", "another"].map(|name| {
+        let name = format!("{name} with a long name, as operators and places make them.csv");
+        let path = dir.path().join(name);
+        fs::write(&path, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
+        path.display().to_string()
+    });
+    for name in &names {
+        args.extend(["--trace", name]);
+    }
+    let report = report(&args);
+    let script = "const box = document.querySelector('#results .scroll');
+                  return [box.scrollWidth - box.clientWidth, all('#table td small').length];";
+    let seen = look(&browser, &report, false, script);
+    assert_eq!(seen[0], 0, "it fits a window of 1280 pixels");
+    assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
 }

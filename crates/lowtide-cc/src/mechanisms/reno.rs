@@ -6,6 +6,7 @@ use super::undo::Undo;
 use crate::controller::{
     AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
+use crate::state::{State, StateKind};
 use crate::units::{Bytes, Time};
 
 /// Window reduction at a congestion event (RFC 9002 §7.3.2, `kLossReductionFactor`).
@@ -45,7 +46,14 @@ pub(crate) struct RenoWindow {
     undo: Undo<(Bytes, Bytes)>,
 }
 
+const SLOW_START: State = State::new("SlowStart", StateKind::Start);
+const AVOIDANCE: State = State::new("CongestionAvoidance", StateKind::Steady);
+const RECOVERY: State = State::new("Recovery", StateKind::Recovery);
+
 impl RenoWindow {
+    /// Its states, for plots.
+    pub(crate) const STATES: &[State] = &[SLOW_START, AVOIDANCE, RECOVERY];
+
     /// In slow start.
     pub(crate) fn new(config: &Config) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
@@ -188,9 +196,9 @@ impl RenoWindow {
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: match (self.recovery.is_active(), self.in_slow_start()) {
-                (true, _) => "Recovery",
-                (false, true) => "SlowStart",
-                (false, false) => "CongestionAvoidance",
+                (true, _) => RECOVERY.name,
+                (false, true) => SLOW_START.name,
+                (false, false) => AVOIDANCE.name,
             },
             ssthresh: Some(self.ssthresh).filter(|s| *s != Bytes::MAX),
             in_recovery: self.recovery.is_active(),

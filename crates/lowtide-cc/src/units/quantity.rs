@@ -15,6 +15,11 @@ const RATE: &[(&str, f64)] = &[
     ("kbit", 125.0),
     ("mbit", 125e3),
     ("gbit", 125e6),
+    // As rates are printed.
+    ("bit/s", 0.125),
+    ("kbit/s", 125.0),
+    ("Mbit/s", 125e3),
+    ("Gbit/s", 125e6),
     ("B/s", 1.0),
     ("kB/s", 1e3),
     ("MB/s", 1e6),
@@ -179,15 +184,24 @@ pub fn is_volume_unit(unit: &str) -> bool {
         .any(|(name, _)| name.eq_ignore_ascii_case(unit))
 }
 
-/// A probability: `0.1%` or a fraction `0.001`.
+/// A probability: `0.1%`, or `0`.
 ///
 /// # Errors
-/// When the text is neither, or not within 0 to 1.
+/// When the text is neither, or above 100 %. A fraction is refused: `0.1` could be taken for 0.1 %.
 pub fn probability(text: &str) -> Result<f64, QuantityError> {
     let value = match split(text) {
         Some((number, "%")) => number / 100.0,
-        Some((number, "")) => number,
-        _ => return error(text, "is no probability: write 0.1% or 0.001"),
+        Some((0.0, "")) => 0.0,
+        Some((number, "")) if number > 1.0 => {
+            return error(text, &format!("has no unit: write {}%", text.trim()));
+        }
+        Some((number, "")) => {
+            // Digits that only binary fractions have are rounded away.
+            let percent = libm::round(number * 1e12) / 1e10;
+            let problem = format!("has no unit: write {percent}% or {}%", text.trim());
+            return error(text, &problem);
+        }
+        _ => return error(text, "is no probability: write it as in 0.1%"),
     };
     if value > 1.0 {
         return error(text, "is no probability: it is above 100 %");
@@ -204,12 +218,16 @@ mod tests {
         assert_eq!(rate("100mbit"), Ok(Rate::from_mbps(100)));
         assert_eq!(rate(" 1.5 Gbit "), Ok(Rate::from_mbps(1500)));
         assert_eq!(rate("12kB/s"), Ok(Rate::from_bytes_per_sec(12_000)));
+        // As it is printed.
+        let printed = Rate::from_mbps(20);
+        assert_eq!(rate(&format!("{printed}")), Ok(printed));
+        assert_eq!(rate("20 Mbit/s"), Ok(printed));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
         assert_eq!(duration_or_zero("0s"), Ok(Duration::ZERO));
         assert_eq!(bytes("64kB"), Ok(Bytes::new(64_000)));
         assert_eq!(bytes("1MiB"), Ok(Bytes::new(1_048_576)));
         assert_eq!(probability("0.1%"), Ok(0.001));
-        assert_eq!(probability("0.001"), Ok(0.001));
+        assert_eq!(probability("0"), Ok(0.0));
     }
 
     #[test]
@@ -227,8 +245,17 @@ mod tests {
             let error = rate(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        for text in ["150%", "1.5", "x", "-1%", "NaN"] {
-            assert!(probability(text).is_err(), "{text}");
+        for (text, part) in [
+            ("150%", "above 100 %"),
+            ("1.5", "write 1.5%"),
+            ("0.07", "write 7% or 0.07%"),
+            ("1", "write 100% or 1%"),
+            ("x", "is no probability"),
+            ("-1%", "is no probability"),
+            ("NaN", "is no probability"),
+        ] {
+            let error = probability(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
         }
     }
 }

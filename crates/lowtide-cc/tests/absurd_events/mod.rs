@@ -217,11 +217,15 @@ fn check(cc: &dyn Controller, name: &str) {
     );
     assert!(!cc.send_quantum().is_zero(), "{name}: no quantum");
     let s = cc.snapshot();
+    let is_listed = cc.phases().iter().any(|state| state.name == s.phase);
+    assert!(is_listed, "{name}: {} is not in its phases", s.phase);
     for gain in [s.pacing_gain, s.cwnd_gain].into_iter().flatten() {
         assert!(gain.is_finite() && gain > 0.0, "{name}: gain {gain}");
     }
     if let Some(filter) = s.filter {
         check_filter(&filter, name);
+        let mut modes = cc.filter_modes().iter();
+        assert!(modes.any(|state| state.name == filter.mode), "{name}");
     }
 }
 

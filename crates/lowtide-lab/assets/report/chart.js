@@ -33,7 +33,7 @@ function range(log) {
   };
 }
 
-// Ticks of a log axis: 1, 2 and 5 of each decade, or finer where that would be fewer than three.
+// Ticks of a log axis: 1, 2 and 5 of each decade, or finer where that would be fewer than four.
 function logSplits(u, at, low, high) {
   const within = (steps) => {
     const found = [];
@@ -46,15 +46,42 @@ function logSplits(u, at, low, high) {
     return found;
   };
   const decades = Math.log10(high / low);
-  const coarse = decades > 3 ? within([1]) : within([1, 2, 5]);
-  if (coarse.length >= 3) return coarse;
-  return within(decades > 0.35 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : Array.from({ length: 36 }, (_, n) => 1 + n / 4));
+  const coarse = decades > 4 ? within([1]) : within([1, 2, 5]);
+  if (coarse.length >= 4 || decades > 4) return coarse;
+  if (decades > 0.35) return within([1, 1.5, 2, 3, 4, 5, 6, 8]);
+  // So little of a decade is nearly linear.
+  const rough = (high - low) / 8, unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= rough);
+  const first = Math.ceil(low / step), count = Math.floor(high / step) - first + 1;
+  return Array.from({ length: Math.max(count, 0) }, (_, n) => +((first + n) * step).toPrecision(6));
 }
 
 const LOG_AXIS = {
   splits: logSplits, filter: (u, splits) => splits,
-  values: (u, values) => values.map((v) => (v === null ? "" : String(v))),
+  values: (u, splits, at) => {
+    const names = splits.map((v) => (v === null ? "" : String(v)));
+    return at === 0 ? apart(u, splits, names) : names;
+  },
 };
+
+// Of names under an axis those that do not touch the one before.
+function apart(u, splits, names) {
+  const order = splits.map((_, n) => n).sort((a, b) => splits[a] - splits[b]);
+  const texts = splits.map(() => "");
+  let until = -Infinity;
+  for (const n of order) {
+    const half = (names[n].length * 6.5) / 2, at = u.valToPos(splits[n], "x");
+    if (!(at - half > until)) continue;
+    texts[n] = names[n];
+    until = at + half + 6;
+  }
+  return texts;
+}
+
+// A logarithmic axis says so.
+function named(label, log) {
+  return log ? `${label} (logarithmic)` : label;
+}
 
 // Markers along a line, `step` pixels apart, those of different lines beside each other.
 function drawMarkers(u, lines) {
@@ -127,8 +154,8 @@ function chart(host, xs, lines, options) {
       y: { distr: options.yLog ? 3 : 1, range: options.yRange ?? range(options.yLog) },
     },
     axes: [
-      axis(options.xLabel, 2, options.xAxis ?? (options.xLog ? LOG_AXIS : {})),
-      axis(options.yLabel, 3, options.yLog ? LOG_AXIS : options.yAxis ?? {}),
+      axis(named(options.xLabel, options.xLog), 2, options.xAxis ?? (options.xLog ? LOG_AXIS : {})),
+      axis(named(options.yLabel, options.yLog), 3, options.yLog ? LOG_AXIS : options.yAxis ?? {}),
     ],
     hooks: {
       draw: [(u) => { drawMarkers(u, placed); options.draw?.(u); }],

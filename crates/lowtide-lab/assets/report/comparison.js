@@ -1,5 +1,6 @@
 // Controllers against each other: throughput and delay, distributions, fairness.
 let comparisonCharts = [];
+const planeView = { whole: false };
 
 // Entries as lines: the controllers numbered as in every plot, limit and floor in grey.
 function lanesOf(link) {
@@ -8,6 +9,23 @@ function lanesOf(link) {
     const frame = entry.role !== "contender";
     return { entry, frame, index: frame ? 0 : index++, label: entry.name + roleNote[entry.role] };
   });
+}
+
+// What the n-th flow of an entry is called: its controller, where those of the flows differ.
+function flowName(entry, n) {
+  return entry.flows[n]?.name ?? `flow ${n + 1}`;
+}
+
+// The flows of an entry as lines.
+function flowLanes(entry) {
+  return entry.flows.map((flow, index) => ({ entry, frame: false, index, label: flow.name }));
+}
+
+// The entry whose flows have different controllers, if there is no other controller: they are then
+// what is compared.
+function mixedEntry(link) {
+  const contenders = link.entries.filter((entry) => entry.role === "contender");
+  return contenders.length === 1 && contenders[0].flows.length ? contenders[0] : null;
 }
 
 function drawComparison(link) {
@@ -24,56 +42,111 @@ function mean(values) {
   return values.reduce((a, b) => a + b, 0) / values.length;
 }
 
+// What stands in the plane: a mark a controller, or a mark a flow where the flows differ.
+function planeMarks(link, lanes) {
+  const marks = lanes.map((lane) => ({
+    lane, name: lane.entry.name, seeds: lane.entry.seeds,
+    at: [mean(lane.entry.seeds.map((s) => s[0])), mean(lane.entry.seeds.map((s) => s[1]))],
+  }));
+  const mixed = mixedEntry(link);
+  if (!mixed) return marks;
+  const together = marks.map((m) => (m.lane.entry === mixed ? { ...m, name: "all flows", lane: { ...m.lane, frame: true } } : m));
+  return together.concat(flowLanes(mixed).flatMap((lane, n) => {
+    const at = mixed.flows[n].place;
+    return at ? [{ lane, name: lane.label, seeds: [at], at }] : [];
+  }));
+}
+
+// Where the plane's axis of delays is broken: `end` of the axis proper, `middle` of the strip for what
+// lies beyond, `stop` of it all.
+function axisBreak(least, at) {
+  const span = at / least;
+  return { end: at * span ** 0.06, middle: at * span ** 0.13, stop: at * span ** 0.2 };
+}
+
 // Throughput against delay. The ellipse spans one standard deviation of the seeds each way along
 // their principal axes.
 function drawPlane(link, lanes) {
   const host = document.getElementById("plane");
-  const points = lanes.flatMap((lane) => lane.entry.seeds).concat(link.windows.map((w) => [w.delay, w.rate]));
-  document.getElementById("plane-note").textContent = "Towards the upper left is better: one mark "
-    + "a controller" + (link.seeds > 1 ? " at the mean of its seeds (dots), ellipse: one standard deviation" : "")
-    + ". The grey curve joins constant windows of rising size, the frontier to beat. Drag to zoom, double-click to return.";
+  const marks = planeMarks(link, lanes);
+  const least = marks.concat(link.windows.map((w) => ({ seeds: [[w.delay, w.rate]] })))
+    .flatMap((m) => m.seeds.map((s) => s[0])).reduce((a, b) => Math.min(a, b), Infinity);
+  const broken = link.broken_at && !planeView.whole ? axisBreak(least, link.broken_at) : null;
+  const isBeyond = (delay) => broken && delay > broken.end;
+  const points = marks.flatMap((m) => m.seeds).concat(link.windows.map((w) => [w.delay, w.rate])).filter((p) => !isBeyond(p[0]));
+  const note = document.getElementById("plane-note");
+  note.textContent = "Towards the upper left is better: one mark "
+    + (mixedEntry(link) ? "a flow, grey: all together" : "a controller")
+    + (link.seeds > 1 ? " at the mean of its seeds (dots), ellipse: one standard deviation" : "")
+    + (link.windows.length ? ". The grey curve joins constant windows of rising size, the frontier to beat" : "")
+    + (broken ? ". The axis of delays is broken: what lies beyond stands right of the dashed line with its delay" : "")
+    + ". Drag to zoom, double-click to return. ";
+  if (link.broken_at) {
+    const button = element("button", { type: "button", className: "link" }, broken ? "Show the whole axis" : "Break the axis");
+    button.onclick = () => { planeView.whole = !planeView.whole; drawComparison(link); };
+    note.append(button);
+  }
   if (!points.length) { host.replaceChildren("No samples."); return; }
-  const curve = link.windows;
-  const xs = points.map((p) => p[0]).sort((a, b) => a - b);
-  const rates = points.map((p) => p[1]);
+  const curve = link.windows.filter((w) => !isBeyond(w.delay));
+  const sorted = points.slice().sort((a, b) => a[0] - b[0]);
+  const xs = sorted.map((p) => p[0]);
+  const rates = points.concat(marks.map((m) => m.at)).map((p) => p[1]);
   // Where the controllers are close together, the axis does not begin at zero.
-  const own = lanes.flatMap((lane) => lane.entry.seeds).map((p) => p[1]);
-  const least = own.reduce((a, b) => Math.min(a, b), Infinity), most = rates.reduce((a, b) => Math.max(a, b), 0);
-  const room = Math.max(most - least, most * 0.05) * 0.3;
-  const [bottom, top] = [least > 0.5 * most ? least - room : 0, most + Math.min(room, most * 0.1) || 1];
+  const lowest = marks.flatMap((m) => m.seeds).map((p) => p[1]).reduce((a, b) => Math.min(a, b), Infinity);
+  const most = rates.reduce((a, b) => Math.max(a, b), 0);
+  const room = Math.max(most - lowest, most * 0.05) * 0.3;
+  const [bottom, top] = [lowest > 0.5 * most ? lowest - room : 0, most + Math.min(room, most * 0.1) || 1];
   const draw = (u) => {
     const { ctx, bbox } = u, ratio = devicePixelRatio || 1;
-    const x = (v) => u.valToPos(v, "x", true), y = (v) => u.valToPos(v, "y", true);
+    const strip = broken && !u.zoomed;
+    const x = (v) => u.valToPos(strip && isBeyond(v) ? broken.middle : v, "x", true), y = (v) => u.valToPos(v, "y", true);
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.strokeStyle = ctx.fillStyle = theme().quiet;
     ctx.lineWidth = 1.2 * ratio;
+    if (strip) {
+      ctx.setLineDash([4 * ratio, 4 * ratio]);
+      ctx.beginPath();
+      ctx.moveTo(x(broken.end), bbox.top);
+      ctx.lineTo(x(broken.end), bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
     ctx.beginPath();
     curve.forEach((w, n) => ctx[n ? "lineTo" : "moveTo"](x(w.delay), y(w.rate)));
     ctx.stroke();
     for (const w of curve) mark(ctx, "ring", x(w.delay), y(w.rate), 2.5 * ratio);
-    const taken = [];
-    for (const lane of lanes) {
-      const seeds = lane.entry.seeds.map(([delay, rate]) => [x(delay), y(rate)]);
-      const centre = [x(mean(lane.entry.seeds.map((s) => s[0]))), y(mean(lane.entry.seeds.map((s) => s[1])))];
+    // Names keep clear of all marks, drawn already or not.
+    const half = 8 * ratio;
+    const around = (px, py, r) => [px - r, py - r, px + r, py + r];
+    const taken = marks.map((m) => around(x(m.at[0]), y(m.at[1]), half))
+      .concat(curve.map((w) => around(x(w.delay), y(w.rate), 3 * ratio)));
+    for (const { lane, seeds, at } of marks) {
       ctx.strokeStyle = ctx.fillStyle = colour(lane);
       if (seeds.length > 1) {
+        const placed = seeds.map(([delay, rate]) => [x(delay), y(rate)]);
         ctx.globalAlpha = 0.55;
-        for (const [sx, sy] of seeds) mark(ctx, "circle", sx, sy, 1.8 * ratio);
+        for (const [sx, sy] of placed) mark(ctx, "circle", sx, sy, 1.8 * ratio);
         ctx.globalAlpha = 1;
-        ellipse(ctx, seeds);
+        if (!(strip && isBeyond(at[0]))) ellipse(ctx, placed);
       }
       ctx.lineWidth = 2 * ratio;
-      mark(ctx, shape(lane), ...centre, 6.5 * ratio);
-      label(ctx, lane.entry.name, centre, bbox, ratio, taken);
+      mark(ctx, shape(lane), x(at[0]), y(at[1]), 6.5 * ratio);
+    }
+    for (const { lane, name, at } of marks) {
+      ctx.strokeStyle = ctx.fillStyle = colour(lane);
+      const text = strip && isBeyond(at[0]) ? `${name} ${shown(at[0])} ms` : name;
+      label(ctx, text, [x(at[0]), y(at[1])], bbox, ratio, taken);
     }
     ctx.restore();
   };
-  const plot = chart(host, xs, [{ label: "", values: xs.map((_, n) => rates[n]), width: 0, stroke: () => "transparent" }], {
+  const plot = chart(host, xs, [{ label: "", values: sorted.map((p) => p[1]), width: 0, stroke: () => "transparent" }], {
     xLabel: "95th percentile of the RTT, ms", yLabel: "throughput, Mbit/s", xLog: true, zoomsBoth: true,
     height: 420, legend: false, draw,
+    xAxis: { ...LOG_AXIS, splits: (u, at, low, high) => logSplits(u, at, low, broken && !u.zoomed ? Math.min(high, broken.end) : high) },
+    xRange: (u, low, high) => (u.zoomed ? [low, high] : [least / 1.1, broken ? broken.stop : Math.max(xs[xs.length - 1] * 1.15, least * 1.3)]),
     yRange: (u, low, high) => (u.zoomed ? [low, high] : [bottom, top]),
   });
   plot.over.addEventListener("mouseup", () => { plot.zoomed = true; });
@@ -98,22 +171,31 @@ function ellipse(ctx, points) {
   ctx.globalAlpha = 1;
 }
 
-// A name beside its mark, where it covers no other name.
+// A name beside its mark, where it covers neither a mark nor another name; further off, at the end of
+// a line, where there is no such place beside it.
 function label(ctx, text, [x, y], bbox, ratio, taken) {
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
-  const width = ctx.measureText(text).width, height = 14 * ratio, gap = 10 * ratio;
-  const places = [[gap, 0], [-gap - width, 0], [-width / 2, -height], [-width / 2, height],
-                  [gap, -height], [gap, height], [-gap - width, -height], [-gap - width, height]];
-  const free = ([dx, dy]) => {
-    const box = [x + dx, y + dy - height / 2, x + dx + width, y + dy + height / 2];
-    const inside = box[0] >= bbox.left && box[2] <= bbox.left + bbox.width
-      && box[1] >= bbox.top && box[3] <= bbox.top + bbox.height;
-    return inside && !taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1]);
-  };
-  const [dx, dy] = places.find(free) ?? places[0];
-  taken.push([x + dx, y + dy - height / 2, x + dx + width, y + dy + height / 2]);
-  ctx.textBaseline = "middle";
+  const width = ctx.measureText(text).width, height = 14 * ratio;
+  const box = ([dx, dy]) => [x + dx, y + dy - height / 2, x + dx + width, y + dy + height / 2];
+  const around = (gap) => [[gap, 0], [-gap - width, 0], [-width / 2, -gap - height / 2], [-width / 2, gap + height / 2],
+    [gap, -gap], [gap, gap], [-gap - width, -gap], [-gap - width, gap]];
+  const cover = (b) => taken.filter((t) => b[0] < t[2] && b[2] > t[0] && b[1] < t[3] && b[3] > t[1]).length;
+  const inside = (b) => b[0] >= bbox.left && b[2] <= bbox.left + bbox.width && b[1] >= bbox.top && b[3] <= bbox.top + bbox.height;
+  const places = [10, 24, 38, 52, 66, 80].flatMap((gap) => around(gap * ratio).map((place) => ({ place, gap })));
+  const within = places.filter(({ place }) => inside(box(place)));
+  const best = within.find(({ place }) => !cover(box(place)))
+    ?? within.sort((a, b) => cover(box(a.place)) - cover(box(b.place)))[0] ?? places[0];
+  const [dx, dy] = best.place, placed = box(best.place);
+  if (best.gap > 10) {
+    ctx.lineWidth = 0.75 * ratio;
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(Math.min(Math.max(x, placed[0]), placed[2]), Math.min(Math.max(y, placed[1]), placed[3]));
+    ctx.stroke();
+  }
+  taken.push(placed);
   ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
   ctx.fillText(text, x + dx, y + dy);
 }
 
@@ -151,7 +233,7 @@ function drawFairness(link, lanes) {
   const kept = timed[0].entry.time.flows.length;
   document.getElementById("fairness-note").textContent =
     `Jain's index of the rates in each window of ${shown(window)} s, over the flows that are under way throughout it`
-    + (kept < link.flows ? `; the first ${kept} of ${link.flows} flows` : "") + ". Below: each flow's share of one controller.";
+    + (kept < link.flows ? `; the first ${kept} of ${link.flows} flows` : "") + ". Below: the flows of one run on top of each other; hovering shows each one's own rate.";
   const xs = decode(timed[0].entry.time.jain).map((_, n) => (n + 0.5) * window);
   if (!xs.length) { section.hidden = true; return; }
   const onZoom = (min, max) => zoomTo(min, max);
@@ -168,17 +250,20 @@ function drawShares(link, timed, xs) {
   timed.forEach((lane, n) => select.append(element("option", { value: n }, lane.label)));
   const first = timed.findIndex((lane) => !lane.frame);
   select.value = Math.max(first, 0);
-  const panel = element("div", { className: "panel" });
-  host.replaceChildren(element("label", {}, "Shares of ", select), panel);
+  const panel = element("div", { className: "panel" }), title = element("h3", {});
+  const choice = element("label", {}, "The flows of ", select);
+  choice.hidden = timed.length < 2;
+  host.replaceChildren(title, choice, panel);
   let plot = null;
   const draw = () => {
     if (plot) { remove(plot); comparisonCharts = comparisonCharts.filter((c) => c !== plot); }
-    const flows = timed[select.value].entry.time.flows;
+    const { entry } = timed[select.value], flows = entry.time.flows;
+    title.textContent = `Rates of the flows of ${timed[select.value].label}`;
     let below = xs.map(() => 0);
     const lines = flows.map((flow, index) => {
       const own = decode(flow.share), lo = below;
       const values = below = xs.map((_, n) => lo[n] + (own[n] ?? 0));
-      return { label: `flow ${index + 1}`, lane: { index, frame: false }, values, lo, text: (n) => shown(own[n]), marked: true };
+      return { label: flowName(entry, index), lane: { index, frame: false }, values, lo, text: (n) => shown(own[n]), marked: true };
     });
     plot = chart(panel, xs, lines, { xLabel: "time, s", yLabel: "Mbit/s, stacked", height: 220 });
     comparisonCharts.push(plot);

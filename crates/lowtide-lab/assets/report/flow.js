@@ -36,7 +36,7 @@ function lanesToShow(link, subject) {
   }
   const entry = link.entries[subject];
   return entry.time.flows.map((flow, index) => {
-    const lane = laneOf(entry, flow, flow, `flow ${index + 1}`, index, false);
+    const lane = laneOf(entry, flow, flow, flowName(entry, index), index, false);
     lane.shown = true;
     return lane;
   });
@@ -56,7 +56,11 @@ function setUpFlow(link) {
   }
   document.getElementById("subject-choice").hidden = link.flows < 2;
   select.onchange = () => chooseSubject(select.value);
-  chooseSubject("all");
+  // Flows that differ are what the reader wants to see.
+  const mixed = timed.find(({ entry }) => entry.role === "contender" && entry.flows.length);
+  const first = mixed ? String(mixed.at) : "all";
+  select.value = first;
+  chooseSubject(first);
 }
 
 function chooseSubject(subject) {
@@ -66,6 +70,7 @@ function chooseSubject(subject) {
     `Seed ${flowView.link.seed}. Shaded: what the link could carry. Rates: means over ${shown(Math.max(data.rate_window_ms, flowView.link.bin * 1000))} ms. `
     + `All else: the largest value in each ${shown(flowView.link.bin * 1000)} ms, its envelope down to the smallest. `
     + (flowView.link.flows > 1 && subject === "all" ? "Windows, data in flight and estimates are summed over the flows; phases are the first flow's. " : "")
+    + (flowView.lanes[0].entry.flows.length ? "A flow's start and end are marked by a line of its colour. " : "")
     + (kept < flowView.link.flows ? `Only the first ${kept} flows are kept one by one. ` : "")
     + "Click a name to hide or show it everywhere. Drag or spread two fingers to zoom all, double-click to return.";
   drawChips();
@@ -181,11 +186,34 @@ function drawPanels() {
   const panels = panelsToDraw(link, lanes).map((panel) => ({ ...panel, host: place(panel.id, panel.title) }));
   const phases = lanes.length ? place("phases", "Phases, filter modes and losses") : null;
   host.replaceChildren(...hosts);
+  const draw = (u) => drawLives(u, lanes);
   for (const panel of panels) {
-    flowView.plots.push(chart(panel.host, xs, panel.lines, { ...common, ...panel, height: panel.height ?? 220 }));
+    flowView.plots.push(chart(panel.host, xs, panel.lines, { ...common, draw, ...panel, height: panel.height ?? 220 }));
   }
   if (phases) flowView.plots.push(strip(phases, lanes, link, { ...common, xs }));
   showRange();
+}
+
+// When flows that differ start and end, where that is not with the run.
+function drawLives(u, lanes) {
+  const { ctx, bbox } = u, ratio = devicePixelRatio || 1;
+  ctx.save();
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([2 * ratio, 3 * ratio]);
+  for (const lane of lanes) {
+    const life = lane.flow === lane.tracks ? lane.entry.flows[lane.index] : null;
+    for (const at of life ? [life.start, life.end] : []) {
+      const x = u.valToPos(at, "x", true);
+      const isEnd = at <= 0 || at >= flowView.link.duration;
+      if (isEnd || x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.strokeStyle = colour(lane);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+  }
+  ctx.restore();
 }
 
 // All panels show the same stretch of time.

@@ -28,6 +28,8 @@ function setUpLinks() {
   const framed = data.links.some((link) => link.entries.some((entry) => entry.role !== "contender"));
   document.getElementById("table-note").textContent = "Bold: best of the controllers. "
     + (framed ? "“limit” knows the link's future; “best window” is the constant window with the highest throughput over p95 RTT. " : "")
+    + (data.links.some((link) => link.entries.some((entry) => entry.flows.length))
+      ? "A row under another is one of its flows, with its life: from its start until all that it had to send is acknowledged, or the run ends. Its rates are over its own life; its share is its part of the sum of all flows' rates. " : "")
     + "Click a heading to sort.";
   drawTable();
   showLink(0);

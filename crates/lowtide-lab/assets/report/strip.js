@@ -1,19 +1,6 @@
 // Phases, the filter's modes, losses and retransmissions: one row a line.
 const ROW = 46;
 
-const STATES = [
-  [/conservative/i, "#c9b037"], [/startup|slowstart/i, "#e69f00"], [/probe.?rtt/i, "#2b78c2"],
-  [/gain > 1|up$/i, "#2f9e6e"], [/gain < 1|down$/i, "#c678a8"], [/refill/i, "#d9c22b"],
-  [/drain/i, "#5ab0e6"], [/recovery/i, "#d55e00"], [/compet/i, "#d55e00"],
-  [/suspend/i, "#8a63c9"], [/outage/i, "#3c3f45"], [/censored/i, "#c678a8"],
-  [/drop/i, "#d55e00"], [/step/i, "#2f9e6e"], [/skip/i, "#8a63c9"],
-];
-const CALM = "#9aa4b2";
-
-function stateColour(name) {
-  return STATES.find(([pattern]) => pattern.test(name))?.[1] ?? CALM;
-}
-
 // The state at a time in milliseconds; null before the first.
 function stateAt(track, ms) {
   let low = 0, high = track.changes.length;
@@ -44,7 +31,7 @@ function drawTrack(u, track, top, height, end) {
       [pixel, widest] = [at, width];
     }
     const name = track.states[state];
-    ctx.fillStyle = stateColour(name);
+    ctx.fillStyle = track.colours[state];
     ctx.fillRect(from, top, Math.max(width, 1), height);
     if (height >= 10 * ratio && ctx.measureText(name).width + 6 * ratio < width) {
       ctx.fillStyle = "#101214";
@@ -82,8 +69,9 @@ function strip(host, lanes, link, options) {
       ctx.textBaseline = "middle";
       ctx.textAlign = "left";
       ctx.fillText(lane.label, bbox.left + 3 * ratio, top + 7 * ratio);
-      drawTrack(u, flow.phases, top + 14 * ratio, 12 * ratio, link.duration);
-      drawTrack(u, flow.modes, top + 27 * ratio, 5 * ratio, link.duration);
+      const end = (lane.flow === lane.tracks && lane.entry.flows[lane.index]?.end) || link.duration;
+      drawTrack(u, flow.phases, top + 14 * ratio, 12 * ratio, end);
+      drawTrack(u, flow.modes, top + 27 * ratio, 5 * ratio, end);
       const marks = top + 33 * ratio, height = 9 * ratio;
       ctx.fillStyle = ctx.strokeStyle = withAlpha(theme().ink, 0.55);
       drawMarks(u, lane.counts.resent, link.bin, marks, height, (x, y, h) => ctx.fillRect(x, y + h * 0.55, ratio, h * 0.45));
@@ -110,10 +98,11 @@ function strip(host, lanes, link, options) {
   };
   host.replaceChildren(box, readout, legend);
   readout.textContent = "\u00a0";
-  const names = (get) => [...new Set(rows.flatMap(({ flow }) => get(flow).changes.map(([, s]) => get(flow).states[s])))];
-  const phases = names((f) => f.phases), modes = names((f) => f.modes).filter((m) => !phases.includes(m));
-  const key = (name) => element("span", {},
-    element("i", { style: `background:${stateColour(name)}` }), name);
+  // Of each name the colour; those of one controller in its own order.
+  const keys = (get) => new Map(rows.flatMap(({ flow }) => get(flow).states.map((name, n) => [name, get(flow).colours[n]])));
+  const inPhases = keys((f) => f.phases);
+  const phases = [...inPhases], modes = [...keys((f) => f.modes)].filter(([name]) => !inPhases.has(name));
+  const key = ([name, background]) => element("span", {}, element("i", { style: `background:${background}` }), name);
   legend.append(...phases.map(key), ...(modes.length ? ["  thin band:", ...modes.map(key)] : []),
     element("span", {}, "▼ lost"), element("span", {}, "╷ sent again"), element("span", {}, "✕ timeout"));
   const height = rows.length * ROW + 8 + TIME_AXIS;

@@ -1,5 +1,5 @@
 // Grids: any value over the fields that a scenario file varies, as lines or as a heat map.
-const sweepView = { sweep: null, metric: "", group: 0, heat: false, roles: {}, fixed: [], hidden: new Set(), log: false, plots: [] };
+const sweepView = { sweep: null, metric: "", fields: [], heat: false, roles: {}, fixed: [], hidden: new Set(), log: false, plots: [] };
 // Places along an axis that are still told apart.
 const MOST_PANELS = 24, MOST_ROWS = 400;
 
@@ -18,14 +18,44 @@ function ramp(share) {
   return { background: `rgb(${mixed})`, ink: share > 0.5 ? "#101214" : "#ffffff" };
 }
 
+// Groups of flows are a field like the others, the last one: a place in a grid is a cell and a group,
+// numbered group by group.
+function placeOf(cell, group) {
+  return cell + group * sweepView.sweep.cells.length;
+}
+
+function cellOf(place) {
+  return place % sweepView.sweep.cells.length;
+}
+
+// The field of groups, if there is one.
+function groupField() {
+  const { sweep, fields } = sweepView;
+  return fields.length > sweep.fields.length ? sweep.fields.length : null;
+}
+
+// Groups that are shown: all where they have a role, else the chosen one.
+function shownGroups() {
+  const { sweep, roles, fixed } = sweepView, own = groupField();
+  if (own === null) return [0];
+  return Object.values(roles).includes(own) ? sweep.groups.map((_, n) => n) : [fixed[own]];
+}
+
+function shownPlaces() {
+  const { sweep } = sweepView;
+  return shownGroups().flatMap((group) => sweep.cells.map((_, cell) => placeOf(cell, group)));
+}
+
 function metricOf() {
-  const { sweep, metric, group } = sweepView;
+  const { sweep, metric } = sweepView;
   const about = sweep.metrics.find((m) => m.key === metric);
-  const column = sweep.values[sweep.groups[group].prefix + metric];
   const factor = about.factor ?? 1;
-  const at = (values, n) => (values && values[n] !== null && values[n] !== undefined ? values[n] * factor : null);
-  return { label: about.label ?? about.key, better: about.better ?? 0,
-           mean: (n) => at(column?.mean, n), half: (n) => at(column?.half, n) };
+  const at = (kind) => (place) => {
+    const group = sweep.groups[Math.floor(place / sweep.cells.length)];
+    const value = sweep.values[group.prefix + metric]?.[kind][cellOf(place)];
+    return value === null || value === undefined ? null : value * factor;
+  };
+  return { label: about.label ?? about.key, better: about.better ?? 0, mean: at("mean"), half: at("half") };
 }
 
 // Half the interval with the value's own digits; empty where those do not show it.
@@ -40,19 +70,21 @@ function withInterval(metric, cell) {
   return cell === undefined ? "–" : `${shown(metric.mean(cell))} ${intervalText(metric, cell)}`.trim();
 }
 
-// Which field goes across, which are lines (or go down), which gives the panels. Controllers are
-// lines, or panels of a heat map; what has most values goes across.
+// Which field goes across, which are lines (or go down), which gives the panels. Groups of flows are
+// lines; else controllers are, or panels of a heat map; what has most values goes across.
 function chooseRoles() {
-  const { sweep } = sweepView;
+  const { sweep, fields } = sweepView, groups = groupField();
   const varied = sweep.fields.map((_, n) => n).filter((n) => sweep.fields[n].labels.length > 1);
   const own = varied.includes(sweep.controllers) ? sweep.controllers : null;
   const rest = varied.filter((n) => n !== own)
     .sort((a, b) => (sweep.fields[b].numbers !== null) - (sweep.fields[a].numbers !== null)
       || sweep.fields[b].labels.length - sweep.fields[a].labels.length || a - b);
-  const [x = null, y = null, panel = null] = own === null ? rest : rest.length > 1 ? [rest[0], rest[1], own] : [rest[0] ?? own, rest.length ? own : null];
-  sweepView.heat = own !== null && rest.length > 1;
+  const others = own === null ? rest : [...rest, own];
+  const [x = null, y = null, panel = null] = groups !== null ? [others[0], groups, own === others[0] ? others[1] : own ?? others[1]]
+    : own === null ? rest : rest.length > 1 ? [rest[0], rest[1], own] : [rest[0] ?? own, rest.length ? own : null];
+  sweepView.heat = groups === null && own !== null && rest.length > 1;
   sweepView.roles = { x, y, panel };
-  sweepView.fixed = sweep.fields.map(() => 0);
+  sweepView.fixed = fields.map((_, n) => (n === groups ? sweep.group : 0));
 }
 
 // Gives a role to a field; who had it takes what the field had.
@@ -77,7 +109,8 @@ function setUpSweeps() {
 
 function showSweep(at) {
   const sweep = data.sweeps[at];
-  Object.assign(sweepView, { sweep, metric: sweep.metrics[0]?.key ?? "", group: 0, hidden: new Set() });
+  const groups = sweep.groups.length > 1 ? [{ key: "flows", labels: sweep.groups.map((g) => g.name), numbers: null }] : [];
+  Object.assign(sweepView, { sweep, fields: [...sweep.fields, ...groups], metric: sweep.metrics[0]?.key ?? "", hidden: new Set() });
   document.getElementById("grid").value = at;
   chooseRoles();
   sweepView.log = wantsLog();
@@ -87,7 +120,7 @@ function showSweep(at) {
 // Values over several decades are told apart on a logarithmic scale only.
 function wantsLog() {
   const metric = metricOf();
-  const values = sweepView.sweep.cells.map((_, n) => metric.mean(n)).filter((v) => v !== null);
+  const values = shownPlaces().map(metric.mean).filter((v) => v !== null);
   const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), 0);
   return low > 0 && high > 30 * low;
 }
@@ -100,18 +133,12 @@ function picker(text, options, chosen, choose) {
 }
 
 function drawSweepBar() {
-  const { sweep, roles, heat } = sweepView;
+  const { sweep, roles, heat, fields } = sweepView;
   const pickers = [picker("Value", sweep.metrics.map((m) => [m.key, m.label ?? m.key]), sweepView.metric, (key) => {
     sweepView.metric = key;
     sweepView.log = wantsLog();
   })];
-  if (sweep.groups.length > 1) {
-    pickers.push(picker("of", sweep.groups.map((g, n) => [n, g.name]), sweepView.group, (n) => {
-      sweepView.group = Number(n);
-      sweepView.log = wantsLog();
-    }));
-  }
-  const names = sweep.fields.map((field, n) => [n, field.key]).filter(([n]) => sweep.fields[n].labels.length > 1);
+  const names = fields.map((field, n) => [n, field.key]).filter(([n]) => fields[n].labels.length > 1);
   const field = (text, role, optional) => picker(text, optional ? [["", "none"], ...names] : names, roles[role],
     (n) => giveRole(role, n === "" ? null : Number(n)));
   if (names.length > 1) {
@@ -119,9 +146,12 @@ function drawSweepBar() {
     if (names.length > 2) pickers.push(field("panels", "panel", true));
   }
   const used = Object.values(roles);
-  sweep.fields.forEach((f, n) => {
+  fields.forEach((f, n) => {
     if (used.includes(n) || f.labels.length < 2) return;
-    pickers.push(picker(`${f.key} =`, f.labels.map((label, at) => [at, label]), sweepView.fixed[n], (at) => { sweepView.fixed[n] = Number(at); }));
+    pickers.push(picker(n === groupField() ? "of" : `${f.key} =`, f.labels.map((label, at) => [at, label]), sweepView.fixed[n], (at) => {
+      sweepView.fixed[n] = Number(at);
+      if (n === groupField()) sweepView.log = wantsLog();
+    }));
   });
   const toggle = (text, pressed, click) => {
     const button = element("button", { type: "button", "aria-pressed": pressed }, text);
@@ -135,13 +165,13 @@ function drawSweepBar() {
 }
 
 function sweepLane(index) {
-  const field = sweepView.sweep.fields[sweepView.roles.y];
+  const field = sweepView.fields[sweepView.roles.y];
   return { index, frame: false, label: field ? field.labels[index] : sweepView.sweep.name };
 }
 
 function drawSweepLanes() {
-  const { sweep, roles, hidden, heat } = sweepView;
-  const field = sweep.fields[roles.y];
+  const { fields, roles, hidden, heat } = sweepView;
+  const field = fields[roles.y];
   document.getElementById("sweep-lanes").replaceChildren(...(heat || !field ? [] : field.labels.map((label, n) => {
     const button = element("button", { type: "button", "aria-pressed": !hidden.has(label) }, swatch(sweepLane(n)), label);
     button.onclick = () => {
@@ -161,12 +191,13 @@ function cellFinder() {
     if (roles.x !== null) at[roles.x] = x;
     if (roles.y !== null) at[roles.y] = y;
     if (roles.panel !== null) at[roles.panel] = panel;
-    return cells.get(at.join());
+    const cell = cells.get(at.slice(0, sweep.fields.length).join());
+    return cell === undefined ? undefined : placeOf(cell, at[groupField()] ?? 0);
   };
 }
 
 function labelsOf(role) {
-  const field = sweepView.sweep.fields[sweepView.roles[role]];
+  const field = sweepView.fields[sweepView.roles[role]];
   return field ? field.labels : [""];
 }
 
@@ -205,7 +236,7 @@ function drawSweep() {
 }
 
 function cellName(cell) {
-  return sweepView.sweep.fields.map((field, n) => field.labels[sweepView.sweep.cells[cell][n]]).join(", ");
+  return sweepView.sweep.fields.map((field, n) => field.labels[sweepView.sweep.cells[cellOf(cell)][n]]).join(", ");
 }
 
 // The lower end of an interval; one of values that cannot be negative ends at `least`.
@@ -233,25 +264,13 @@ function lineScale(metric, find) {
 function fieldAxis(field, places) {
   return {
     splits: () => places, filter: (u, splits) => splits, grid: { show: true, stroke: () => theme().grid, width: 1 },
-    values: (u, splits) => {
-      const order = splits.map((_, n) => n).sort((a, b) => splits[a] - splits[b]);
-      const texts = splits.map(() => "");
-      let until = -Infinity;
-      for (const n of order) {
-        const text = field.labels[n].length > 18 ? `${field.labels[n].slice(0, 17)}…` : field.labels[n];
-        const half = (text.length * 6.5) / 2, at = u.valToPos(splits[n], "x");
-        if (!(at - half > until)) continue;
-        texts[n] = text;
-        until = at + half + 6;
-      }
-      return texts;
-    },
+    values: (u, splits) => apart(u, splits, field.labels.map((label) => (label.length > 18 ? `${label.slice(0, 17)}…` : label))),
   };
 }
 
 function lineChart(host, metric, find, yRange) {
-  const { sweep, roles, hidden, log } = sweepView;
-  const field = sweep.fields[roles.x] ?? { key: "", labels: [""], numbers: null };
+  const { fields, roles, hidden, log } = sweepView;
+  const field = fields[roles.x] ?? { key: "", labels: [""], numbers: null };
   // A line joins only places that are numbers.
   const joined = field.numbers !== null;
   const given = joined ? field.numbers : field.labels.map((_, n) => n);
@@ -301,7 +320,7 @@ function lineChart(host, metric, find, yRange) {
     label: line.label, lane: line.lane, values: line.values, width: joined ? 1.5 : 0,
     text: (n) => withInterval(metric, line.cells[n]),
   })), {
-    xLabel: field.key, yLabel: metric.label, xLog, yLog: log, xRange, height: 320, draw,
+    xLabel: field.unit ? `${field.key}, ${field.unit}` : field.key, yLabel: metric.label, xLog, yLog: log, xRange, height: 320, draw,
     xAxis: fieldAxis({ labels: order.map((n) => field.labels[n]) }, xs), xText: (n) => (n === null ? "–" : field.labels[order[n]]),
     yRange: () => yRange,
   }));
@@ -309,8 +328,8 @@ function lineChart(host, metric, find, yRange) {
 
 // Share of each value between the smallest and the largest, over all panels.
 function heatScale(metric) {
-  const { sweep, log } = sweepView;
-  const values = sweep.cells.map((_, n) => metric.mean(n)).filter((v) => v !== null && (!log || v > 0));
+  const { log } = sweepView;
+  const values = shownPlaces().map(metric.mean).filter((v) => v !== null && (!log || v > 0));
   const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const to = (v) => (log ? Math.log(v) : v);
   return { low, high, share: (v) => (log && v <= 0 ? 0 : high > low ? (to(v) - to(low)) / (to(high) - to(low)) : 0.5),
@@ -329,7 +348,7 @@ function heatLegend(metric, scale) {
 }
 
 function heatMap(host, metric, find, scale) {
-  const { sweep, roles } = sweepView;
+  const { fields, roles } = sweepView;
   const across = labelsOf("x"), down = labelsOf("y");
   const finder = cellFinder(), panels = labelsOf("panel");
   // The best as shown, where not all are.
@@ -339,7 +358,7 @@ function heatMap(host, metric, find, scale) {
     if (new Set(values.map(shown)).size < 2) return null;
     return shown(metric.better > 0 ? Math.max(...values) : Math.min(...values));
   };
-  const [below, beside] = [sweep.fields[roles.y]?.key, sweep.fields[roles.x]?.key];
+  const [below, beside] = [fields[roles.y]?.key, fields[roles.x]?.key];
   const head = element("tr", {}, element("th", { scope: "col" }, ...(below ? [`${below} ↓`, element("br")] : []), `${beside} →`),
     ...across.map((label) => element("th", { scope: "col" }, label)));
   const rows = down.map((label, y) => element("tr", {}, element("th", { scope: "row" }, label), ...across.map((_, x) => {
@@ -359,14 +378,17 @@ function heatMap(host, metric, find, scale) {
 const cellOrder = { column: null, up: false };
 
 function drawCells(metric) {
-  const { sweep, group } = sweepView;
+  const { sweep } = sweepView, groups = shownGroups();
   const chosen = sweep.metrics.find((m) => m.key === sweepView.metric);
   const others = sweep.metrics.filter((m) => m !== chosen).slice(0, 5);
   const columns = [
     ...sweep.fields.map((field, n) => field.labels.length > 1 && ({ head: field.key, name: true, value: (cell) => field.numbers?.[sweep.cells[cell][n]] ?? field.labels[sweep.cells[cell][n]], text: (cell) => field.labels[sweep.cells[cell][n]] })).filter(Boolean),
-    { head: metric.label, value: metric.mean, text: (cell) => withInterval(metric, cell) },
+    ...groups.map((group) => ({
+      head: groups.length > 1 ? `${metric.label}: ${sweep.groups[group].name}` : metric.label,
+      value: (cell) => metric.mean(placeOf(cell, group)), text: (cell) => withInterval(metric, placeOf(cell, group)),
+    })).filter((column) => sweep.cells.some((_, cell) => column.value(cell) !== null)),
     ...others.map((m) => {
-      const column = sweep.values[sweep.groups[group].prefix + m.key], factor = m.factor ?? 1;
+      const column = sweep.values[sweep.groups[groups[0]].prefix + m.key], factor = m.factor ?? 1;
       const value = (cell) => (column && column.mean[cell] !== null ? column.mean[cell] * factor : null);
       return { head: m.label ?? m.key, value, text: (cell) => shown(value(cell)) };
     }).filter((column) => sweep.cells.some((_, cell) => column.value(cell) !== null)),

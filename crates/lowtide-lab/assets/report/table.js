@@ -7,6 +7,11 @@ function shortName(name) {
   return /\s/.test(name) ? name : name.split("/").pop();
 }
 
+// A value with its digits; of four thousand nobody reads tenths.
+function cellText(value, column) {
+  return value === null ? "–" : value.toFixed(Math.abs(value) < 1000 ? column.digits : 0);
+}
+
 function drawTable() {
   const several = data.links.length > 1;
   const rows = data.links.flatMap((link, at) => link.entries.map((entry) => ({ link, at, entry })));
@@ -35,7 +40,8 @@ function drawTable() {
   if (several) heads.unshift(head("link", "link", "name of the link", true));
   data.columns.forEach((c, n) => heads.push(head(n, c.head, c.title, !c.higher_is_better)));
   const body = rows.map(({ link, at, entry }) => {
-    const cells = [element("td", { className: "name" }, entry.name + roleNote[entry.role])];
+    const name = entry.name + roleNote[entry.role];
+    const cells = [element("td", { className: "name", title: name }, name)];
     if (several) {
       const open = element("button", { type: "button", className: "link", title: link.name }, shortName(link.name));
       open.onclick = () => showLink(at);
@@ -43,19 +49,38 @@ function drawTable() {
     }
     data.columns.forEach((column, n) => {
       const value = entry.cells[n];
-      const text = value === null ? "–" : value.toFixed(column.digits);
+      const text = cellText(value, column);
       const half = entry.ci95?.[n];
       const spread = half !== null && half >= 0.5 * 10 ** -column.digits
-        ? ` ±${half?.toFixed(column.digits)}` : "";
+        ? ` ±${cellText(half, column)}` : "";
       const best = isBest(link, entry, column, n, text);
       const cell = element("td", best ? { className: "best" } : {}, text);
       if (spread && entry.ci95) cell.append(element("small", {}, spread));
       cells.push(cell);
     });
-    return element("tr", { className: entry.role === "contender" ? "" : "frame" }, ...cells);
+    const row = element("tr", { className: entry.role === "contender" ? "" : "frame" }, ...cells);
+    return [row, ...flowRows(link, entry, several)];
   });
+  const spread = rows.some(({ entry }) => entry.ci95);
+  // Intervals stand below their values where all that would not fit.
+  document.getElementById("table").className = `sorted${several && spread ? " dense" : ""}`;
   document.getElementById("table").replaceChildren(
-    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
+    element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body.flat()));
+}
+
+// A row for each flow of an entry whose flows differ, under the entry's own.
+function flowRows(link, entry, several) {
+  const rows = entry.flows.map((flow, index) => {
+    const life = `${shown(flow.start)} – ${shown(flow.end)} s`;
+    const name = element("td", { className: "name" }, swatch({ entry, index, frame: false }), ` ${flow.name} `, element("small", {}, life));
+    const cells = data.columns.map((column, n) => element("td", {}, cellText(flow.cells[n], column)));
+    return element("tr", { className: "flow" }, ...(several ? [element("td", {})] : []), name, ...cells);
+  });
+  if (entry.flows_omitted) {
+    const span = data.columns.length + (several ? 2 : 1);
+    rows.push(element("tr", { className: "flow" }, element("td", { colSpan: span, className: "name" }, `and ${entry.flows_omitted} more flows`)));
+  }
+  return rows;
 }
 
 // Best among the controllers of its link, where they differ as shown.
@@ -64,6 +89,6 @@ function isBest(link, entry, column, n, text) {
   const values = link.entries.filter((e) => e.role === "contender").map((e) => e.cells[n])
     .filter((v) => v !== null);
   const best = column.higher_is_better ? Math.max(...values) : Math.min(...values);
-  const texts = values.map((v) => v.toFixed(column.digits));
-  return text === best.toFixed(column.digits) && texts.some((t) => t !== text);
+  const texts = values.map((v) => cellText(v, column));
+  return text === cellText(best, column) && texts.some((t) => t !== text);
 }

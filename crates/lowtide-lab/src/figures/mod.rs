@@ -1,5 +1,6 @@
 //! The report's plots as SVG and PNG, for papers and slides.
 
+mod grid;
 mod phases;
 pub(crate) mod plot;
 mod raster;
@@ -9,20 +10,24 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
+use lowtide_cc::units::Time;
+
+pub use self::grid::write_grid;
 use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
-use crate::curves::{cdf, fairness, rates, share_window, shares};
+use crate::curves::{cdf, fairness, rates, share_window, shares, without_outliers};
 use crate::files;
 use crate::metrics::{Metric, Metrics};
-use crate::setting::Setting;
-use crate::timeline::{Envelope, FlowBin, LinkBin, Timeline};
+use crate::setting::{Life, Setting};
+use crate::timeline::{Envelope, FlowBin, FlowTimeline, LinkBin, Timeline};
 
 /// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
 /// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `phases`, `plane`, `rtt-cdf`,
 /// `queueing-delay-cdf`, and for several flows `jain` and `shares`, each as `.svg` and `.png`.
-/// `shares` is of the first contender, `phases` of each one's first flow. What is over time is the
-/// first seed's.
+/// `shares` is of the first contender, `phases` of each one's first flow. Where there is one contender
+/// whose flows have different controllers, its flows are drawn in the place of contenders. What is over
+/// time is the first seed's.
 ///
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
@@ -37,7 +42,7 @@ pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::R
     for plot in plots(setting, comparison).map_err(drawn)? {
         write(&plot.name, plot.svg().map_err(drawn)?)?;
     }
-    let rows = strips(comparison);
+    let rows = strips(comparison, Time::ZERO + setting.duration);
     if !rows.is_empty() {
         let svg = phases::svg(&rows, setting.duration).map_err(drawn)?;
         write("phases", svg)?;
@@ -45,8 +50,31 @@ pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::R
     Ok(())
 }
 
-/// The controllers' phases, each of its first flow.
-fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
+/// The one contender whose flows have different controllers, if there is no other: its flows are then
+/// drawn in the place of contenders.
+fn mixed(comparison: &Comparison) -> Option<&Entry> {
+    let entries = comparison.entries.iter();
+    let mut contenders = entries.filter(|e| e.role == Role::Contender);
+    let first = contenders.next().filter(|e| !e.lives.is_empty());
+    first.filter(|_| contenders.next().is_none())
+}
+
+/// The controllers' phases, each of its first flow; or those of flows of different controllers.
+fn strips(comparison: &Comparison, end: Time) -> Vec<phases::Row<'_>> {
+    if let Some(entry) = mixed(comparison) {
+        let timeline = entry.timeline.iter();
+        let flows = timeline.flat_map(|t| t.flows().iter().map(|flow| (t.bin(), flow)));
+        let rows = flows.zip(&entry.lives).enumerate();
+        return rows
+            .map(|(n, ((bin, flow), life))| phases::Row {
+                label: &life.name,
+                look: Look::Controller(n),
+                flow,
+                stop: life.stop,
+                bin,
+            })
+            .collect();
+    }
     let contenders = comparison.entries.iter();
     let contenders = contenders.filter(|e| e.role == Role::Contender).enumerate();
     contenders
@@ -56,6 +84,7 @@ fn strips(comparison: &Comparison) -> Vec<phases::Row<'_>> {
                 label: &entry.name,
                 look: Look::Controller(n),
                 flow: timeline.flows().first()?,
+                stop: end,
                 bin: timeline.bin(),
             })
         })
@@ -69,27 +98,89 @@ struct Shown<'a> {
     timeline: Option<Timeline>,
 }
 
-fn plots(setting: &Setting, comparison: &Comparison) -> Result<Vec<Plot>, Box<dyn Error>> {
+/// What is drawn over time: a controller's flows together, or a flow.
+struct Curve<'a> {
+    label: &'a str,
+    look: Look,
+    timeline: &'a Timeline,
+    bins: &'a [FlowBin],
+}
+
+impl Curve<'_> {
+    fn line(&self, points: Vec<(f64, f64)>) -> Line {
+        Line {
+            label: self.label.to_string(),
+            look: self.look,
+            points,
+            low: Vec::new(),
+            dashed: false,
+        }
+    }
+
+    fn filled(&self, envelopes: &[Envelope]) -> Line {
+        let (points, low) = band(self.timeline, envelopes);
+        Line {
+            low,
+            ..self.line(points)
+        }
+    }
+}
+
+/// Each controller's curve, all its flows together; only controllers, as the limit would hide them.
+fn of_controllers<'a>(shown: &'a [Shown<'a>]) -> Vec<Curve<'a>> {
+    let controllers = shown.iter().filter(|s| s.entry.role == Role::Contender);
+    let curve = |s: &'a Shown<'a>| {
+        let timeline = s.timeline.as_ref()?;
+        Some(Curve {
+            label: &s.entry.name,
+            look: s.look,
+            timeline,
+            bins: timeline.total(),
+        })
+    };
+    controllers.filter_map(curve).collect()
+}
+
+/// Each flow's curve, where one entry's flows have different controllers.
+fn of_flows<'a>(comparison: &'a Comparison, timeline: &'a Timeline) -> Option<Vec<Curve<'a>>> {
+    let lives = &mixed(comparison)?.lives;
+    let flows = timeline.flows().iter().zip(lives).enumerate();
+    let curve = |(n, (flow, life)): (usize, (&'a FlowTimeline, &'a Life))| Curve {
+        label: &life.name,
+        look: Look::Controller(n),
+        timeline,
+        bins: &flow.bins,
+    };
+    Some(flows.map(curve).collect())
+}
+
+fn shown(comparison: &Comparison) -> Vec<Shown<'_>> {
     let mut controllers = 0;
-    let shown: Vec<Shown<'_>> = comparison
+    let look = |role| match role {
+        Role::Contender => {
+            controllers += 1;
+            Look::Controller(controllers - 1)
+        }
+        Role::Limit | Role::Floor => Look::Frame,
+    };
+    let looks: Vec<Look> = comparison
         .entries
         .iter()
-        .map(|entry| {
-            let look = if entry.role == Role::Contender {
-                controllers += 1;
-                Look::Controller(controllers - 1)
-            } else {
-                Look::Frame
-            };
-            let timeline = entry.timeline.as_ref();
-            let timeline = timeline.map(fitted);
-            Shown {
-                entry,
-                look,
-                timeline,
-            }
-        })
+        .map(|e| e.role)
+        .map(look)
         .collect();
+    let entries = comparison.entries.iter().zip(looks);
+    entries
+        .map(|(entry, look)| Shown {
+            entry,
+            look,
+            timeline: entry.timeline.as_ref().map(fitted),
+        })
+        .collect()
+}
+
+fn plots(setting: &Setting, comparison: &Comparison) -> Result<Vec<Plot>, Box<dyn Error>> {
+    let shown = shown(comparison);
     let mut plots = vec![
         plane(comparison, &shown),
         distribution("rtt-cdf", "RTT, ms", &shown, |e| cdf(&e.rtt, BINS)),
@@ -97,74 +188,65 @@ fn plots(setting: &Setting, comparison: &Comparison) -> Result<Vec<Plot>, Box<dy
             cdf(&e.queueing, BINS)
         }),
     ];
-    // Over time only the controllers: the limit would hide them.
-    let timed: Vec<(&Shown<'_>, &Timeline)> = shown
-        .iter()
-        .filter(|s| s.entry.role == Role::Contender)
-        .filter_map(|s| Some((s, s.timeline.as_ref()?)))
-        .collect();
-    if let Some((_, first)) = timed.first() {
-        let link = setting.link.link(setting.duration, setting.seeds.first)?;
-        let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), setting.duration);
-        rate.area = shade(&link, first);
-        rate.lines = timed
-            .iter()
-            .map(|(s, t)| {
-                let values = rates(t.total(), t.bin(), |b: &FlowBin| b.delivered);
-                line(s, at_bins(t.bin(), values))
-            })
-            .collect();
-        plots.push(rate);
-        let flow = |get: fn(&FlowBin) -> Envelope| {
-            move |t: &Timeline| t.total().iter().map(get).collect::<Vec<Envelope>>()
-        };
-        let link_bin = |get: fn(&LinkBin) -> Envelope| {
-            move |t: &Timeline| t.link().iter().map(get).collect::<Vec<Envelope>>()
-        };
-        let filled = |name, axis, get: &dyn Fn(&Timeline) -> Vec<Envelope>| {
-            let mut plot = over_time(name, axis, setting.duration);
-            plot.lines = timed.iter().map(|(s, t)| filled(s, t, &get(t))).collect();
-            plot
-        };
-        plots.push(filled("rtt", Axis::log("RTT, ms"), &flow(|b| b.rtt)));
-        let axis = Axis::linear("queueing delay, ms");
-        plots.push(filled("queueing-delay", axis, &link_bin(|b| b.sojourn)));
-        let axis = Axis::linear("queue, kB");
-        plots.push(filled("queue", axis, &link_bin(|b| b.queue)));
-        let axis = Axis::linear("in flight, dashed: cwnd, kB");
-        let mut window = filled("window", axis, &flow(|b| b.inflight));
-        window.lines.extend(timed.iter().map(|(s, t)| {
-            let cwnd: Vec<Envelope> = t.total().iter().map(|b| b.cwnd).collect();
-            Line {
-                dashed: true,
-                ..line(s, band(t, &cwnd).0)
-            }
-        }));
-        plots.push(window);
+    let together = of_controllers(&shown);
+    if let Some(first) = together.first() {
+        plots.extend(plots_over_time(setting, comparison, &together, first)?);
         if setting.flow_count() > 1 {
-            plots.push(jain(setting, &timed));
-            plots.push(stacked(setting, first));
+            plots.push(jain(setting, &together));
+            let entry = shown.iter().find(|s| s.entry.name == first.label);
+            let lives = entry.map_or(&[][..], |s| &s.entry.lives);
+            plots.push(stacked(setting, first, lives));
         }
     }
     Ok(plots)
 }
 
-fn line(shown: &Shown<'_>, points: Vec<(f64, f64)>) -> Line {
-    Line {
-        label: shown.entry.name.clone(),
-        look: shown.look,
-        points,
-        low: Vec::new(),
-        dashed: false,
-    }
-}
-
-fn filled(shown: &Shown<'_>, timeline: &Timeline, envelopes: &[Envelope]) -> Line {
-    let (points, low) = band(timeline, envelopes);
-    Line {
-        low,
-        ..line(shown, points)
-    }
+/// What a flow and what the link did; `together`: the contenders, each with all its flows.
+fn plots_over_time(
+    setting: &Setting,
+    comparison: &Comparison,
+    together: &[Curve<'_>],
+    first: &Curve<'_>,
+) -> Result<Vec<Plot>, Box<dyn Error>> {
+    let single = of_flows(comparison, first.timeline);
+    let curves = single.as_deref().unwrap_or(together);
+    let link = setting.link.link(setting.duration, setting.seeds.first)?;
+    let mut rate = over_time("rate", Axis::linear("rate, Mbit/s"), setting.duration);
+    rate.area = shade(&link, first.timeline);
+    let delivered = |c: &Curve<'_>| {
+        let bin = c.timeline.bin();
+        c.line(at_bins(bin, rates(c.bins, bin, |b: &FlowBin| b.delivered)))
+    };
+    rate.lines = curves.iter().map(delivered).collect();
+    let of_flow = |name, axis, get: fn(&FlowBin) -> Envelope| {
+        let mut plot = over_time(name, axis, setting.duration);
+        let envelopes = |c: &Curve<'_>| c.bins.iter().map(get).collect::<Vec<Envelope>>();
+        plot.lines = curves.iter().map(|c| c.filled(&envelopes(c))).collect();
+        plot
+    };
+    let of_link = |name, axis, get: fn(&LinkBin) -> Envelope| {
+        let mut plot = over_time(name, axis, setting.duration);
+        let bins = |c: &Curve<'_>| c.timeline.link().iter().map(get).collect::<Vec<Envelope>>();
+        plot.lines = together.iter().map(|c| c.filled(&bins(c))).collect();
+        plot
+    };
+    let axis = Axis::linear("in flight, dashed: cwnd, kB");
+    let mut window = of_flow("window", axis, |b| b.inflight);
+    window.lines.extend(curves.iter().map(|c| {
+        let cwnd: Vec<Envelope> = c.bins.iter().map(|b| b.cwnd).collect();
+        Line {
+            dashed: true,
+            ..c.line(band(c.timeline, &cwnd).0)
+        }
+    }));
+    let delay = Axis::linear("queueing delay, ms");
+    Ok(vec![
+        rate,
+        of_flow("rtt", Axis::log("RTT, ms"), |b| b.rtt),
+        of_link("queueing-delay", delay, |b| b.sojourn),
+        of_link("queue", Axis::linear("queue, kB"), |b| b.queue),
+        window,
+    ])
 }
 
 /// What the plane shows across and up.
@@ -175,36 +257,50 @@ fn title_of(key: &str) -> String {
     Metric::of_key(key).map_or_else(String::new, Metric::title)
 }
 
-/// Throughput against delay: mean and 95 % interval of the seeds, and the constant windows.
+/// Throughput against delay: mean and 95 % interval of the seeds, and the constant windows. Of flows
+/// of different controllers each has a mark, and all together a grey one.
 fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
-    let mut plot = Plot::new(
-        "plane",
-        Axis::log(&title_of(DELAY)),
-        Axis::linear(&title_of(THROUGHPUT)),
-    );
     let place = |m: &Metrics| (m[DELAY], m[THROUGHPUT]);
     let windows = comparison.windows.iter().map(|(_, m)| place(m));
-    plot.lines = vec![Line {
+    let curve = Line {
         label: "constant windows".to_string(),
         look: Look::Frame,
         points: windows.filter(|p| p.0.is_finite()).collect(),
         low: Vec::new(),
         dashed: false,
-    }];
-    plot.marks = shown
-        .iter()
-        .filter(|s| s.entry.role != Role::Floor && s.entry.mean[DELAY].is_finite())
-        .map(|s| Mark {
-            label: s.entry.name.clone(),
-            look: s.look,
-            at: place(&s.entry.mean),
-            spread: s.entry.ci95.as_ref().map_or((0.0, 0.0), |ci| {
-                let (x, y) = place(ci);
-                // An interval must stay on a logarithmic axis.
-                (x.min(s.entry.mean[DELAY] * 0.9), y)
-            }),
-        })
-        .collect();
+    };
+    let mixed = mixed(comparison);
+    let flows = mixed.into_iter().flat_map(|e| e.lives.iter().zip(&e.flows));
+    let flows = flows.enumerate().map(|(n, (life, m))| Mark {
+        label: life.name.clone(),
+        look: Look::Controller(n),
+        at: place(m),
+        spread: (0.0, 0.0),
+    });
+    let entries = shown.iter().filter(|s| s.entry.role != Role::Floor);
+    let entries = entries.map(|s| Mark {
+        label: s.entry.name.clone(),
+        look: if mixed.is_some() { Look::Frame } else { s.look },
+        at: place(&s.entry.mean),
+        spread: s.entry.ci95.as_ref().map_or((0.0, 0.0), |ci| {
+            let (x, y) = place(ci);
+            // An interval must stay on a logarithmic axis.
+            (x.min(s.entry.mean[DELAY] * 0.9), y)
+        }),
+    });
+    let mut marks: Vec<Mark> = entries.chain(flows).collect();
+    marks.retain(|mark| mark.at.0.is_finite());
+    let broken_at = without_outliers(marks.iter().map(|mark| mark.at.0));
+    for mark in &mut marks {
+        if broken_at.is_some_and(|at| mark.at.0 > at) {
+            mark.label = format!("{} ({:.0} ms)", mark.label, mark.at.0);
+        }
+    }
+    let x = Axis::log(&title_of(DELAY)).broken_at(broken_at);
+    let mut plot = Plot::new("plane", x, Axis::linear(&title_of(THROUGHPUT)));
+    plot.lines
+        .extend(Some(curve).filter(|c| !c.points.is_empty()));
+    plot.marks = marks;
     plot
 }
 
@@ -221,39 +317,49 @@ fn distribution(
         .map(|s| {
             // Below a tenth of a millisecond there is nothing to tell apart.
             let points = get(s.entry).into_iter().filter(|p| p.0 >= 0.1).collect();
-            line(s, points)
+            Line {
+                label: s.entry.name.clone(),
+                look: s.look,
+                points,
+                low: Vec::new(),
+                dashed: false,
+            }
         })
         .collect();
     plot
 }
 
-fn jain(setting: &Setting, timed: &[(&Shown<'_>, &Timeline)]) -> Plot {
+fn jain(setting: &Setting, curves: &[Curve<'_>]) -> Plot {
     let y = Axis::linear("Jain's index").within(0.0, 1.05);
     let mut plot = over_time("jain", y, setting.duration);
-    plot.lines = timed
+    plot.lines = curves
         .iter()
-        .map(|(s, t)| {
-            let window = share_window(t.bin());
-            let of_flows: Vec<Vec<f64>> = t.flows().iter().map(|f| shares(f, t.bin())).collect();
-            let values = fairness(t.flows(), &of_flows, window);
-            line(s, at_bins(window, values.map(|j| j.unwrap_or(f64::NAN))))
+        .map(|c| {
+            let (flows, bin) = (c.timeline.flows(), c.timeline.bin());
+            let window = share_window(bin);
+            let of_flows: Vec<Vec<f64>> = flows.iter().map(|f| shares(f, bin)).collect();
+            let values = fairness(flows, &of_flows, window);
+            c.line(at_bins(window, values.map(|j| j.unwrap_or(f64::NAN))))
         })
         .collect();
     plot
 }
 
 /// The rates of the flows of one run, each on top of those before it.
-fn stacked(setting: &Setting, timeline: &Timeline) -> Plot {
+fn stacked(setting: &Setting, of: &Curve<'_>, lives: &[Life]) -> Plot {
     let y = Axis::linear("rates on top of each other, Mbit/s");
     let mut plot = over_time("shares", y, setting.duration);
-    let window = share_window(timeline.bin());
+    plot.title = format!("the flows of {}", of.label);
+    let bin = of.timeline.bin();
+    let window = share_window(bin);
     let mut below: Vec<f64> = Vec::new();
-    for (n, flow) in timeline.flows().iter().enumerate() {
-        let own = shares(flow, timeline.bin());
+    for (n, flow) in of.timeline.flows().iter().enumerate() {
+        let own = shares(flow, bin);
         below.resize(own.len(), 0.0);
         let above: Vec<f64> = below.iter().zip(&own).map(|(a, b)| a + b).collect();
+        let name = lives.get(n).map(|life| life.name.clone());
         plot.lines.push(Line {
-            label: format!("flow {}", n + 1),
+            label: name.unwrap_or_else(|| format!("flow {}", n + 1)),
             look: Look::Controller(n),
             points: at_bins(window, above.iter().copied()),
             low: below,

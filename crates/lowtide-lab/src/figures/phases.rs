@@ -8,7 +8,8 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::plot::{LEGEND, Look, SIZE, draw_name};
-use crate::timeline::{FlowTimeline, Track};
+use crate::colours;
+use crate::timeline::{FlowTimeline, Shown, Track};
 
 /// Height of one controller's row, of its band of phases, and of its band of filter modes.
 const ROW: i32 = 34;
@@ -22,35 +23,11 @@ const TOP: i32 = 14;
 const AXIS: i32 = 44;
 const NAMES: i32 = 20;
 
-/// Part of a state's name and its colour, as in the report (`assets/report/strip.js`); the first
-/// that fits.
-const STATES: &[(&str, RGBColor)] = &[
-    ("conservative", RGBColor(0xc9, 0xb0, 0x37)),
-    ("startup", RGBColor(0xe6, 0x9f, 0x00)),
-    ("slowstart", RGBColor(0xe6, 0x9f, 0x00)),
-    ("probertt", RGBColor(0x2b, 0x78, 0xc2)),
-    ("gain > 1", RGBColor(0x2f, 0x9e, 0x6e)),
-    ("up", RGBColor(0x2f, 0x9e, 0x6e)),
-    ("gain < 1", RGBColor(0xc6, 0x78, 0xa8)),
-    ("down", RGBColor(0xc6, 0x78, 0xa8)),
-    ("refill", RGBColor(0xd9, 0xc2, 0x2b)),
-    ("drain", RGBColor(0x5a, 0xb0, 0xe6)),
-    ("recovery", RGBColor(0xd5, 0x5e, 0x00)),
-    ("compet", RGBColor(0xd5, 0x5e, 0x00)),
-    ("suspend", RGBColor(0x8a, 0x63, 0xc9)),
-    ("outage", RGBColor(0x3c, 0x3f, 0x45)),
-    ("censored", RGBColor(0xc6, 0x78, 0xa8)),
-    ("drop", RGBColor(0xd5, 0x5e, 0x00)),
-    ("step", RGBColor(0x2f, 0x9e, 0x6e)),
-    ("skip", RGBColor(0x8a, 0x63, 0xc9)),
-];
-const CALM: RGBColor = RGBColor(0x9a, 0xa4, 0xb2);
 const LOST: RGBColor = RGBColor(0xd9, 0x48, 0x0f);
 
-fn colour(state: &str) -> RGBColor {
-    let name = state.to_lowercase();
-    let found = STATES.iter().find(|(part, _)| name.contains(part));
-    found.map_or(CALM, |(_, colour)| *colour)
+fn colour(state: &Shown) -> RGBColor {
+    let [red, green, blue] = colours::of_state(state.kind);
+    RGBColor(red, green, blue)
 }
 
 /// One controller's row: of its first flow.
@@ -58,6 +35,8 @@ pub(super) struct Row<'a> {
     pub(super) label: &'a str,
     pub(super) look: Look,
     pub(super) flow: &'a FlowTimeline,
+    /// When it stops at the latest.
+    pub(super) stop: Time,
     pub(super) bin: Duration,
 }
 
@@ -89,14 +68,13 @@ pub(super) fn svg(rows: &[Row<'_>], duration: Duration) -> Result<String, Box<dy
     Ok(text)
 }
 
-/// Every state that is shown, in the order of its first appearance.
-fn states(rows: &[Row<'_>]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+/// Every state that is shown: those of one controller in its own order, the first one's first.
+fn states<'a>(rows: &[Row<'a>]) -> Vec<&'a Shown> {
+    let mut found: Vec<&Shown> = Vec::new();
     let tracks = rows.iter().flat_map(|r| [&r.flow.phases, &r.flow.modes]);
-    for (track, state) in tracks.flat_map(|t| t.changes().iter().map(move |c| (t, c.1))) {
-        let name = &track.states()[usize::from(state)];
-        if !found.contains(name) {
-            found.push(name.clone());
+    for state in tracks.flat_map(Track::entered) {
+        if !found.contains(&state) {
+            found.push(state);
         }
     }
     found
@@ -107,18 +85,18 @@ fn width_of(name: &str) -> i32 {
     28 + 7 * name.chars().count() as i32
 }
 
-fn lines_of_names(states: &[String]) -> Vec<Vec<&str>> {
+fn lines_of_names<'a>(states: &[&'a Shown]) -> Vec<Vec<&'a Shown>> {
     let room = SIZE.0 as i32 - LEFT - RIGHT;
-    let mut lines: Vec<Vec<&str>> = Vec::new();
+    let mut lines: Vec<Vec<&Shown>> = Vec::new();
     let mut used = room;
-    for name in states {
-        used += width_of(name);
+    for state in states {
+        used += width_of(&state.name);
         if used > room || lines.is_empty() {
             lines.push(Vec::new());
-            used = width_of(name);
+            used = width_of(&state.name);
         }
         if let Some(line) = lines.last_mut() {
-            line.push(name);
+            line.push(state);
         }
     }
     lines
@@ -142,8 +120,9 @@ impl Strip<'_, '_> {
     }
 
     fn row(&self, row: &Row<'_>, top: i32) -> Result<(), Box<dyn Error>> {
-        self.track(&row.flow.phases, top, PHASES)?;
-        self.track(&row.flow.modes, top + PHASES + 1, MODES)?;
+        let end = row.flow.end.unwrap_or(row.stop);
+        self.track(&row.flow.phases, end, top, PHASES)?;
+        self.track(&row.flow.modes, end, top + PHASES + 1, MODES)?;
         let marks = top + PHASES + MODES + 3;
         let middle = |n: usize| (n as f64 + 0.5) * row.bin.as_secs_f64();
         let mut last = i32::MIN;
@@ -165,13 +144,9 @@ impl Strip<'_, '_> {
         Ok(())
     }
 
-    fn track(&self, track: &Track, top: i32, height: i32) -> Result<(), Box<dyn Error>> {
+    fn track(&self, track: &Track, end: Time, top: i32, height: i32) -> Result<(), Box<dyn Error>> {
         let changes = track.changes();
-        let end = |n: usize| {
-            changes
-                .get(n + 1)
-                .map_or(Time::ZERO + self.duration, |c| c.0)
-        };
+        let end = |n: usize| changes.get(n + 1).map_or(end, |c| c.0);
         let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
         for (n, (start, state)) in changes.iter().enumerate() {
             let from = self.place(seconds(*start));
@@ -218,15 +193,15 @@ impl Strip<'_, '_> {
         Ok(())
     }
 
-    fn names(&self, names: &[&str], top: i32) -> Result<(), Box<dyn Error>> {
+    fn names(&self, states: &[&Shown], top: i32) -> Result<(), Box<dyn Error>> {
         let mut x = LEFT;
-        for name in names {
+        for state in states {
             let corners = [(x, top), (x + 12, top + 12)];
             self.area
-                .draw(&Rectangle::new(corners, colour(name).filled()))?;
-            let text = Text::new((*name).to_string(), (x + 17, top - 1), ("sans-serif", 12));
+                .draw(&Rectangle::new(corners, colour(state).filled()))?;
+            let text = Text::new(state.name.clone(), (x + 17, top - 1), ("sans-serif", 12));
             self.area.draw(&text)?;
-            x += width_of(name);
+            x += width_of(&state.name);
         }
         Ok(())
     }

@@ -56,9 +56,14 @@ pub(crate) struct Axis {
     pub(crate) log: bool,
     /// Ends that are given, not taken from the values.
     pub(crate) range: Option<(f64, f64)>,
+    /// Where it is broken: what lies beyond stands in a strip at its end.
+    pub(crate) broken_at: Option<f64>,
     /// What stands at 0, 1, 2, … in the place of numbers.
     pub(crate) names: Vec<String>,
 }
+
+/// The strip of what lies beyond a broken axis, as a share of what lies before.
+const STRIP: f64 = 0.12;
 
 impl Axis {
     pub(crate) fn linear(label: &str) -> Self {
@@ -66,6 +71,7 @@ impl Axis {
             label: label.to_string(),
             log: false,
             range: None,
+            broken_at: None,
             names: Vec::new(),
         }
     }
@@ -97,6 +103,25 @@ impl Axis {
         }
     }
 
+    pub(crate) fn broken_at(self, at: Option<f64>) -> Self {
+        Self {
+            broken_at: at,
+            ..self
+        }
+    }
+
+    /// What stands beside it.
+    fn title(&self) -> String {
+        match (self.log, self.label.is_empty()) {
+            (true, false) => format!("{} (logarithmic)", self.label),
+            _ => self.label.clone(),
+        }
+    }
+
+    fn is_beyond(&self, value: f64) -> bool {
+        self.broken_at.is_some_and(|at| value > at)
+    }
+
     /// Where a value lies on the paper's scale.
     fn place(&self, value: f64) -> f64 {
         if self.log {
@@ -107,7 +132,8 @@ impl Axis {
     }
 
     fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
-        let seen = values.filter(|v| v.is_finite() && (!self.log || *v > 0.0));
+        let has_place = |v: &f64| v.is_finite() && (!self.log || *v > 0.0);
+        let seen = values.filter(|v| has_place(v) && !self.is_beyond(*v));
         let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
             (low.min(v), high.max(v))
         });
@@ -124,7 +150,15 @@ impl Axis {
                 },
             ),
         };
-        (self.place(low), self.place(high))
+        let (low, high) = (self.place(low), self.place(high));
+        let strip = self.broken_at.map_or(0.0, |_| (high - low) * STRIP);
+        (low, high + strip)
+    }
+
+    /// Where the strip of what lies beyond begins, and its middle, on the paper's scale.
+    fn strip(&self, (low, high): (f64, f64)) -> (f64, f64) {
+        let width = (high - low) * STRIP / (1.0 + STRIP);
+        (high - width, high - width / 2.0)
     }
 
     /// Where ticks stand, on the paper's scale.
@@ -132,27 +166,24 @@ impl Axis {
         if !self.names.is_empty() {
             return (0..self.names.len()).map(|n| n as f64).collect();
         }
-        let steps: Vec<f64> = if !self.log {
-            let rough = (high - low) / 6.0;
-            let decade = 10_f64.powf(rough.log10().floor());
-            let step = [1.0, 2.0, 5.0, 10.0]
-                .map(|n| n * decade)
-                .into_iter()
-                .find(|step| *step >= rough)
-                .unwrap_or(rough);
-            let first = (low / step).ceil() as i64;
-            let last = (high / step).floor() as i64;
-            return (first..=last).map(|n| n as f64 * step).collect();
-        } else if high - low > 1.7 {
-            vec![1.0]
-        } else if high - low > 0.6 {
-            vec![1.0, 2.0, 5.0]
-        } else {
-            vec![1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+        let end = match self.broken_at {
+            Some(_) => self.strip((low, high)).0,
+            None => high,
+        };
+        let steps: &[f64] = match end - low {
+            _ if !self.log => return even(low, end),
+            // So little of a decade is nearly linear.
+            decades if decades < 0.35 => {
+                let (low, end) = (10_f64.powf(low), 10_f64.powf(end));
+                return even(low, end).into_iter().map(f64::log10).collect();
+            }
+            decades if decades < 1.2 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+            decades if decades <= 4.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
         };
         (low.floor() as i32..=high.ceil() as i32)
             .flat_map(|decade| steps.iter().map(move |s| s.log10() + f64::from(decade)))
-            .filter(|at| (low..=high).contains(at))
+            .filter(|at| (low..=end).contains(at))
             .collect()
     }
 
@@ -165,6 +196,20 @@ impl Axis {
         // Minus zero is zero.
         format!("{}", digits + 0.0)
     }
+}
+
+/// Multiples of 1, 2 or 5 at even distances, about six.
+fn even(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 6.0;
+    let decade = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|n| n * decade)
+        .into_iter()
+        .find(|step| *step >= rough)
+        .unwrap_or(rough);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last).map(|n| n as f64 * step).collect()
 }
 
 /// An axis as the drawing library wants it: linear, with given ticks.
@@ -316,8 +361,8 @@ impl Plot {
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(RGBColor(0xe4, 0xe6, 0xea))
-            .x_desc(&self.x.label)
-            .y_desc(&self.y.label)
+            .x_desc(self.x.title())
+            .y_desc(self.y.title())
             .x_label_formatter(&|v| self.x.tick_label(*v))
             .y_label_formatter(&|v| self.y.tick_label(*v))
             .draw()?;
@@ -334,8 +379,14 @@ impl Plot {
         for series in &self.series {
             self.draw_series(&mut chart, series, y_ends.0)?;
         }
+        if self.x.broken_at.is_some() {
+            let from = self.x.strip(x_ends).0;
+            let line = BLACK.mix(0.5).stroke_width(1);
+            let ends = [(from, y_ends.0), (from, y_ends.1)];
+            chart.draw_series(DashedLineSeries::new(ends, 3, 3, line))?;
+        }
         for mark in &self.marks {
-            self.draw_mark(&mut chart, mark)?;
+            self.draw_mark(&mut chart, mark, x_ends)?;
         }
         Ok(())
     }
@@ -359,7 +410,7 @@ impl Plot {
         let seen: Vec<(f64, f64)> = line
             .points
             .iter()
-            .filter(|p| p.1.is_finite())
+            .filter(|p| p.1.is_finite() && !self.x.is_beyond(p.0))
             .map(|p| self.place(*p))
             .collect();
         let style = colour.stroke_width(1);
@@ -403,9 +454,19 @@ impl Plot {
         Ok(())
     }
 
-    fn draw_mark(&self, chart: &mut Chart<'_, '_>, mark: &Mark) -> Result<(), Box<dyn Error>> {
+    fn draw_mark(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        mark: &Mark,
+        x_ends: (f64, f64),
+    ) -> Result<(), Box<dyn Error>> {
         let (x, y) = mark.at;
         let style = mark.look.colour().stroke_width(1);
+        if self.x.is_beyond(x) {
+            let at = EmptyElement::at((self.x.strip(x_ends).1, self.y.place(y)));
+            chart.draw_series([at + shape((0, 0), mark.look, 6)])?;
+            return Ok(());
+        }
         let (dx, dy) = mark.spread;
         let bars = [[(x - dx, y), (x + dx, y)], [(x, y - dy), (x, y + dy)]];
         let bars = bars.map(|bar| bar.map(|end| self.place(end)));
@@ -547,6 +608,46 @@ mod tests {
             "{svg}"
         );
         assert_eq!(plot.x.ticks(plot.x.ends([].into_iter())), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_says_so_and_has_ticks_whatever_it_spans() {
+        let spans = [
+            (40.0, 44.0),
+            (40.0, 90.0),
+            (40.0, 700.0),
+            (40.0, 4e4),
+            (0.1, 9e4),
+        ];
+        for (low, high) in spans {
+            let axis = Axis::log("RTT, ms");
+            let ticks = axis.ticks((f64::log10(low), f64::log10(high))).len();
+            assert!((3..=14).contains(&ticks), "{ticks} from {low} to {high}");
+            assert_eq!(axis.title(), "RTT, ms (logarithmic)");
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_a_broken_axis_stands_at_its_end_and_squeezes_nothing() {
+        let mark = |label: &str, x| Mark {
+            label: label.to_string(),
+            look: Look::Controller(0),
+            at: (x, 5.0),
+            spread: (0.0, 0.0),
+        };
+        let axis = Axis::log("ms").broken_at(Some(400.0));
+        let mut plot = Plot::new("plane", axis, Axis::linear("Mbit/s"));
+        plot.marks = vec![mark("near", 40.0), mark("far", 400.0), mark("out", 15e3)];
+        let svg = plot.svg().unwrap();
+        assert!(
+            svg.contains("\n200\n") && !svg.contains("\n1000\n"),
+            "{svg}"
+        );
+        let circles = svg.split("<circle cx=\"").skip(1);
+        let at = circles.filter_map(|c| c.split('"').next()?.parse().ok());
+        // The first three are the legend's.
+        let at: Vec<i32> = at.skip(3).collect();
+        assert!(at[1] - at[0] > 500 && at[2] > at[1], "{at:?}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::metrics::{Better, Metric, Metrics, Table};
+use super::Run;
+use crate::metrics::{Better, Metric, Metrics, Table, split_group};
 
 /// A column.
 #[derive(Clone, Debug, Serialize)]
@@ -24,8 +25,9 @@ impl Column {
     }
 }
 
-/// The columns; the index of fairness only where there are several flows.
-pub(super) fn columns(several_flows: bool) -> Vec<Column> {
+/// The columns: those of the metrics that were asked for first. Share and index of fairness only where
+/// there are flows to share.
+pub(super) fn columns(runs: &[Run<'_>], asked: &[String]) -> Vec<Column> {
     let column = |metric: &'static Metric| Column {
         head: metric.head,
         title: metric.title(),
@@ -33,6 +35,17 @@ pub(super) fn columns(several_flows: bool) -> Vec<Column> {
         higher_is_better: metric.better == Better::More,
         metric,
     };
-    let metrics = Table::Report.columns(several_flows);
+    let several = runs.iter().any(|run| run.setting.flow_count() > 1);
+    let mut entries = runs.iter().flat_map(|run| &run.comparison.entries);
+    let is_mixed = entries.any(|entry| !entry.lives.is_empty());
+    let asked = asked.iter().map(|name| split_group(name).1);
+    let share = is_mixed.then_some("share");
+    let usual = Table::Report.columns(several).into_iter().map(|m| m.key);
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    for metric in asked.chain(share).chain(usual).filter_map(Metric::of_key) {
+        if metrics.iter().all(|known| known.key != metric.key) {
+            metrics.push(metric);
+        }
+    }
     metrics.into_iter().map(column).collect()
 }

@@ -1,6 +1,6 @@
 //! What the report's page plots, as it reads it.
 
-use lowtide_cc::units::{Bytes, Duration};
+use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
@@ -9,11 +9,14 @@ use super::papers::PaperResult;
 use super::series::{Band, Counts, Series};
 use super::sweep::Sweep;
 use super::{Report, Run};
+use crate::colours;
 use crate::compare::{Comparison, Entry, Role};
-use crate::curves::{RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short};
+use crate::curves::{
+    RATE_WINDOW, capacity, cdf, fairness, rates, share_window, shares, short, without_outliers,
+};
 use crate::metrics::Metrics;
-use crate::setting::Setting;
-use crate::timeline::{Envelope, FlowBin, FlowTimeline, Timeline, Track};
+use crate::setting::{Life, Setting};
+use crate::timeline::{Envelope, FlowBin, FlowTimeline, Shown, Timeline, Track};
 
 /// Values over time of one report. They take 2.7 bytes each; all that is bounded here is 3.9 MB, so
 /// that a report stays below 5 MB with whatever is lost in it.
@@ -51,6 +54,9 @@ struct LinkData<'a> {
     capacity: Option<Series>,
     entries: Vec<EntryData<'a>>,
     windows: Vec<WindowData<'a>>,
+    /// p95 RTT in ms beyond which the plane's axis is broken, as what lies there would squeeze all
+    /// else.
+    broken_at: Option<f64>,
 }
 
 /// A constant window: a point of the frontier.
@@ -72,6 +78,21 @@ struct EntryData<'a> {
     rtt: Vec<(f64, f64)>,
     queueing: Vec<(f64, f64)>,
     time: Option<TimeData>,
+    /// Each flow's own row, where their controllers differ.
+    flows: Vec<FlowRow<'a>>,
+    /// How many more there are.
+    flows_omitted: usize,
+}
+
+#[derive(Serialize)]
+struct FlowRow<'a> {
+    name: &'a str,
+    cells: Vec<f64>,
+    /// p95 RTT in ms and throughput in Mbit/s.
+    place: Option<(f64, f64)>,
+    /// Seconds.
+    start: f64,
+    end: f64,
 }
 
 #[derive(Serialize)]
@@ -116,6 +137,8 @@ struct FilterData {
 #[derive(Serialize, Default)]
 struct TrackData {
     states: Vec<String>,
+    /// Of each state.
+    colours: Vec<String>,
     /// Milliseconds, index of the state.
     changes: Vec<(u64, u8)>,
 }
@@ -135,18 +158,19 @@ impl<'a> Data<'a> {
             resolution: track_resolution(&|| timelines().flat_map(Timeline::flows)),
             points: (MAX_POINTS / (2 * entries.max(1))).min(CDF_POINTS),
         };
+        let columns = columns(runs, &report.metrics);
         Ok(Self {
             about: &report.about,
             rate_window_ms: RATE_WINDOW.as_millis_f64(),
-            columns: columns(runs.iter().any(|r| r.setting.flow_count() > 1)),
             links: runs
                 .iter()
                 .map(|run| {
                     let setting = run.setting;
                     let link = setting.link.link(setting.duration, setting.seeds.first)?;
-                    Ok(link_data(run, &link, thinning))
+                    Ok(link_data(run, &link, &columns, thinning))
                 })
                 .collect::<Result<_, LinkError>>()?,
+            columns,
             sweeps: &report.sweeps,
             papers: &report.papers,
         })
@@ -197,7 +221,7 @@ fn track_resolution<'t, I: Iterator<Item = &'t FlowTimeline>>(flows: &dyn Fn() -
     resolution
 }
 
-fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a> {
+fn link_data<'a>(run: &Run<'a>, link: &Link, shown: &[Column], thinning: Thinning) -> LinkData<'a> {
     let Run {
         setting,
         comparison,
@@ -205,8 +229,10 @@ fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a>
     let entries: Vec<EntryData<'a>> = comparison
         .entries
         .iter()
-        .map(|entry| entry_data(entry, setting.flow_count() > 1, thinning))
+        .map(|entry| entry_data(entry, shown, thinning))
         .collect();
+    let marks = comparison.entries.iter().filter(|e| e.role != Role::Floor);
+    let delays = marks.map(|e| e.mean["rtt_ms.p95"]);
     let timeline = comparison.entries.iter().find_map(|e| e.timeline.as_ref());
     let bin = timeline.map_or(Duration::ZERO, |t| t.bin() * thinning.factor as u64);
     let bins = timeline.map_or(0, |t| t.link().len().div_ceil(thinning.factor));
@@ -220,6 +246,7 @@ fn link_data<'a>(run: &Run<'a>, link: &Link, thinning: Thinning) -> LinkData<'a>
         bin: bin.as_secs_f64(),
         capacity: (!link.is_unlimited() && bins > 0)
             .then(|| Series::new(capacity(link, bin, bins).into_iter().map(Some))),
+        broken_at: without_outliers(delays).map(short),
         entries,
         windows: comparison
             .windows
@@ -258,14 +285,37 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn entry_data<'a>(entry: &'a Entry, several_flows: bool, thinning: Thinning) -> EntryData<'a> {
-    let cells = |m: &Metrics| -> Vec<f64> {
-        columns(several_flows)
-            .iter()
-            .map(|c| short(c.value(m)))
-            .collect()
+/// Flows of one entry that have a row.
+const MAX_ROWS: usize = 16;
+
+/// The flows of an entry whose controllers differ. The share is that of the sum of all goodputs.
+fn flow_rows<'a>(entry: &'a Entry, cells: impl Fn(&Metrics) -> Vec<f64>) -> Vec<FlowRow<'a>> {
+    let all: f64 = entry.flows.iter().map(|m| m["goodput_mbps"]).sum();
+    let flows = entry.lives.iter().zip(&entry.flows).enumerate();
+    let row = |(n, (life, metrics)): (usize, (&'a Life, &Metrics))| {
+        let timeline = entry.timeline.as_ref();
+        let ended = timeline.and_then(|t| t.flows().get(n)?.end);
+        let place = (metrics["rtt_ms.p95"], metrics["throughput_mbps"]);
+        let share = metrics["goodput_mbps"] / all;
+        // Alone nobody is fair.
+        let own = metrics.with("share", share).with("jain", f64::NAN);
+        let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
+        FlowRow {
+            name: &life.name,
+            cells: cells(&own),
+            place: (place.0.is_finite()).then(|| (short(place.0), short(place.1))),
+            start: short(seconds(life.start)),
+            end: short(seconds(ended.unwrap_or(life.stop))),
+        }
     };
+    flows.take(MAX_ROWS).map(row).collect()
+}
+
+fn entry_data<'a>(entry: &'a Entry, shown: &[Column], thinning: Thinning) -> EntryData<'a> {
+    let cells = |m: &Metrics| -> Vec<f64> { shown.iter().map(|c| short(c.value(m))).collect() };
     EntryData {
+        flows: flow_rows(entry, cells),
+        flows_omitted: entry.lives.len().saturating_sub(MAX_ROWS),
         name: &entry.name,
         role: role(entry.role),
         cells: cells(&entry.mean),
@@ -352,12 +402,23 @@ fn flow_data(
 fn track(track: &Track, resolution: Duration) -> TrackData {
     let mut track = track.clone();
     track.coarsen(resolution);
+    // States that it never was in take no room.
+    let names: Vec<&Shown> = track.entered().collect();
+    let place = |state: u8| {
+        let name = &track.states()[usize::from(state)];
+        names.iter().position(|n| *n == name).unwrap_or(0) as u8
+    };
+    let hex = |s: &&Shown| {
+        let [red, green, blue] = colours::of_state(s.kind);
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    };
     TrackData {
-        states: track.states().to_vec(),
+        states: names.iter().map(|s| s.name.clone()).collect(),
+        colours: names.iter().map(hex).collect(),
         changes: track
             .changes()
             .iter()
-            .map(|(time, state)| (time.as_nanos() / 1_000_000, *state))
+            .map(|(time, state)| (time.as_nanos() / 1_000_000, place(*state)))
             .collect(),
     }
 }

@@ -18,6 +18,7 @@ use askama::Template;
 use self::data::Data;
 pub use self::papers::PaperResult;
 pub use self::sweep::Sweep;
+pub(crate) use self::sweep::{Field, Group};
 use crate::compare::Comparison;
 use crate::files;
 use crate::setting::Setting;
@@ -70,6 +71,8 @@ pub struct Report<'a> {
     pub about: String,
     /// Comparisons and runs over time.
     pub runs: Vec<Run<'a>>,
+    /// Names of the metrics that the question is about: shown first.
+    pub metrics: Vec<String>,
     /// Grids.
     pub sweeps: Vec<Sweep>,
     /// Papers that were run again.

@@ -20,38 +20,42 @@ pub(super) const MAX_NUMBERS: usize = 450_000;
 pub struct Sweep {
     name: String,
     about: String,
-    fields: Vec<Field>,
-    metrics: Vec<Choice>,
-    groups: Vec<Group>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) metrics: Vec<Choice>,
+    pub(crate) groups: Vec<Group>,
+    /// The group whose values the file asks for first.
+    group: usize,
     /// The field that tells the controllers apart.
-    controllers: Option<usize>,
+    pub(crate) controllers: Option<usize>,
     /// Of each cell: the index of its label in each field.
-    cells: Vec<Vec<usize>>,
+    pub(crate) cells: Vec<Vec<usize>>,
     /// Of each cell: runs that came to their end.
     seeds: Vec<usize>,
     /// Runs that did not: cell, what went wrong.
     failed: Vec<(usize, String)>,
     /// By the value's name.
-    values: BTreeMap<String, Column>,
+    pub(crate) values: BTreeMap<String, Column>,
     /// How many values there was no room for.
     omitted: usize,
 }
 
 /// A key whose values differ, or `case`.
 #[derive(Clone, Debug, Serialize)]
-struct Field {
-    key: String,
-    labels: Vec<String>,
+pub(crate) struct Field {
+    pub(crate) key: String,
+    pub(crate) labels: Vec<String>,
     /// The labels as numbers, where all are quantities of one kind.
-    numbers: Option<Vec<f64>>,
+    pub(crate) numbers: Option<Vec<f64>>,
+    /// The unit of the numbers.
+    pub(crate) unit: Option<&'static str>,
 }
 
 /// A value that a reader can choose.
 #[derive(Clone, Debug, Serialize)]
-struct Choice {
-    key: &'static str,
-    label: String,
-    factor: f64,
+pub(crate) struct Choice {
+    pub(crate) key: &'static str,
+    pub(crate) label: String,
+    pub(crate) factor: f64,
     /// 1: more is better; −1: less; 0: neither.
     better: i8,
 }
@@ -73,17 +77,17 @@ impl Choice {
 
 /// All flows, or a group of them.
 #[derive(Clone, Debug, Serialize)]
-struct Group {
+pub(crate) struct Group {
     /// What its values' names begin with.
-    prefix: String,
-    name: String,
+    pub(crate) prefix: String,
+    pub(crate) name: String,
 }
 
 /// One value of each cell: mean over the seeds and half the width of its 95 % interval.
 #[derive(Clone, Debug, Default, Serialize)]
-struct Column {
-    mean: Vec<Option<f64>>,
-    half: Vec<Option<f64>>,
+pub(crate) struct Column {
+    pub(crate) mean: Vec<Option<f64>>,
+    pub(crate) half: Vec<Option<f64>>,
 }
 
 /// A label as a number and what kind of quantity it is. Numbers without a unit are of a kind of
@@ -115,7 +119,7 @@ fn number(label: &str) -> Option<(&'static str, f64)> {
 }
 
 /// All labels as numbers of one kind, each of them another one.
-fn numbers(labels: &[String]) -> Option<Vec<f64>> {
+fn numbers(labels: &[String]) -> Option<(Vec<f64>, Option<&'static str>)> {
     let parsed: Vec<(&str, f64)> = labels.iter().map(|l| number(l)).collect::<Option<_>>()?;
     let kind = parsed.first()?.0;
     let values: Vec<f64> = parsed.iter().map(|(_, value)| *value).collect();
@@ -123,7 +127,15 @@ fn numbers(labels: &[String]) -> Option<Vec<f64>> {
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
     let usable = sorted.len() == values.len() && parsed.iter().all(|(k, _)| *k == kind);
-    usable.then_some(values)
+    let unit = match kind {
+        "rate" => Some("Mbit/s"),
+        "time" => Some("ms"),
+        "bdp" => Some("BDP"),
+        "packets" => Some("packets"),
+        "bytes" => Some("bytes"),
+        _ => None,
+    };
+    usable.then_some((values, unit))
 }
 
 impl Sweep {
@@ -140,6 +152,7 @@ impl Sweep {
             name: file.name(),
             about: file.content.about.trim().to_string(),
             metrics: metrics(file, &names),
+            group: asked_group(file, &names),
             groups: groups(results, &names),
             controllers: controllers(results, &fields),
             cells: results.iter().map(|r| place(r, &fields)).collect(),
@@ -152,7 +165,7 @@ impl Sweep {
     }
 
     /// Whether there is anything to compare.
-    pub(super) fn is_grid(&self) -> bool {
+    pub(crate) fn is_grid(&self) -> bool {
         self.cells.len() > 1
     }
 
@@ -182,6 +195,7 @@ fn fields(results: &[CellResult]) -> Vec<Field> {
                     key: key.clone(),
                     labels: Vec::new(),
                     numbers: None,
+                    unit: None,
                 });
                 let last = fields.len() - 1;
                 &mut fields[last]
@@ -192,7 +206,10 @@ fn fields(results: &[CellResult]) -> Vec<Field> {
         }
     }
     for field in &mut fields {
-        field.numbers = numbers(&field.labels);
+        if let Some((numbers, unit)) = numbers(&field.labels) {
+            field.numbers = Some(numbers);
+            field.unit = unit;
+        }
     }
     fields
 }
@@ -259,6 +276,18 @@ fn metrics(file: &ScenarioFile, names: &BTreeSet<String>) -> Vec<Choice> {
     metrics
 }
 
+/// Where the first metric that the file asks for is a group's, or is of groups only: its place in
+/// [`groups`].
+fn asked_group(file: &ScenarioFile, names: &BTreeSet<String>) -> usize {
+    let Some(first) = file.content.metrics.first() else {
+        return 0;
+    };
+    match split_group(first).0 {
+        Some(group) => group + 1,
+        None => usize::from(!names.contains(first) && names.contains(&format!("flows.0.{first}"))),
+    }
+}
+
 /// All flows together and, where there are several, the groups.
 fn groups(results: &[CellResult], names: &BTreeSet<String>) -> Vec<Group> {
     let mut groups = vec![Group {
@@ -297,7 +326,7 @@ mod tests {
 
     #[test]
     fn quantities_of_one_kind_stand_on_a_scale() {
-        let of = |texts: &[&str]| numbers(&labels(texts));
+        let of = |texts: &[&str]| numbers(&labels(texts)).map(|(values, _)| values);
         assert_eq!(of(&["500kbit", "20mbit"]), Some(vec![0.5, 20.0]));
         assert_eq!(of(&["0.5bdp", "2bdp"]), Some(vec![0.5, 2.0]));
         assert_eq!(of(&["0s", "40ms"]), Some(vec![0.0, 40.0]));

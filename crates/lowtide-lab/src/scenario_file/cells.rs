@@ -1,5 +1,7 @@
 //! A file's cells: every case with every value of the sweep.
 
+use lowtide_cc::registry::nearest;
+
 use super::error::{FileError, Place, short};
 use super::{Case, ScenarioFile};
 use crate::contender::Contenders;
@@ -269,12 +271,7 @@ impl ScenarioFile {
         for o in overrides {
             let first = o.key.split('.').next().unwrap_or_default();
             if !SIMULATED.contains(&first) {
-                let problem = format!(
-                    "'{}' cannot be varied: keys begin with one of {}",
-                    short(o.key),
-                    SIMULATED.join(", ")
-                );
-                return Err(said_at(o, problem));
+                return Err(said_at(o, unknown(o.key)));
             }
             let path: Vec<&str> = o.key.split('.').take(MAX_KEY_PARTS + 1).collect();
             if path.len() > MAX_KEY_PARTS {
@@ -285,7 +282,7 @@ impl ScenarioFile {
             sections = table
                 .clone()
                 .try_into()
-                .map_err(|e: toml::de::Error| said_at(o, e.message().trim().replace('\n', " ")))?;
+                .map_err(|e: toml::de::Error| said_at(o, refusal(o.key, e.message())))?;
         }
         let wrong = |problem: Problem| {
             let text = problem.sentence(str::to_string);
@@ -325,6 +322,57 @@ fn error_of_varied(key: &str, problem: String) -> FileError {
 fn count_results(setting: &Setting) -> u64 {
     let of_a_run = 1 + setting.groups.len() + setting.flow_count();
     setting.seeds.count.saturating_mul(of_a_run as u64)
+}
+
+/// What is said of a key of no section.
+fn unknown(key: &str) -> String {
+    let key = short(key);
+    let meant = meant(&key).map_or_else(String::new, |key| format!("did you mean '{key}'? "));
+    let sections = SIMULATED.join(", ");
+    format!("'{key}' cannot be varied: {meant}keys begin with one of {sections}")
+}
+
+/// What the reader says of a value, with the key that may have been meant where it knows none.
+fn refusal(key: &str, message: &str) -> String {
+    let problem = message.trim().replace('\n', " ");
+    match meant(key) {
+        Some(meant) if problem.starts_with("unknown field") => {
+            format!("{problem}; did you mean '{meant}'?")
+        }
+        _ => problem,
+    }
+}
+
+/// The key that ends in the same name, or else is spelt most like this one.
+fn meant(key: &str) -> Option<String> {
+    let is_name = |part: &&str| part.parse::<usize>().is_err();
+    let plain: Vec<&str> = key.split('.').filter(is_name).collect();
+    let keys = known_keys();
+    let last = plain.last()?;
+    let same_end = keys.iter().find(|k| k.rsplit('.').next() == Some(*last));
+    let same_end = same_end.map(String::as_str);
+    let nearest = || nearest(&plain.join("."), keys.iter().map(String::as_str));
+    same_end.or_else(nearest).map(str::to_string)
+}
+
+/// Every key of the sections, as the schema has them.
+fn known_keys() -> Vec<String> {
+    type Value = serde_json::Value;
+    fn properties(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
+        let found = of.get("properties").and_then(Value::as_object);
+        found.into_iter().flatten()
+    }
+    let schema = schemars::schema_for!(Sections).to_value();
+    let mut keys = Vec::new();
+    for (section, about) in properties(&schema) {
+        let reference = about.get("$ref").or_else(|| about.pointer("/items/$ref"));
+        let path = reference.and_then(Value::as_str);
+        let path = path.and_then(|path| path.strip_prefix('#'));
+        let definition = path.and_then(|path| schema.pointer(path));
+        let names = definition.into_iter().flat_map(properties);
+        keys.extend(names.map(|(key, _)| format!("{section}.{key}")));
+    }
+    keys
 }
 
 fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override<'_>> {

@@ -65,7 +65,7 @@ static BUILT_IN: &[BuiltIn] = &[
         summary: "one bulk flow on a 4G-like link whose rate changes every 10 ms, 40 ms RTT",
         sections: || Sections {
             link: LinkSection {
-                name: Some("built-in 4G-like link, 12 Mbit/s on average".to_string()),
+                name: Some("built-in 4G-like link".to_string()),
                 model: Some("4g".to_string()),
                 ..LinkSection::default()
             },

@@ -9,9 +9,10 @@ mod quantity;
 mod resolve;
 mod sections;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::queue::QueueLimit;
@@ -124,6 +125,17 @@ impl Group {
     }
 }
 
+/// A flow's name, and when it sends at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// For people.
+    pub name: String,
+    /// Its start.
+    pub start: Time,
+    /// When it stops, or the run ends.
+    pub stop: Time,
+}
+
 /// The seeds of a setting's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
@@ -231,6 +243,61 @@ impl Setting {
             group.transport = transport;
         }
         self
+    }
+
+    /// Seeds whose links are made for the mean in a name; more take too long before anything runs.
+    const NAMED_SEEDS: usize = 100;
+
+    /// The same with the mean rate of a generated link in its name: over all seeds, or about that over
+    /// the first hundred.
+    ///
+    /// # Errors
+    /// When the link cannot be generated.
+    pub fn with_mean_in_name(mut self) -> Result<Self, LinkError> {
+        if matches!(self.link, LinkSource::Generated { .. }) {
+            let all = self.seeds.count <= Self::NAMED_SEEDS as u64;
+            let rates = self.seeds.iter().take(Self::NAMED_SEEDS).map(|seed| {
+                let link = self.link.link(self.duration, seed)?;
+                let volume = link.volume_between(Time::ZERO, Time::ZERO + self.duration);
+                Ok(Rate::from_volume(volume, self.duration).as_mbps())
+            });
+            let rates: Vec<f64> = rates.collect::<Result<_, LinkError>>()?;
+            let mean = crate::statistics::mean(&rates);
+            let about = if all { "" } else { "about " };
+            self.link_name = format!("{}, {about}{mean:.1} Mbit/s on average", self.link_name);
+        }
+        Ok(self)
+    }
+
+    /// Each flow by name, and when it is to send. Those of one group only are numbered; else a flow
+    /// has its controller's name, with a number where several have the same.
+    #[must_use]
+    pub fn lives(&self) -> Vec<Life> {
+        let end = Time::ZERO + self.duration;
+        let all = self.groups.iter().flat_map(|group| {
+            group.flows().map(move |flow| Life {
+                name: match self.groups.len() {
+                    1 => "flow".to_string(),
+                    _ => group.contender.name().to_string(),
+                },
+                start: flow.start,
+                stop: flow.stop.unwrap_or(end).min(end),
+            })
+        });
+        let mut lives: Vec<Life> = all.collect();
+        let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+        for life in &lives {
+            counts.entry(life.name.clone()).or_default().1 += 1;
+        }
+        for life in &mut lives {
+            if let Some((number, count)) = counts.get_mut(&life.name)
+                && *count > 1
+            {
+                *number += 1;
+                life.name = format!("{} {number}", life.name);
+            }
+        }
+        lives
     }
 
     /// How many flows there are.

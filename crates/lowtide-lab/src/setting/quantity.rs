@@ -85,7 +85,7 @@ quantity!(
 );
 quantity!(
     /// A probability.
-    ShareText(f64), quantity::probability, "a probability", "0.1%", "0.001"
+    ShareText(f64), quantity::probability, "a probability", "0.1%", "0"
 );
 quantity!(
     /// Bursty loss.

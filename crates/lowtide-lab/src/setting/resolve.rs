@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::AccessConfig;
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
@@ -229,7 +230,17 @@ impl Resolver {
             } else {
                 "parameters"
             };
-            wrong(key, e)
+            match e {
+                registry::Error::UnknownController { name, .. } if name.contains(',') => {
+                    let problem = format!(
+                        "'{}' is no controller: to try several, repeat --vary with one each, or \
+                         write a list under [sweep]",
+                        name.escape_debug()
+                    );
+                    wrong(key, problem)
+                }
+                e => wrong(key, e),
+            }
         })
     }
 

@@ -14,7 +14,7 @@ use lowtide_sim::{Probe, SimConfig};
 
 pub use self::bin::{FilterBin, FlowBin, LinkBin};
 pub use self::envelope::Envelope;
-pub use self::track::Track;
+pub use self::track::{Shown, Track};
 
 /// Bins of all flows of a run together.
 const BINS: u64 = 24_000;
@@ -205,18 +205,19 @@ impl Timeline {
         if let Some(bandwidth) = bandwidth {
             bin.bandwidth.take(bandwidth.as_f64() * 8.0 / 1e6);
         }
-        if let Some(filter) = &snapshot.filter {
-            bin.filter.take(filter);
-            kept.modes.set(now, filter.mode);
-        } else if let Some(signal) = controller.peer_signal() {
-            let mode = match signal {
-                PeerSignal::Regular => "regular",
-                PeerSignal::Suspend => "suspended",
-            };
-            kept.modes.set(now, mode);
+        let mode = match &snapshot.filter {
+            Some(filter) => {
+                bin.filter.take(filter);
+                Some(filter.mode)
+            }
+            None => controller.peer_signal().map(PeerSignal::name),
+        };
+        if let Some(mode) = mode {
+            kept.modes.set(now, controller.filter_modes(), mode, None);
         }
+        let gain = snapshot.pacing_gain;
         kept.phases
-            .set(now, phase(snapshot.phase, snapshot.pacing_gain));
+            .set(now, controller.phases(), snapshot.phase, gain);
     }
 }
 
@@ -233,15 +234,6 @@ fn width(length: Duration, most: u64) -> Duration {
 /// How many bins there are.
 fn count(length: Duration, bin: Duration) -> usize {
     length.as_nanos().div_ceil(bin.as_nanos()).max(1) as usize
-}
-
-/// ProbeBW is told apart by its gain.
-fn phase(name: &'static str, gain: Option<f64>) -> &'static str {
-    match (name, gain) {
-        ("ProbeBW", Some(gain)) if gain > 1.0 => "ProbeBW, gain > 1",
-        ("ProbeBW", Some(gain)) if gain < 1.0 => "ProbeBW, gain < 1",
-        _ => name,
-    }
 }
 
 impl Probe for Timeline {

@@ -1,22 +1,28 @@
+use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
+use lowtide_cc::registry::Entry;
+use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::Rate;
 use lowtide_sim::Simulation;
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
 use super::*;
-use crate::contender::Contenders;
+use crate::contender::{Contender, Contenders};
 use crate::metrics::Meter;
 use crate::setting::{LinkSource, Setting};
 
 fn run(spec: &str, flows: usize) -> (Timeline, Meter) {
+    run_by(&Contenders::default().parse(spec).unwrap(), flows)
+}
+
+fn run_by(contender: &Contender, flows: usize) -> (Timeline, Meter) {
     let link = Link::constant(Rate::from_mbps(10)).unwrap();
     let setting = Setting {
         duration: Duration::from_secs(15),
         buffer: QueueLimit::Packets(100),
         ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(std::sync::Arc::new(link)))
     };
-    let contender = Contenders::default().parse(spec).unwrap();
-    let setting = setting.with_flows(flows).run_by(&contender);
+    let setting = setting.with_flows(flows).run_by(contender);
     let config = setting.config(1).unwrap();
     let mut probes = (Timeline::new(&config), Meter::new(&config));
     Simulation::new(config).unwrap().run(&mut probes);
@@ -79,17 +85,19 @@ fn phases_modes_and_filters_are_kept() {
     ] {
         let states = flow.phases.states();
         assert!(
-            states.iter().any(|s| s == phase),
+            states.iter().any(|s| s.name == phase),
             "no {phase} in {states:?}"
         );
     }
-    assert!(flow.modes.states().iter().any(|s| s == "censored"));
+    assert!(flow.modes.states().iter().any(|s| s.name == "censored"));
     assert!(largest(&flow.bins, |b| b.filter.gain) > 0.0);
 
     // RBBR's filter is the receiver's, which the sender suspends at first.
     let (rbbr, _) = run("rbbr", 1);
     let flow = &rbbr.flows()[0];
-    assert_eq!(flow.modes.states(), ["suspended", "regular"]);
+    let changes = flow.modes.changes().iter();
+    let modes = changes.map(|(_, n)| flow.modes.states()[usize::from(*n)].name.as_str());
+    assert_eq!(modes.take(2).collect::<Vec<_>>(), ["suspended", "regular"]);
     assert!(largest(&flow.bins, |b| b.filter.measurement) > 0.0);
 }
 
@@ -103,4 +111,67 @@ fn many_flows_show_in_the_total_only() {
     // At the end the windows of twenty flows are about what path and buffer hold.
     let cwnd = largest(&timeline.total()[1000..], |b| b.cwnd);
     assert!((100.0..400.0).contains(&cwnd), "{cwnd} kB");
+}
+
+/// A controller of somebody else, with phases of its own.
+#[derive(Debug, Default)]
+struct Moody {
+    acks: u64,
+}
+
+const SAD: State = State::new("Sad", StateKind::Down);
+const MERRY: State = State::new("Merry", StateKind::Up);
+
+impl Controller for Moody {
+    fn on_packet_sent(&mut self, _sent: &PacketSent) {}
+    fn on_ack(&mut self, _ack: &AckEvent<'_>) {
+        self.acks += 1;
+    }
+    fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
+    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
+    fn on_mtu_change(&mut self, _max_datagram: Bytes) {}
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new(30_000)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        Bytes::new(3_000)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let is_merry = (self.acks / 100).is_multiple_of(2);
+        Snapshot {
+            phase: if is_merry { MERRY.name } else { SAD.name },
+            ..Snapshot::default()
+        }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        &[SAD, MERRY]
+    }
+}
+
+static MOODY: Entry = Entry {
+    name: "moody",
+    summary: "",
+    source: "",
+    parameters: &[],
+    make: |_, _| Box::new(Moody::default()),
+    receiver: None,
+};
+
+#[test]
+fn a_controller_of_somebody_else_shows_its_phases_in_its_order_and_colours() {
+    let contenders = Contenders::default().with(&MOODY).unwrap();
+    let (timeline, _) = run_by(&contenders.parse("moody").unwrap(), 1);
+    let phases = &timeline.flows()[0].phases;
+    assert!(phases.changes().len() > 10);
+    let shown = phases.entered().map(|s| (s.name.as_str(), s.kind));
+    let expected = [("Sad", StateKind::Down), ("Merry", StateKind::Up)];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
 }

@@ -1,5 +1,6 @@
 //! What state something was in, when.
 
+use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::{Duration, Time};
 
 /// Changes that are kept before the resolution is halved.
@@ -7,37 +8,81 @@ const MAX_CHANGES: usize = 4_096;
 /// States beyond this many are all shown as the last one.
 const MAX_STATES: usize = 32;
 
+/// A state that is shown, and the colour of its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name; a state that its gain tells apart has the gain in it.
+    pub name: String,
+    /// What is done in it.
+    pub kind: StateKind,
+}
+
 /// A state over time, as the moments at which it changed. Memory is bounded: when changes are many,
 /// the shortest stays are given to the state before them.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    states: Vec<String>,
+    /// Those that the controller lists, then those that it does not.
+    states: Vec<Shown>,
     changes: Vec<(Time, u8)>,
     resolution: Duration,
 }
 
+/// How a state with this gain is shown.
+fn shown(state: &State, gain: Option<f64>) -> (&'static str, StateKind) {
+    match (state.kind, gain) {
+        (StateKind::GainCycle, Some(gain)) if gain > 1.0 => (", gain > 1", StateKind::Up),
+        (StateKind::GainCycle, Some(gain)) if gain < 1.0 => (", gain < 1", StateKind::Down),
+        (StateKind::GainCycle, _) => ("", StateKind::Steady),
+        (kind, _) => ("", kind),
+    }
+}
+
 impl Track {
-    /// The state at `now` is the one named so.
-    pub fn set(&mut self, now: Time, name: &str) {
+    /// The state at `now` is the one named so, with this pacing gain; `known`: all that the
+    /// controller lists.
+    pub fn set(&mut self, now: Time, known: &[State], name: &'static str, gain: Option<f64>) {
+        if self.states.is_empty() {
+            self.list(known);
+        }
+        let unlisted = State::new(name, StateKind::Steady);
+        let state = known.iter().find(|state| state.name == name);
+        let (suffix, kind) = shown(state.unwrap_or(&unlisted), gain);
+        let is_it = |s: &Shown| s.name.strip_prefix(name) == Some(suffix);
         if let Some(&(_, current)) = self.changes.last()
-            && self.states[usize::from(current)] == name
+            && is_it(&self.states[usize::from(current)])
         {
             return;
         }
-        let known = self.states.iter().position(|s| s == name);
-        let state = match known {
+        let state = match self.states.iter().position(is_it) {
             Some(state) => state,
-            None if self.states.len() < MAX_STATES => {
-                self.states.push(name.to_string());
-                self.states.len() - 1
-            }
-            None => MAX_STATES - 1,
+            None => self.add(format!("{name}{suffix}"), kind),
         };
         self.push(now, state as u8);
         if self.changes.len() > MAX_CHANGES {
             let least = self.resolution.max(Duration::from_micros(500)) * 2;
             self.coarsen(least);
         }
+    }
+
+    /// Every state in every form, in the order of the list.
+    fn list(&mut self, known: &[State]) {
+        for state in known {
+            let gains: &[f64] = match state.kind {
+                StateKind::GainCycle => &[2.0, 1.0, 0.5],
+                _ => &[1.0],
+            };
+            for gain in gains {
+                let (suffix, kind) = shown(state, Some(*gain));
+                self.add(format!("{}{suffix}", state.name), kind);
+            }
+        }
+    }
+
+    fn add(&mut self, name: String, kind: StateKind) -> usize {
+        if self.states.len() < MAX_STATES {
+            self.states.push(Shown { name, kind });
+        }
+        self.states.len() - 1
     }
 
     fn push(&mut self, now: Time, state: u8) {
@@ -64,10 +109,17 @@ impl Track {
         }
     }
 
-    /// The names of the states.
+    /// All states that it knows, in the order in which legends show them.
     #[must_use]
-    pub fn states(&self) -> &[String] {
+    pub fn states(&self) -> &[Shown] {
         &self.states
+    }
+
+    /// Those of them in which it was.
+    pub fn entered(&self) -> impl Iterator<Item = &Shown> {
+        let is_entered = |n: usize| self.changes.iter().any(|(_, s)| usize::from(*s) == n);
+        let states = self.states.iter().enumerate();
+        states.filter_map(move |(n, state)| is_entered(n).then_some(state))
     }
 
     /// When a state began, and its index in [`states`](Self::states).
@@ -91,13 +143,41 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
+    const LISTED: &[State] = &[
+        State::new("a", StateKind::Steady),
+        State::new("b", StateKind::Drain),
+    ];
+
+    #[test]
+    fn a_state_that_its_gain_tells_apart_is_three() {
+        let cycle = [State::new("cycle", StateKind::GainCycle)];
+        let mut track = Track::default();
+        for (ms, gain) in [(0, 1.0), (10, 1.25), (20, 0.75), (30, 1.1)] {
+            track.set(at(ms), &cycle, "cycle", Some(gain));
+        }
+        let shown: Vec<(&str, StateKind)> = track
+            .states()
+            .iter()
+            .map(|s| (s.name.as_str(), s.kind))
+            .collect();
+        let expected = [
+            ("cycle, gain > 1", StateKind::Up),
+            ("cycle", StateKind::Steady),
+            ("cycle, gain < 1", StateKind::Down),
+        ];
+        assert_eq!(shown, expected);
+        let changes = [(at(0), 1), (at(10), 0), (at(20), 2), (at(30), 0)];
+        assert_eq!(track.changes(), changes);
+    }
+
     #[test]
     fn only_changes_are_kept_and_coarsening_forgets_short_stays() {
         let mut track = Track::default();
         for (ms, name) in [(0, "a"), (5, "a"), (10, "b"), (12, "a"), (50, "c")] {
-            track.set(at(ms), name);
+            track.set(at(ms), LISTED, name, None);
         }
-        assert_eq!(track.states(), ["a", "b", "c"]);
+        let names = track.states().iter().map(|s| s.name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["a", "b", "c"]);
         let changes = [(at(0), 0), (at(10), 1), (at(12), 0), (at(50), 2)];
         assert_eq!(track.changes(), changes);
         track.coarsen(Duration::from_millis(5));
@@ -107,8 +187,11 @@ mod tests {
     #[test]
     fn memory_is_bounded_however_often_and_to_whatever_the_state_changes() {
         let mut track = Track::default();
+        let names: Vec<&'static str> = (0..100)
+            .map(|n| &*Box::leak(format!("state {n}").into_boxed_str()))
+            .collect();
         for n in 0..100_000_u64 {
-            track.set(at(n), &format!("state {}", n % 100));
+            track.set(at(n), &[], names[n as usize % 100], None);
         }
         assert!(track.changes().len() <= MAX_CHANGES);
         assert_eq!(track.states().len(), MAX_STATES);

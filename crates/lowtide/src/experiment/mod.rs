@@ -10,13 +10,16 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::figures;
 use lowtide_lab::key::Key;
 use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
+use crate::table::Look;
 use crate::{interrupt, output, progress};
 
 #[derive(clap::Args)]
@@ -32,17 +35,20 @@ struct Common {
     #[command(flatten)]
     flags: RunFlags,
 
-    /// Print one JSON object
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
-    json: bool,
+    #[command(flatten)]
+    json: JsonFlag,
 
     /// Print CSV, a line for each cell
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["markdown", "json"])]
     csv: bool,
 
     /// Print a Markdown table
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     markdown: bool,
+
+    /// Leave out how long it took, so that the same runs give the same bytes
+    #[arg(long, help_heading = "Output")]
+    no_timing: bool,
 }
 
 #[derive(clap::Args)]
@@ -53,6 +59,11 @@ pub(crate) struct RunArgs {
     /// Write a report of comparison, runs over time and grid, index.html, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
+
+    /// Write the report's plots as SVG and PNG into this folder (with several links and paths: 1, 2,
+    /// … in it)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    figures: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -67,6 +78,10 @@ pub(crate) struct SweepArgs {
     /// Write a report of the grid, index.html, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
+
+    /// Write the grid's plots as SVG and PNG into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    figures: Option<PathBuf>,
 }
 
 /// Cells of one report that are shown over time; they take some megabytes of memory each.
@@ -75,17 +90,23 @@ const MAX_OVER_TIME: usize = 64;
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
-    let over_time: Vec<usize> = match args.report {
+    let over_time: Vec<usize> = match args.report.as_ref().or(args.figures.as_ref()) {
         Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
     };
     let bar = progress::bar(experiment::count_runs(&cells, None));
-    let results = execute(&args.common, &cells, None, &over_time, &bar)?;
-    show(&args.common, &file, &results)?;
+    let done = execute(&args.common, &cells, None, &over_time, &bar)?;
+    show("run", &args.common, &file, &done)?;
     if let Some(folder) = &args.report {
-        write_run_report(folder, &file, &results)?;
+        write_run_report(folder, &file, &done.results)?;
     }
-    complain(&results)
+    if let Some(folder) = &args.figures {
+        let places = show::places(&done.results);
+        let places = places.iter().map(|p| (&p.setting, &p.comparison));
+        output::write_figures(folder, &places.collect::<Vec<_>>())?;
+        write_grid(folder, &file, &done.results)?;
+    }
+    complain(&done.results)
 }
 
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
@@ -121,20 +142,23 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
         });
     };
     interrupt::with_farewell(farewell, || {
-        let results = execute(&args.common, &cells, Some(&store), &[], &bar)?;
-        show(&args.common, &file, &results)?;
+        let done = execute(&args.common, &cells, Some(&store), &[], &bar)?;
+        show("sweep", &args.common, &file, &done)?;
         if let Some(folder) = &args.report {
             let report = Report {
                 title: file.name(),
-                sweeps: vec![Sweep::new(&file, &results)],
+                sweeps: vec![Sweep::new(&file, &done.results)],
                 ..Report::default()
             };
             output::write_report(report, folder)?;
         }
+        if let Some(folder) = &args.figures {
+            write_grid(folder, &file, &done.results)?;
+        }
         match store.problem() {
-            None => complain(&results),
+            None => complain(&done.results),
             Some(problem) => {
-                let failed = complain(&results).err();
+                let failed = complain(&done.results).err();
                 let failed = failed.map_or_else(String::new, |f| format!("; {f}"));
                 Err(Failure::run(format!("{problem}{failed}")))
             }
@@ -193,7 +217,7 @@ fn execute(
     store: Option<&Store>,
     over_time: &[usize],
     bar: &ProgressBar,
-) -> Result<Vec<CellResult>, Failure> {
+) -> Result<Done, Failure> {
     let options = Options {
         jobs: args.flags.threads(),
         store,
@@ -210,17 +234,25 @@ fn execute(
     let started = Instant::now();
     let results = experiment::run(cells, options, &progress).map_err(Failure::run)?;
     bar.finish_and_clear();
-    say(&format!(
-        "{} runs in {:.1} s",
-        bar.length().unwrap_or(0),
-        started.elapsed().as_secs_f64()
-    ));
-    Ok(results)
+    let wall_s = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
+    let took = wall_s.map_or_else(String::new, |s| format!(" in {s:.1} s"));
+    say(&format!("{} runs{took}", bar.length().unwrap_or(0)));
+    Ok(Done { results, wall_s })
 }
 
-fn show(args: &Common, file: &ScenarioFile, results: &[CellResult]) -> Result<(), Failure> {
-    if args.json {
-        return output::print_json(&show::json(file, results));
+/// Cells that were run.
+struct Done {
+    results: Vec<CellResult>,
+    /// How long that took, in seconds, where it is to be told.
+    wall_s: Option<f64>,
+}
+
+fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Result<(), Failure> {
+    let results = &done.results;
+    args.json
+        .put(&show::json(command, file, results, done.wall_s))?;
+    if args.json.is_printed() {
+        return Ok(());
     }
     if args.csv {
         return output::print(&show::csv(results)?);
@@ -229,8 +261,23 @@ fn show(args: &Common, file: &ScenarioFile, results: &[CellResult]) -> Result<()
     if !file.content.about.is_empty() {
         text.push_str(&format!("{}\n\n", file.content.about));
     }
-    text.push_str(&show::table(file, results, args.markdown));
+    let look = Look::of_output(args.markdown);
+    text.push_str(&show::table(file, results, look));
     output::print(text.as_bytes())
+}
+
+/// Figures of the grid, where there is one.
+fn write_grid(folder: &Path, file: &ScenarioFile, results: &[CellResult]) -> Result<(), Failure> {
+    let written = figures::write_grid(&Sweep::new(file, results), folder)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+    if written > 0 {
+        let folder = folder.display();
+        let _ = writeln!(
+            std::io::stderr(),
+            "figures of the grid: {written} in {folder}"
+        );
+    }
+    Ok(())
 }
 
 /// Comparison and runs over time, and the grid where there is one.
@@ -256,6 +303,7 @@ fn write_run_report(
                 comparison: &p.comparison,
             })
             .collect(),
+        metrics: file.content.metrics.clone(),
         sweeps: vec![Sweep::new(file, results)],
         papers: Vec::new(),
     };

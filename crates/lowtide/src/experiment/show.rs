@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::experiment::CellResult;
 use lowtide_lab::metrics::Table as Shown;
@@ -12,10 +11,12 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::output;
+use crate::table::{self, Look};
 
 /// A column of the table.
 struct Column<'a> {
     head: &'a str,
+    rank: u8,
     /// The value's name.
     value: &'a str,
     factor: f64,
@@ -29,6 +30,7 @@ fn columns(file: &ScenarioFile) -> Vec<Column<'_>> {
         return usual
             .map(|metric| Column {
                 head: metric.head,
+                rank: metric.rank,
                 value: metric.key,
                 factor: metric.factor,
                 digits: metric.digits,
@@ -37,6 +39,7 @@ fn columns(file: &ScenarioFile) -> Vec<Column<'_>> {
     }
     let own = file.content.metrics.iter().map(|name| Column {
         head: name,
+        rank: 0,
         value: name,
         factor: 1.0,
         digits: 3,
@@ -56,52 +59,41 @@ impl Column<'_> {
 }
 
 /// A line for each cell, and one for each group of flows where there are several.
-pub(super) fn table(file: &ScenarioFile, results: &[CellResult], markdown: bool) -> String {
+pub(super) fn table(file: &ScenarioFile, results: &[CellResult], look: Look) -> String {
     let columns = columns(file);
-    let mut table = Table::new();
-    table.load_style(if markdown {
-        presets::ASCII_MARKDOWN
-    } else {
-        presets::NOTHING
-    });
-    let mut head = vec!["cell"];
-    head.extend(columns.iter().map(|column| column.head));
-    table.set_header(head);
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     for result in results {
         let setting = &result.cell.setting;
-        let mut row = vec![match result.cell.name() {
+        let name = match result.cell.name() {
             name if name.is_empty() => setting.controllers().join(" + "),
             name => name,
-        }];
-        row.extend(
-            columns
-                .iter()
-                .map(|column| column.shown(result, column.value)),
-        );
-        table.add_row(row);
+        };
+        let of_cell = columns.iter().map(|c| c.shown(result, c.value));
+        rows.push((name, of_cell.collect()));
         if setting.groups.len() < 2 {
             continue;
         }
         for (n, group) in setting.groups.iter().enumerate() {
             let controller = group.contender.name();
-            let mut row = vec![match group.count {
+            let name = match group.count {
                 1 => format!("  {controller}"),
                 count => format!("  {controller} (each of {count})"),
-            }];
+            };
             // What exists for all flows together only stands in the cell's own line.
-            let of_group =
-                |column: &Column<'_>| column.shown(result, &format!("flows.{n}.{}", column.value));
-            row.extend(columns.iter().map(of_group));
-            table.add_row(row);
+            let of_group = columns
+                .iter()
+                .map(|c| c.shown(result, &format!("flows.{n}.{}", c.value)));
+            rows.push((name, of_group.collect()));
         }
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-        .lines()
-        .map(|line| line.trim_end().to_string() + "\n")
-        .collect()
+    let heads: Vec<table::Column<'_>> = columns
+        .iter()
+        .map(|c| table::Column {
+            head: c.head,
+            rank: c.rank,
+        })
+        .collect();
+    table::table("cell", &heads, &rows, look)
 }
 
 /// Puts a value at a dotted name.
@@ -121,7 +113,13 @@ fn nest(into: &mut Map<String, Value>, name: &str, value: f64) {
     }
 }
 
-pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
+/// All cells; `wall_s`: how long they took, in seconds, where that is to be told.
+pub(super) fn json(
+    command: &str,
+    file: &ScenarioFile,
+    results: &[CellResult],
+    wall_s: Option<f64>,
+) -> Value {
     let cells: Vec<Value> = results
         .iter()
         .map(|result| {
@@ -141,13 +139,15 @@ pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
             let flows: Vec<Value> = result
                 .cell
                 .setting
-                .controllers()
-                .into_iter()
+                .groups
+                .iter()
                 .enumerate()
-                .map(|(n, controller)| {
+                .map(|(n, flows)| {
                     let of = |all: &Value| all.get(n.to_string()).cloned().unwrap_or_default();
                     let mut group = of(&groups).as_object().cloned().unwrap_or_default();
-                    group.insert("controller".to_string(), json!(controller));
+                    group.insert("controller".to_string(), json!(flows.contender.name()));
+                    group.insert("count".to_string(), json!(flows.count));
+                    group.insert("start_s".to_string(), json!(flows.start.as_secs_f64()));
                     if !intervals.is_empty() {
                         group.insert("ci95".to_string(), of(&group_intervals));
                     }
@@ -163,6 +163,8 @@ pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
             values.insert("cell".to_string(), json!(result.cell.name()));
             values.insert("labels".to_string(), Value::Object(labels));
             values.insert("link".to_string(), json!(result.cell.setting.link_name));
+            let duration = result.cell.setting.duration.as_secs_f64();
+            values.insert("duration_s".to_string(), json!(duration));
             values.insert("seeds".to_string(), json!(result.runs.len()));
             values.insert("flows".to_string(), Value::Array(flows));
             if !intervals.is_empty() {
@@ -179,7 +181,14 @@ pub(super) fn json(file: &ScenarioFile, results: &[CellResult]) -> Value {
             Value::Object(values)
         })
         .collect();
-    json!({"scenario": file.name(), "about": file.content.about, "results": cells})
+    json!({
+        "schema": output::SCHEMA,
+        "command": command,
+        "scenario": file.name(),
+        "about": file.content.about,
+        "wall_s": wall_s,
+        "results": cells,
+    })
 }
 
 /// Labels, number of seeds, means.
@@ -275,7 +284,9 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
             name => name,
         };
         let entry = Entry::of_runs(&name, Role::Contender, result.runs.clone());
-        comparison.entries.extend(entry);
+        comparison
+            .entries
+            .extend(entry.map(|e| e.with_flows_of(&result.cell.setting)));
     }
     Place {
         setting,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use lowtide_lab::compare::Comparison;
 use lowtide_lab::program::{self, Active};
@@ -16,10 +15,13 @@ use super::Args;
 use super::comparison::Compared;
 use crate::failure::Failure;
 use crate::output::{self, JsonComparison};
+use crate::table::Look;
 
 /// In JSON; other tools rely on the names.
 #[derive(Serialize)]
 struct Json<'a> {
+    schema: u32,
+    command: &'static str,
     link: &'a str,
     rtt_ms: f64,
     #[serde(flatten)]
@@ -71,11 +73,9 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     if !args.quiet {
         // As above.
-        let _ = io::stderr().write_all(tables(&compared).as_bytes());
+        let _ = io::stderr().write_all(tables(&compared, Look::of_errors()).as_bytes());
     }
-    if let Some(file) = &args.json {
-        print_json(file, setting, summary, &compared)?;
-    }
+    args.json.put(&json(setting, summary, &compared))?;
     let about = about(args, summary, &compared);
     let runs: Vec<(Setting, Comparison)> = compared.into_iter().map(|c| c.run).collect();
     if let Some(folder) = &args.report {
@@ -91,33 +91,24 @@ pub(super) fn write(
     output::complain(failed.map(output::failed))
 }
 
-fn print_json(
-    file: &Path,
-    setting: &Setting,
-    summary: &Summary,
-    compared: &[Compared],
-) -> Result<(), Failure> {
+fn json<'a>(setting: &'a Setting, summary: &'a Summary, compared: &'a [Compared]) -> Json<'a> {
     let comparisons = compared.iter().map(|c| Way {
         way: c.way,
         active: c.active,
         comparison: JsonComparison::new(&c.run.0, &c.run.1, None),
     });
-    let json = Json {
+    Json {
+        schema: output::SCHEMA,
+        command: "link",
         link: &setting.link_name,
         rtt_ms: setting.rtt.as_millis_f64(),
         summary,
         comparisons: comparisons.collect(),
-    };
-    if file.as_os_str() == "-" {
-        return output::print_json(&json);
     }
-    let mut text = serde_json::to_vec_pretty(&json).map_err(Failure::run)?;
-    text.push(b'\n');
-    output::write(file, &text)
 }
 
 /// The comparisons as tables.
-fn tables(compared: &[Compared]) -> String {
+fn tables(compared: &[Compared], look: Look) -> String {
     let mut text = String::new();
     for Compared { way, active, run } in compared {
         let (setting, comparison) = run;
@@ -127,7 +118,7 @@ fn tables(compared: &[Compared]) -> String {
             text,
             "\n{way}: what others would have done in {seconds} s\n"
         );
-        text.push_str(&output::table(setting, comparison, false));
+        text.push_str(&output::table(setting, comparison, look));
         if let Some(active) = active {
             let _ = writeln!(text, "\n{} {}", program::NAME, sent(active));
         }

@@ -6,6 +6,7 @@ use core::fmt::Debug;
 use super::model::Model;
 use super::phase::Phase;
 use crate::controller::{AckEvent, Feedback, FilterSnapshot, PacketSent, PeerSignal};
+use crate::state::State;
 use crate::units::{Rate, Time};
 
 /// Estimates the bottleneck's bandwidth (BtlBw).
@@ -41,5 +42,11 @@ pub trait BandwidthEstimator: Debug + Send {
     /// Internals, for logs.
     fn filter(&self) -> Option<FilterSnapshot> {
         None
+    }
+
+    /// The modes of its filter, or of the peer's; as
+    /// [`Controller::filter_modes`](crate::Controller::filter_modes).
+    fn modes(&self) -> &'static [State] {
+        &[]
     }
 }

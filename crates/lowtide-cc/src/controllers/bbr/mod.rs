@@ -62,6 +62,7 @@ use crate::delivery_rate::RateSample;
 use crate::mechanisms::RecoveryEpoch;
 pub use crate::mechanisms::Rounds;
 use crate::rng::SeededRng;
+use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Which of BBR's mechanisms are on.
@@ -350,5 +351,13 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
             in_recovery: self.recovery.is_active() || self.window.is_held(),
             filter: self.estimator.filter(),
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        Phase::STATES
+    }
+
+    fn filter_modes(&self) -> &'static [State] {
+        self.estimator.modes()
     }
 }

@@ -1,5 +1,7 @@
 //! The four phases.
 
+use crate::state::{State, StateKind};
+
 /// Where the state machine is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -14,6 +16,14 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them, for plots.
+    pub const STATES: &[State] = &[
+        State::new(Self::Startup.name(), StateKind::Start),
+        State::new(Self::Drain.name(), StateKind::Drain),
+        State::new(Self::ProbeBw.name(), StateKind::GainCycle),
+        State::new(Self::ProbeRtt.name(), StateKind::ProbeRtt),
+    ];
+
     /// Whether `next` may follow: the arrows in the picture at the top of `bbr`. ProbeBW begins
     /// anew once a policer's rate has been in use for long enough.
     pub(super) const fn may_lead_to(self, next: Self) -> bool {

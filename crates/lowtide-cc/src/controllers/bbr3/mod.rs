@@ -71,6 +71,7 @@ use crate::controller::{
 use crate::delivery_rate::RateSample;
 use crate::mechanisms::RecoveryEpoch;
 use crate::rng::SeededRng;
+use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// What can be chosen about BBRv3.
@@ -315,5 +316,9 @@ impl Controller for Bbr3 {
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        Phase::STATES
     }
 }

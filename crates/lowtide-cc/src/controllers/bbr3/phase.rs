@@ -1,5 +1,7 @@
 //! The states and their gains (§5.6.1).
 
+use crate::state::{State, StateKind};
+
 /// Where the state machine is. The four phases of ProbeBW are states of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -20,6 +22,17 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them, for plots.
+    pub const STATES: &[State] = &[
+        State::new(Self::Startup.name(), StateKind::Start),
+        State::new(Self::Drain.name(), StateKind::Drain),
+        State::new(Self::Down.name(), StateKind::Down),
+        State::new(Self::Cruise.name(), StateKind::Steady),
+        State::new(Self::Refill.name(), StateKind::Refill),
+        State::new(Self::Up.name(), StateKind::Up),
+        State::new(Self::ProbeRtt.name(), StateKind::ProbeRtt),
+    ];
+
     /// The phase's name in logs: the draft's.
     #[must_use]
     pub const fn name(self) -> &'static str {

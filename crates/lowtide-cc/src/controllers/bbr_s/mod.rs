@@ -19,6 +19,7 @@ use crate::controllers::bbr::{
     BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, Phase, Policy,
 };
 use crate::estimators::{Adaptation, NoiseBounds};
+use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// rtt/min_rtt at which Startup ends (§III).
@@ -146,6 +147,10 @@ impl BandwidthEstimator for SkipEstimator {
 
     fn filter(&self) -> Option<FilterSnapshot> {
         Some(self.skip.snapshot())
+    }
+
+    fn modes(&self) -> &'static [State] {
+        Mode::STATES
     }
 }
 

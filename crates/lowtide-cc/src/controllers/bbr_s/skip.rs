@@ -4,6 +4,7 @@
 use super::capacity::CapacitySample;
 use crate::controller::FilterSnapshot;
 use crate::estimators::{Adaptation, Noise, NoiseBounds, TobitKalman};
+use crate::state::{State, StateKind};
 use crate::units::Rate;
 
 /// Steps in a row after which a sudden change is believed (t_thr).
@@ -29,6 +30,15 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All of them, for plots.
+    pub const STATES: &[State] = &[
+        State::new(Self::Normal.name(), StateKind::Steady),
+        State::new(Self::Censored.name(), StateKind::Down),
+        State::new(Self::Outage.name(), StateKind::Outage),
+        State::new(Self::Drop.name(), StateKind::Recovery),
+        State::new(Self::Step.name(), StateKind::Up),
+    ];
+
     const fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",

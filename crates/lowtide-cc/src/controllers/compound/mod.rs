@@ -15,6 +15,7 @@ use crate::controller::{
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
 use crate::mechanisms::Undo;
+use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Without a queue the window grows by `ALPHA · window^K` packets a round (α = 1/8 and k = 0.75
@@ -201,6 +202,10 @@ impl Controller for Compound {
             min_rtt: Some(self.base_rtt).filter(|rtt| *rtt != Duration::MAX),
             ..self.window.snapshot()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        RenoWindow::STATES
     }
 }
 

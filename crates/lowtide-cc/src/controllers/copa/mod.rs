@@ -23,6 +23,7 @@ use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::RoundsByNumber;
 use crate::mechanisms::Undo;
 use crate::mechanisms::is_cwnd_limited;
+use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Packets leave at twice the rate that the window allows, so that pacing evens out bursts and
@@ -34,6 +35,12 @@ const MIN_WINDOW_PACKETS: f64 = 2.0;
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// Packets that may leave back to back. More would look like a queue.
 const BURST_PACKETS: u64 = 1;
+
+/// Its states, for plots.
+const SLOW_START: State = State::new("SlowStart", StateKind::Start);
+const DEFAULT: State = State::new("Default", StateKind::Steady);
+const COMPETITIVE: State = State::new("Competitive", StateKind::Recovery);
+const STATES: &[State] = &[SLOW_START, DEFAULT, COMPETITIVE];
 
 /// What Copa wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,15 +268,19 @@ impl Controller for Copa {
         let competes = self.competition.as_ref().is_some_and(Competition::is_on);
         Snapshot {
             phase: match (self.slow_start, competes) {
-                (true, _) => "SlowStart",
-                (false, false) => "Default",
-                (false, true) => "Competitive",
+                (true, _) => SLOW_START.name,
+                (false, false) => DEFAULT.name,
+                (false, true) => COMPETITIVE.name,
             },
             min_rtt: self.rtts.has_sample().then(|| self.rtts.min()),
             pacing_gain: Some(PACING_GAIN),
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        STATES
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
+use crate::state::{State, StateKind};
 use crate::units::Duration;
 
 /// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
@@ -19,6 +20,10 @@ const RTT_SAMPLES: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of it before congestion avoidance.
 const CSS_ROUNDS: u32 = 5;
+
+/// Slow start, and the conservative one, for plots.
+pub(super) const FAST: State = State::new("SlowStart", StateKind::Start);
+pub(super) const CAREFUL: State = State::new("ConservativeSlowStart", StateKind::CarefulStart);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -121,8 +126,8 @@ impl HyStart {
 
     pub(super) fn phase(&self) -> &'static str {
         match self.stage {
-            Stage::Conservative { .. } => "ConservativeSlowStart",
-            Stage::SlowStart | Stage::Over => "SlowStart",
+            Stage::Conservative { .. } => CAREFUL.name,
+            Stage::SlowStart | Stage::Over => FAST.name,
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::controller::{
 use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::Undo;
 use crate::mechanisms::is_cwnd_limited;
+use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Steepness of the cubic function, packets/s³ (RFC 9438 §5).
@@ -30,6 +31,11 @@ const MAX_ROUND_GROWTH: f64 = 1.5;
 const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
+
+/// Its states, for plots.
+const AVOIDANCE: State = State::new("CongestionAvoidance", StateKind::Steady);
+const RECOVERY: State = State::new("Recovery", StateKind::Recovery);
+const STATES: &[State] = &[hystart::FAST, hystart::CAREFUL, AVOIDANCE, RECOVERY];
 
 /// One congestion avoidance, from a congestion event to the next. Windows in packets.
 #[derive(Clone, Copy, Debug)]
@@ -273,9 +279,12 @@ impl Controller for Cubic {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: match (self.recovery.is_active(), self.in_slow_start()) {
-                (true, _) => "Recovery",
-                (false, true) => self.hystart.as_ref().map_or("SlowStart", HyStart::phase),
-                (false, false) => "CongestionAvoidance",
+                (true, _) => RECOVERY.name,
+                (false, true) => self
+                    .hystart
+                    .as_ref()
+                    .map_or(hystart::FAST.name, HyStart::phase),
+                (false, false) => AVOIDANCE.name,
             },
             ssthresh: self
                 .ssthresh
@@ -284,6 +293,10 @@ impl Controller for Cubic {
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        STATES
     }
 }
 

@@ -6,6 +6,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::mechanisms::RenoWindow;
+use crate::state::State;
 use crate::units::{Bytes, Rate, Time};
 
 /// NewReno.
@@ -69,5 +70,9 @@ impl Controller for NewReno {
 
     fn snapshot(&self) -> Snapshot {
         self.window.snapshot()
+    }
+
+    fn phases(&self) -> &'static [State] {
+        RenoWindow::STATES
     }
 }

@@ -303,9 +303,9 @@ impl Receiver {
             measurement_noise: filter.measurement_noise(),
             innovation: filter.innovation(),
             mode: if self.suspended {
-                "suspended"
+                PeerSignal::Suspend.name()
             } else {
-                "regular"
+                PeerSignal::Regular.name()
             },
         })
     }

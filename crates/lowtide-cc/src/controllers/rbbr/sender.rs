@@ -3,6 +3,7 @@
 use super::receiver::Schedule;
 use crate::controller::{AckEvent, Feedback, PeerSignal};
 use crate::controllers::bbr::{BandwidthEstimator, MaxBandwidth, Model, Phase};
+use crate::state::State;
 use crate::units::{Rate, Time};
 
 /// Rounds without feedback after which the sender trusts its own estimate again: as long as that
@@ -128,5 +129,9 @@ impl BandwidthEstimator for FeedbackEstimator {
         } else {
             PeerSignal::Regular
         })
+    }
+
+    fn modes(&self) -> &'static [State] {
+        PeerSignal::STATES
     }
 }

@@ -11,6 +11,7 @@ use crate::controller::{
 };
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
+use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// A round with fewer RTT samples may have seen delayed acknowledgments only, and is Reno's (Linux
@@ -217,5 +218,9 @@ impl Controller for Vegas {
             min_rtt: Some(self.base_rtt).filter(|rtt| *rtt != Duration::MAX),
             ..self.window.snapshot()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        RenoWindow::STATES
     }
 }

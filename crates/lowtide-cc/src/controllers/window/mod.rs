@@ -5,7 +5,11 @@ pub(crate) mod entry;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::state::{State, StateKind};
 use crate::units::{Bytes, Rate};
+
+/// It has one state only.
+const STATES: &[State] = &[State::new("Constant", StateKind::Steady)];
 
 /// Keeps the same number of packets in flight, regardless of loss and delay. Does not pace.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +52,12 @@ impl Controller for ConstantWindow {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: "Constant",
+            phase: STATES[0].name,
             ..Snapshot::default()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        STATES
     }
 }

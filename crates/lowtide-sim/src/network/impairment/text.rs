@@ -17,9 +17,8 @@ pub fn parse_burst_loss(text: &str) -> Result<LossModel, QuantityError> {
     let Some((share, length)) = text.split_once(':') else {
         return wrong();
     };
-    let Ok(share) = quantity::probability(share) else {
-        return wrong();
-    };
+    let share = quantity::probability(share)
+        .map_err(|e| QuantityError::new(format!("{e}; SHARE:PACKETS is as in 1%:10")))?;
     let Some(length) = length
         .parse()
         .ok()

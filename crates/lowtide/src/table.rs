@@ -1,0 +1,170 @@
+//! Tables of results, for terminals of any width and as Markdown.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Spaces on either side of a cell.
+const PADDING: usize = 2;
+/// The least room for names; longer ones are broken.
+const MIN_NAME: usize = 16;
+
+/// A column of values.
+pub(crate) struct Column<'a> {
+    pub(crate) head: &'a str,
+    /// Where there is no room, columns of a high rank go first.
+    pub(crate) rank: u8,
+}
+
+/// How a table is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Markdown,
+    /// For a terminal of so many columns; `None`: as wide as it gets.
+    Plain(Option<usize>),
+}
+
+impl Look {
+    /// As wide as the terminal that standard output is, if it is one.
+    pub(crate) fn of_output(markdown: bool) -> Self {
+        if markdown {
+            return Self::Markdown;
+        }
+        Self::plain(terminal_size::terminal_size_of(std::io::stdout()))
+    }
+
+    /// As wide as the terminal that standard error is, if it is one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_errors() -> Self {
+        Self::plain(terminal_size::terminal_size_of(std::io::stderr()))
+    }
+
+    fn plain(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Self {
+        Self::Plain(size.map(|(width, _)| usize::from(width.0)))
+    }
+
+    pub(crate) fn is_markdown(self) -> bool {
+        self == Self::Markdown
+    }
+}
+
+/// A name and its values in each row.
+pub(crate) fn table(
+    name: &str,
+    columns: &[Column<'_>],
+    rows: &[(String, Vec<String>)],
+    look: Look,
+) -> String {
+    let width = match look {
+        Look::Markdown | Look::Plain(None) => usize::MAX,
+        Look::Plain(Some(width)) => width,
+    };
+    let chars = |text: &str| text.chars().count();
+    let widest = |n: usize| {
+        let cells = rows.iter().map(|(_, cells)| chars(&cells[n]));
+        cells.fold(chars(columns[n].head), usize::max) + PADDING
+    };
+    let names = rows.iter().map(|(name, _)| chars(name));
+    let mut name_width = names.fold(chars(name), usize::max);
+    let mut shown: Vec<usize> = (0..columns.len()).collect();
+    let needed = |shown: &[usize]| shown.iter().map(|n| widest(*n)).sum::<usize>() + PADDING;
+    if needed(&shown).saturating_add(name_width) > width {
+        name_width = name_width.min((width / 3).max(MIN_NAME));
+    }
+    while shown.len() > 1 && needed(&shown).saturating_add(name_width) > width {
+        let last = (0..shown.len()).max_by_key(|n| (columns[shown[*n]].rank, *n));
+        shown.remove(last.unwrap_or(0));
+    }
+    let mut table = Table::new();
+    table.load_style(if look.is_markdown() {
+        presets::ASCII_MARKDOWN
+    } else {
+        presets::NOTHING
+    });
+    let heads = shown.iter().map(|n| columns[*n].head);
+    table.set_header(std::iter::once(name).chain(heads));
+    for (name, cells) in rows {
+        let values = shown.iter().map(|n| cells[*n].clone());
+        table.add_row(std::iter::once(broken(name, name_width)).chain(values));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let lines = table.lines().map(|line| line.trim_end().to_string() + "\n");
+    let mut text: String = lines.collect();
+    let gone: Vec<&str> = (0..columns.len())
+        .filter(|n| !shown.contains(n))
+        .map(|n| columns[n].head)
+        .collect();
+    if !gone.is_empty() {
+        let note = format!(
+            "no room for {}: a wider terminal, --csv or --json have all",
+            gone.join(", ")
+        );
+        text.push_str(&format!("\n{}\n", wrapped(&note, width)));
+    }
+    text
+}
+
+/// A name in lines of at most `width` characters where its parts allow it, those after the first
+/// indented.
+fn broken(name: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for part in name.split_inclusive([' ', ',', ':']) {
+        let length = part.trim_end().chars().count();
+        if used > 0 && used + length > width {
+            text.truncate(text.trim_end().len());
+            text.push_str("\n    ");
+            used = 4;
+        }
+        text.push_str(part);
+        used += part.chars().count();
+    }
+    text
+}
+
+/// A text in lines of at most `width` characters, where its words allow it.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            lines.push('\n');
+            used = 0;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_fits_its_terminal_and_says_what_it_leaves_out() {
+        let columns = [("Mbit/s", 1), ("used %", 2), ("p95", 1), ("resent %", 4)];
+        let columns = columns.map(|(head, rank)| Column { head, rank });
+        let cells = ["13.98", "99.8", "14991.4", "0.00"].map(str::to_string);
+        let rows = [(
+            "window:packets=33 (best window)".to_string(),
+            cells.to_vec(),
+        )];
+        let of = |width| table("controller", &columns, &rows, Look::Plain(width));
+        let whole = of(None);
+        assert_eq!(whole.lines().count(), 2, "{whole}");
+        for width in [40, 50, 60] {
+            let text = of(Some(width));
+            let fits = text.lines().all(|line| line.chars().count() <= width);
+            assert!(fits && text.contains("p95"), "{text}");
+            assert!(text.contains("\n     (best"), "{text}");
+        }
+        assert!(!of(Some(60)).contains("no room"), "{}", of(Some(60)));
+        let narrow = of(Some(40));
+        assert!(narrow.contains("no room for used %, resent %:"), "{narrow}");
+    }
+}
