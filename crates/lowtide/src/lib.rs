@@ -23,6 +23,7 @@ mod app;
 mod compare;
 mod experiment;
 mod failure;
+mod json_flag;
 mod link;
 mod link_args;
 mod list;

@@ -26,9 +26,19 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Prints a value as JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    print(&json(value)?)
+}
+
+/// Writes a value as JSON.
+pub(crate) fn write_json(value: &impl Serialize, path: &Path) -> Result<(), Failure> {
+    std::fs::write(path, json(value)?)
+        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let mut text = serde_json::to_vec_pretty(value).map_err(Failure::run)?;
     text.push(b'\n');
-    print(&text)
+    Ok(text)
 }
 
 /// Writes `index.html` and says where, on standard error, so that it does not mix with JSON.
@@ -41,6 +51,9 @@ pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Fail
     let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     Ok(())
 }
+
+/// Version of the JSON that commands print; a change that a reader could stumble over raises it.
+pub(crate) const SCHEMA: u32 = 1;
 
 /// One comparison in JSON; other tools rely on the names.
 #[derive(Serialize)]

@@ -225,7 +225,7 @@ fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
         .unwrap();
     assert!(interrupt.success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["outcome"], "interrupted");

@@ -62,6 +62,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(3);
 /// s2n-quic does not export its error.
 type Validated = Result<Limits, Box<dyn Error>>;
 
+/// What is not said otherwise.
+fn usual() -> Limits {
+    Limits::new()
+}
+
 fn with_window(limits: Limits, window: u64) -> Validated {
     let limits = limits
         .with_data_window(window)?
@@ -78,7 +83,7 @@ fn checked(limits: Validated) -> Result<Limits, Failure> {
 pub(super) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Limits, Failure> {
     let share = CLIENT_WINDOWS / u64::from(connections.max(1));
     let limits = || -> Validated {
-        let limits = with_window(Limits::new(), share.clamp(LEAST_WINDOW, CLIENT_WINDOW))?
+        let limits = with_window(usual(), share.clamp(LEAST_WINDOW, CLIENT_WINDOW))?
             .with_unidirectional_data_window(REPORT_WINDOW)?
             .with_max_open_remote_unidirectional_streams(1)?
             .with_max_open_remote_bidirectional_streams(0)?
@@ -226,7 +231,7 @@ impl Bounds {
             usual: door.unwrap_or_else(|never| match never {}),
         };
         let limits = || -> Validated {
-            let limits = Limits::new()
+            let limits = usual()
                 .with_max_open_remote_unidirectional_streams(0)?
                 .with_max_open_remote_bidirectional_streams(STREAMS)?
                 .with_max_send_buffer_size(SEND_BUFFER)?;

@@ -1,9 +1,9 @@
 //! `lowtide fetch`.
 
 use std::fmt::Display;
-use std::fs;
+use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration as Wall;
 
@@ -20,8 +20,9 @@ use super::protocol::SAMPLES;
 use super::recorded;
 use super::report::{Interval, Outcome, Summary, Transferred};
 use super::statistics::{ByConnection, SenderState};
-use super::{SECOND, address, bounds, controllers, runtime, trust};
+use super::{SECOND, address, bounds, controllers, interrupt, runtime, trust};
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::qlog_version::QlogVersionArg;
 
@@ -84,22 +85,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Print one JSON object instead of text, or write it into a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFlag,
 }
 
 impl Args {
     /// Whether the sender must be recorded.
     fn records(&self) -> bool {
         self.qlog.is_some() || self.report.is_some()
-    }
-
-    /// Whether standard output is for people.
-    fn prints_text(&self) -> bool {
-        self.json
-            .as_ref()
-            .is_none_or(|file| file.as_os_str() != "-")
     }
 
     /// Controller of what this side sends: acknowledgments at least.
@@ -124,10 +117,21 @@ const LAST_REPORTS: Wall = Wall::from_secs(2);
 const GONE: Wall = Wall::from_millis(1_500);
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    runtime()?.block_on(fetch(args, contenders))
+    let runtime = runtime()?;
+    let interrupted = runtime.block_on(fetch(args, contenders))?;
+    drop(runtime);
+    match interrupted {
+        None => Ok(()),
+        Some(code) => {
+            // Nobody is left to tell when even this fails.
+            let _ = writeln!(std::io::stderr(), "error: interrupted");
+            std::process::exit(code)
+        }
+    }
 }
 
-async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+/// The exit code of a transfer that was interrupted.
+async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Failure> {
     let target = address(&args.address)?;
     let statistics = ByConnection::default();
     if let Some(cc) = &args.cc {
@@ -158,7 +162,10 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     };
     let opened = tokio::select! {
         opened = Connections::open(&client, &plan, &statistics) => opened,
-        _ = tokio::signal::ctrl_c() => Err("interrupted before the transfer began".to_string()),
+        code = interrupt() => {
+            say_goodbye(&mut client).await;
+            return Ok(Some(code));
+        }
     };
     let connections = match opened {
         Ok(connections) => connections,
@@ -189,8 +196,8 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     )?;
     match outcome {
         Outcome::Complete if summary.received_bytes == 0 => Err(failed(&"nothing was transferred")),
-        Outcome::Complete => Ok(()),
-        Outcome::Interrupted => Err(failed(&"interrupted; what came until then is above")),
+        Outcome::Complete => Ok(None),
+        Outcome::Interrupted(code) => Ok(Some(code)),
         Outcome::CutShort(problem) => Err(failed(&format!("cut short: {problem}"))),
     }
 }
@@ -202,20 +209,10 @@ async fn say_goodbye(client: &mut Client) {
 
 /// Shows the summary as the flags say.
 fn show(args: &Args, summary: &Summary<'_>) -> Result<(), Failure> {
-    if args.prints_text() {
+    if !args.json.is_printed() {
         output::print(format!("{}\n", summary.text()).as_bytes())?;
     }
-    match &args.json {
-        None => Ok(()),
-        Some(file) if file.as_os_str() == "-" => output::print_json(summary),
-        Some(file) => write_json(file, summary),
-    }
-}
-
-fn write_json(file: &Path, summary: &Summary<'_>) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec_pretty(summary).map_err(Failure::run)?;
-    text.push(b'\n');
-    fs::write(file, text).map_err(|e| Failure::run(format!("cannot write {}: {e}", file.display())))
+    args.json.put(summary)
 }
 
 /// A transfer under way.
@@ -237,8 +234,7 @@ impl Transfer<'_> {
     /// Shows each second until the time is over, all streams have ended, or something went wrong.
     async fn watch(&mut self) -> Result<Outcome, Failure> {
         let args = self.args;
-        let printer = args
-            .prints_text()
+        let printer = (!args.json.is_printed())
             .then(|| Printer::new(missing))
             .transpose()?;
         let print = |line: String| {
@@ -267,11 +263,11 @@ impl Transfer<'_> {
                 None => std::future::pending().await,
             }
         });
-        let mut interrupt = pin!(tokio::signal::ctrl_c());
+        let mut interrupted = pin!(interrupt());
         loop {
             tokio::select! {
                 () = &mut until => return Outcome::Complete,
-                _ = &mut interrupt => return Outcome::Interrupted,
+                code = &mut interrupted => return Outcome::Interrupted(code),
                 ended = self.connections.streams.join_next() => match ended {
                     Some(Ok(Err(problem))) => return Outcome::CutShort(problem),
                     Some(Err(panic)) => return Outcome::CutShort(panic.to_string()),

@@ -51,6 +51,27 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
         .ok_or_else(|| Failure::input(format!("'{text}': no such address; write host:port")))
 }
 
+/// Waits for Ctrl-C, or SIGTERM where there is such a thing. The exit code that shells have for it.
+async fn interrupt() -> i32 {
+    let ctrl_c = async {
+        let _ = tokio::signal::ctrl_c().await;
+        128 + 2
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            return ctrl_c.await;
+        };
+        tokio::select! {
+            code = ctrl_c => code,
+            _ = terminate.recv() => 128 + 15,
+        }
+    }
+    #[cfg(not(unix))]
+    ctrl_c.await
+}
+
 /// An event loop.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()

@@ -9,9 +9,7 @@ use serde::Serialize;
 
 use super::protocol::Report;
 use super::statistics::{RttMs, SenderState};
-
-/// Version of the JSON; a change that a reader could stumble over raises it.
-const SCHEMA: u32 = 1;
+use crate::output::SCHEMA;
 
 /// One second of a transfer, or what is left of one.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -66,8 +64,8 @@ impl Interval {
 pub(super) enum Outcome {
     /// All that was asked for has come, or the time is over.
     Complete,
-    /// By the user.
-    Interrupted,
+    /// By the user; with the exit code for that.
+    Interrupted(i32),
     /// By something else, said here.
     CutShort(String),
 }
@@ -76,6 +74,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Serialize)]
 pub(super) struct Summary<'a> {
     schema: u32,
+    command: &'static str,
     pub(super) address: String,
     /// `download` or `upload`.
     pub(super) direction: &'a str,
@@ -119,13 +118,14 @@ impl<'a> Summary<'a> {
         let Transferred { intervals, .. } = transferred;
         let (outcome, problem) = match transferred.outcome {
             Outcome::Complete => ("complete", None),
-            Outcome::Interrupted => ("interrupted", None),
+            Outcome::Interrupted(_) => ("interrupted", None),
             Outcome::CutShort(problem) => ("cut_short", Some(problem.as_str())),
         };
         let duration_s = intervals.last().map_or(0.0, |i| i.end_s);
         let received_bytes = intervals.iter().map(|i| i.received_bytes).sum();
         Self {
             schema: SCHEMA,
+            command: "fetch",
             address: transferred.address.to_string(),
             direction: if transferred.is_upload {
                 "upload"
@@ -187,6 +187,7 @@ impl<'a> Summary<'a> {
 pub(super) enum Line<'a> {
     Listening {
         schema: u32,
+        command: &'static str,
         address: SocketAddr,
         controller: &'a str,
     },
@@ -208,6 +209,7 @@ impl<'a> Line<'a> {
     pub(super) fn listening(address: SocketAddr, controller: &'a str) -> Self {
         Self::Listening {
             schema: SCHEMA,
+            command: "serve",
             address,
             controller,
         }

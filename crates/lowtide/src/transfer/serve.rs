@@ -21,7 +21,7 @@ use super::protocol::{ALPN, PORT, TOO_MANY};
 use super::report::Line;
 use super::session::{House, serve};
 use super::statistics::ByConnection;
-use super::{controllers, runtime};
+use super::{controllers, interrupt, runtime};
 use crate::failure::Failure;
 
 /// How long the last lines may take to be printed.
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         house.printer.line(listening.shown(args.json));
         tokio::select! {
             () = accept(args, &mut server, &bounds, &house) => {}
-            _ = tokio::signal::ctrl_c() => {}
+            _ = interrupt() => {}
         }
         Ok(())
     });

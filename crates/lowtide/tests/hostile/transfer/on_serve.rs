@@ -146,6 +146,5 @@ fn a_hole_at_the_start_of_a_stream_holds_a_bounded_amount() {
         fetch_bytes(server.address, 100_000);
         let peak = peak_kb(server.child.id()).unwrap();
         assert!(peak < 250_000, "{peak} kB after {pushed} bytes");
-        eprintln!("PUSHED {pushed} PEAK {peak}");
     });
 }
