@@ -8,6 +8,7 @@ use lowtide_cc::registry::{Registry, Spec};
 use lowtide_lab::contender::Contenders;
 use lowtide_quic::Choice;
 
+use super::peer::printable;
 use crate::failure::Failure;
 
 /// All of the registry's.
@@ -75,7 +76,7 @@ impl Choices {
             return Err(format!("it allows {allowed}"));
         }
         let peer = canonical(peer);
-        let text = text.to_string();
+        let text = printable(text);
         self.asked().insert(peer, Asked { spec, text });
         Ok(Ticket {
             choices: self.clone(),

@@ -110,7 +110,7 @@ const DEFAULT_CONTROLLER: &str = "rbbr";
 /// Longest time without `--duration` and `--bytes`.
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// How long the server's last reports are waited for.
+/// How long the server's last reports are waited for, at least.
 const LAST_REPORTS: Wall = Wall::from_secs(2);
 
 /// Who has been silent for so long when the last reports should be there is gone.
@@ -182,11 +182,17 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Fail
         intervals: Vec::new(),
         is_final: false,
     };
-    let mut outcome = transfer.watch().await?;
+    let printer = (!args.json.is_printed()).then(|| Printer::new(missing));
+    let printer = printer.transpose()?;
+    let mut outcome = transfer.watch(printer.as_ref()).await;
     transfer.finish(&mut outcome).await;
     let summary = transfer.summary(&outcome);
     transfer.connections.close();
     say_goodbye(&mut client).await;
+    if let Some(printer) = printer {
+        // Whoever reads it wants all of it, and in order.
+        printer.finish(Wall::MAX);
+    }
     show(args, &summary)?;
     recorded::write(
         args.qlog.as_deref().map(|f| (f, args.qlog_version.get())),
@@ -232,26 +238,13 @@ impl Transfer<'_> {
     }
 
     /// Shows each second until the time is over, all streams have ended, or something went wrong.
-    async fn watch(&mut self) -> Result<Outcome, Failure> {
-        let args = self.args;
-        let printer = (!args.json.is_printed())
-            .then(|| Printer::new(missing))
-            .transpose()?;
+    async fn watch(&mut self, printer: Option<&Printer>) -> Outcome {
         let print = |line: String| {
-            if let Some(printer) = &printer {
+            if let Some(printer) = printer {
                 printer.line(line);
             }
         };
         print(Interval::HEADING.to_string());
-        let outcome = self.watch_and_print(print).await;
-        if let Some(printer) = printer {
-            // Whoever reads it wants all of it, and in order.
-            tokio::task::block_in_place(|| printer.finish(Wall::MAX));
-        }
-        Ok(outcome)
-    }
-
-    async fn watch_and_print(&mut self, print: impl Fn(String)) -> Outcome {
         let args = self.args;
         let default = args.bytes.is_none().then_some(DEFAULT_DURATION);
         let limit = args.duration.or(default);
@@ -301,15 +294,14 @@ impl Transfer<'_> {
                     tokio::time::sleep(SECOND / 100).await;
                 }
             };
-            self.is_final = tokio::time::timeout(LAST_REPORTS, told).await.is_ok();
-            if *outcome == Outcome::Complete && !self.is_final {
-                if self.args.upload {
-                    let problem = "the server did not say what it received in the end";
-                    *outcome = Outcome::CutShort(problem.to_string());
-                } else if self.progress().silence() > GONE && !self.has_all() {
-                    let at = self.progress().heard_at().as_secs_f64();
-                    *outcome = Outcome::CutShort(format!("nothing came after {at:.1} s"));
-                }
+            self.is_final = tokio::time::timeout(self.patience(), told).await.is_ok();
+            let has_all = !self.args.upload
+                && self.args.bytes.is_some()
+                && self.connections.streams.is_empty();
+            let is_gone = !self.is_final && self.progress().silence() > GONE;
+            if *outcome == Outcome::Complete && is_gone && !has_all {
+                let at = self.progress().heard_at().as_secs_f64();
+                *outcome = Outcome::CutShort(format!("nothing came after {at:.1} s"));
             }
         }
         if matches!(outcome, Outcome::CutShort(_)) {
@@ -339,9 +331,11 @@ impl Transfer<'_> {
         self.take_samples();
     }
 
-    /// Whether each stream has brought what was asked of it.
-    fn has_all(&self) -> bool {
-        self.args.bytes.is_some() && self.connections.streams.is_empty()
+    /// How long last reports are waited for: queues on the way may be long.
+    fn patience(&self) -> Wall {
+        let rtt = self.sender().and_then(|s| s.rtt_ms).map(|rtt| rtt.last);
+        let rtt = Wall::try_from_secs_f64(rtt.unwrap_or(0.0) / 1e3).unwrap_or_default();
+        LAST_REPORTS.max(rtt.saturating_mul(3)).min(SILENCE)
     }
 
     /// Keeps what the senders of an upload saw.
