@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use lowtide_quic::Parts;
 use s2n_quic::client::Connect;
@@ -99,8 +100,10 @@ pub(super) struct Connections {
     /// Each ends with its stream, or with what went wrong.
     pub(super) streams: JoinSet<Result<(), String>>,
     connections: Vec<Connected>,
-    /// Uploads end when this is true.
+    /// Streams end when this is true.
     stop: watch::Sender<bool>,
+    /// Connections whose server was still there when it was asked for a last report.
+    alive: Arc<AtomicUsize>,
     /// The server sends by the controller that was asked for as long as this connection lives.
     _asked: Option<Connection>,
 }
@@ -169,6 +172,7 @@ impl Connections {
             streams: JoinSet::new(),
             connections: Vec::new(),
             stop: watch::channel(false).0,
+            alive: Arc::default(),
             _asked: asked,
         };
         for (index, connection) in made.into_iter().enumerate() {
@@ -208,19 +212,28 @@ impl Connections {
         self.connections.iter().map(|c| c.id)
     }
 
-    /// Ends uploads and asks for the server's last reports.
+    /// Ends all streams and asks for the server's last reports.
     pub(super) fn ask_for_last_reports(&self) {
         self.stop.send_replace(true);
         for connection in &self.connections {
             let mut handle = connection.handle.clone();
+            let alive = self.alive.clone();
             tokio::spawn(async move {
-                if let Ok(mut stream) = handle.open_bidirectional_stream().await {
-                    let request = Request::LastReport.encode().to_vec();
-                    let _ = stream.send(request.into()).await;
-                    let _ = stream.finish();
+                let request = Request::LastReport.encode().to_vec();
+                if let Ok(mut stream) = handle.open_bidirectional_stream().await
+                    && stream.send(request.into()).await.is_ok()
+                    // Not before it is acknowledged.
+                    && stream.close().await.is_ok()
+                {
+                    alive.fetch_add(1, Relaxed);
                 }
             });
         }
+    }
+
+    /// Whether the server has acknowledged all these questions.
+    pub(super) fn are_alive(&self) -> bool {
+        self.alive.load(Relaxed) == self.connections.len()
     }
 
     /// Ends all connections.
@@ -267,7 +280,13 @@ async fn transfer(
         got += bytes;
         progress.add_received(bytes);
     });
-    received.await.map_err(why_stream)?;
+    tokio::select! {
+        received = received => received.map_err(why_stream)?,
+        _ = stop.wait_for(|stop| *stop) => {
+            let _ = from.stop_sending(0_u32.into());
+            return Ok(());
+        }
+    }
     match plan.count {
         Some(count) if got == count => Ok(()),
         Some(count) => Err(format!("a stream brought {got} instead of {count} bytes")),

@@ -201,7 +201,11 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Fail
         &transfer.progress().take_recordings(),
     )?;
     match outcome {
-        Outcome::Complete if summary.received_bytes == 0 => Err(failed(&"nothing was transferred")),
+        Outcome::Complete if summary.received_bytes == 0 => Err(failed(&if args.upload {
+            "the server did not say that it received anything"
+        } else {
+            "nothing was transferred"
+        })),
         Outcome::Complete => Ok(None),
         Outcome::Interrupted(code) => Ok(Some(code)),
         Outcome::CutShort(problem) => Err(failed(&format!("cut short: {problem}"))),
@@ -286,7 +290,17 @@ impl Transfer<'_> {
     /// server is not there any more.
     async fn finish(&mut self, outcome: &mut Outcome) {
         let mut end = self.progress().elapsed();
-        let mut last = (!self.args.upload).then(|| self.interval(end));
+        let is_all = self.connections.streams.is_empty();
+        let mut last = match (self.args.upload, is_all) {
+            (false, _) => Some(self.interval(end)),
+            // Of what came until the server last said what came: more is under way, maybe in a long
+            // queue.
+            (true, false) => {
+                end = self.progress().heard_at();
+                Some(self.interval(end))
+            }
+            (true, true) => None,
+        };
         if !matches!(outcome, Outcome::CutShort(_)) {
             self.connections.ask_for_last_reports();
             let told = async {
@@ -295,10 +309,9 @@ impl Transfer<'_> {
                 }
             };
             self.is_final = tokio::time::timeout(self.patience(), told).await.is_ok();
-            let has_all = !self.args.upload
-                && self.args.bytes.is_some()
-                && self.connections.streams.is_empty();
-            let is_gone = !self.is_final && self.progress().silence() > GONE;
+            let is_there = self.is_final || self.connections.are_alive();
+            let is_gone = !is_there && self.progress().silence() > GONE;
+            let has_all = is_all && !self.args.upload;
             if *outcome == Outcome::Complete && is_gone && !has_all {
                 let at = self.progress().heard_at().as_secs_f64();
                 *outcome = Outcome::CutShort(format!("nothing came after {at:.1} s"));

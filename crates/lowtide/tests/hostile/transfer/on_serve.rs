@@ -7,16 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::timeout;
 
-use crate::peers::{Attacker, runtime};
+use crate::peers::{Attacker, UPLOAD, runtime};
 use crate::programs::{Serve, address, command, fetch, fetch_bytes, peak_kb, serve};
 
 /// A request for a download of so many bytes.
 fn download(count: u64) -> Bytes {
     [&b"D"[..], &count.to_be_bytes()].concat().into()
 }
-
-/// A request for an upload; what follows is read as fast as it comes.
-const UPLOAD: [u8; 9] = *b"U\0\0\0\0\0\0\0\0";
 
 #[test]
 fn garbage_keeps_nobody_out() {

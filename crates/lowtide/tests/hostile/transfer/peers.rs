@@ -74,7 +74,11 @@ pub(crate) async fn answer(stream: BidirectionalStream) {
     let _ = to.close().await;
 }
 
-/// Makes holes: while it is told so, what leaves says nothing but "acknowledge this".
+/// A request for an upload; what follows is read as fast as it comes.
+pub(crate) const UPLOAD: [u8; 9] = *b"U\0\0\0\0\0\0\0\0";
+
+/// Makes a hole where a stream starts: the next packet with a request for an upload says nothing but
+/// "acknowledge this" instead.
 #[derive(Clone, Default)]
 pub(crate) struct Hole(Arc<AtomicBool>);
 
@@ -92,17 +96,11 @@ impl PacketInterceptor for Hole {
         payload: &mut s2n_codec::encoder::scatter::Buffer<'_>,
     ) {
         const PING: u8 = 1;
-        /// STREAM frames of offset 0 have types without the bit for an offset.
-        fn is_start_of_stream(frames: &[u8]) -> bool {
-            frames
-                .first()
-                .is_some_and(|kind| matches!(kind, 0x08..=0x0b))
-        }
         if !packet.number.space().is_application_data() || !self.0.load(Relaxed) {
             return;
         }
         let bytes = payload.flatten().as_mut_slice();
-        if is_start_of_stream(bytes) {
+        if bytes.windows(UPLOAD.len()).any(|b| b == UPLOAD) {
             bytes.fill(PING);
             self.0.store(false, Relaxed);
         }
