@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use lowtide_quic::Parts;
 use s2n_quic::client::Connect;
 use s2n_quic::connection::{self, Handle};
+use s2n_quic::provider::event;
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
 use s2n_quic::stream;
@@ -61,18 +62,50 @@ fn why_stream(error: stream::Error) -> String {
     }
 }
 
+/// Counts the packets that come from the server, whatever they say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packets(Arc<AtomicU64>);
+
+impl Packets {
+    pub(super) fn count(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl event::Subscriber for Packets {
+    type ConnectionContext = ();
+
+    fn create_connection_context(
+        &mut self,
+        _meta: &event::ConnectionMeta,
+        _info: &event::ConnectionInfo<'_>,
+    ) {
+    }
+
+    #[inline]
+    fn on_packet_received(
+        &mut self,
+        (): &mut (),
+        _meta: &event::ConnectionMeta,
+        _event: &event::events::PacketReceived,
+    ) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
 pub(super) fn endpoint(
     tls: rustls::Client,
     local: &str,
     limits: Limits,
     parts: Parts,
+    packets: Packets,
 ) -> Result<Client, Box<dyn Error>> {
     Ok(Client::builder()
         .with_tls(tls)?
         .with_io(local)?
         .with_limits(limits)?
         .with_congestion_controller(parts.controller)?
-        .with_event(parts.events)?
+        .with_event((parts.events, packets))?
         .with_packet_interceptor(parts.interceptor)?
         .with_datagram(parts.datagrams)?
         .start()?)

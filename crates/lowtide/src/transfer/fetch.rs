@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::time::Duration as Wall;
+use std::time::{Duration as Wall, Instant};
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration};
@@ -13,7 +13,7 @@ use lowtide_lab::contender::Contenders;
 use s2n_quic::Client;
 
 use super::bounds::SILENCE;
-use super::client::{self, Connections, Plan};
+use super::client::{self, Connections, Packets, Plan};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::protocol::SAMPLES;
@@ -110,10 +110,12 @@ const DEFAULT_CONTROLLER: &str = "rbbr";
 /// Longest time without `--duration` and `--bytes`.
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// How long the server's last reports are waited for, at least.
+/// How long the server's last reports are waited for, at least, and at most while packets still come:
+/// queues on the way may be long.
 const LAST_REPORTS: Wall = Wall::from_secs(2);
+const LAST_PACKETS: Wall = Wall::from_secs(5);
 
-/// Who has been silent for so long when the last reports should be there is gone.
+/// A server from which nothing has come for so long when its last reports should be there is gone.
 const GONE: Wall = Wall::from_millis(1_500);
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
@@ -149,7 +151,9 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Fail
         "[::]:0"
     };
     let failed = |e: &dyn Display| Failure::run(format!("{target}: {e}"));
-    let mut client = client::endpoint(tls, local, limits, parts).map_err(|e| failed(&e))?;
+    let packets = Packets::default();
+    let client = client::endpoint(tls, local, limits, parts, packets.clone());
+    let mut client = client.map_err(|e| failed(&e))?;
     let plan = Plan {
         target,
         server_name: args.server_name.clone(),
@@ -179,6 +183,7 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Fail
         target,
         statistics,
         connections,
+        packets,
         intervals: Vec::new(),
         is_final: false,
     };
@@ -231,6 +236,7 @@ struct Transfer<'a> {
     target: SocketAddr,
     statistics: ByConnection,
     connections: Connections,
+    packets: Packets,
     intervals: Vec<Interval>,
     /// The senders' state is that at the end.
     is_final: bool,
@@ -303,14 +309,7 @@ impl Transfer<'_> {
         };
         if !matches!(outcome, Outcome::CutShort(_)) {
             self.connections.ask_for_last_reports();
-            let told = async {
-                while !self.progress().is_confirmed() {
-                    tokio::time::sleep(SECOND / 100).await;
-                }
-            };
-            self.is_final = tokio::time::timeout(self.patience(), told).await.is_ok();
-            let is_there = self.is_final || self.connections.are_alive();
-            let is_gone = !is_there && self.progress().silence() > GONE;
+            let is_gone = self.wait_for_last_reports().await;
             let has_all = is_all && !self.args.upload;
             if *outcome == Outcome::Complete && is_gone && !has_all {
                 let at = self.progress().heard_at().as_secs_f64();
@@ -344,11 +343,26 @@ impl Transfer<'_> {
         self.take_samples();
     }
 
-    /// How long last reports are waited for: queues on the way may be long.
-    fn patience(&self) -> Wall {
-        let rtt = self.sender().and_then(|s| s.rtt_ms).map(|rtt| rtt.last);
-        let rtt = Wall::try_from_secs_f64(rtt.unwrap_or(0.0) / 1e3).unwrap_or_default();
-        LAST_REPORTS.max(rtt.saturating_mul(3)).min(SILENCE)
+    /// Waits for last reports. Whether the server is gone instead.
+    async fn wait_for_last_reports(&mut self) -> bool {
+        let asked = Instant::now();
+        let mut newest = (self.packets.count(), asked);
+        loop {
+            self.is_final = self.progress().is_confirmed();
+            if self.is_final {
+                return false;
+            }
+            let count = self.packets.count();
+            if count != newest.0 {
+                newest = (count, Instant::now());
+            }
+            let is_silent = newest.1.elapsed() > GONE;
+            let waited = asked.elapsed();
+            if waited > LAST_PACKETS || (waited > LAST_REPORTS && is_silent) {
+                return is_silent && !self.connections.are_alive();
+            }
+            tokio::time::sleep(SECOND / 100).await;
+        }
     }
 
     /// Keeps what the senders of an upload saw.
