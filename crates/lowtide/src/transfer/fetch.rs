@@ -194,6 +194,8 @@ async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Fail
     let summary = transfer.summary(&outcome);
     transfer.connections.close();
     say_goodbye(&mut client).await;
+    // What is left is printing, which may block; whoever interrupts that wants no more of it.
+    tokio::spawn(async { std::process::exit(interrupt().await) });
     if let Some(printer) = printer {
         // Whoever reads it wants all of it, and in order.
         printer.finish(Wall::MAX);
