@@ -59,6 +59,17 @@ impl Factory {
         }
     }
 
+    /// The same with the controller of another spec; observers and the receiver stay.
+    #[must_use]
+    pub fn with_spec(&self, spec: &Spec) -> Self {
+        let (made, name) = (spec.clone(), spec.entry().name);
+        Self {
+            name: name.into(),
+            make: Arc::new(move |config| made.build(config)),
+            ..self.clone()
+        }
+    }
+
     /// Seeds the controllers' randomness: those made from now on count from `seed`. By default the
     /// seed differs from run to run.
     #[must_use]

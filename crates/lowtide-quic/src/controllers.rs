@@ -1,5 +1,7 @@
 //! What an application hands to s2n-quic's builders.
 
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use lowtide_cc::controllers::rbbr::ReceiverConfig;
@@ -13,21 +15,31 @@ use crate::host::Host;
 use crate::interceptor::Interceptor;
 use crate::slot::Datagrams;
 
+/// Names the controller for a new path to a peer; `None`: the endpoint's own.
+pub type Choice = Arc<dyn Fn(SocketAddr) -> Option<Spec> + Send + Sync>;
+
 /// A controller of the registry for the connections of an s2n-quic endpoint.
 ///
 /// It is a congestion controller provider by itself. [`parts`](Self::parts) adds what s2n-quic does
 /// not tell its controllers: which packets exactly an acknowledgment covers, and RBBR's frames.
-#[derive(Debug)]
 pub struct Controllers {
     factory: Factory,
+    choice: Option<Choice>,
     /// None where the endpoint has only the controllers.
     connections: Option<Arc<Connections>>,
+}
+
+impl fmt::Debug for Controllers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Controllers").field(&self.factory).finish()
+    }
 }
 
 impl Controllers {
     fn made_by(factory: Factory) -> Self {
         Self {
             factory,
+            choice: None,
             connections: None,
         }
     }
@@ -67,6 +79,13 @@ impl Controllers {
         self
     }
 
+    /// Lets the peer's address decide which controller a path gets.
+    #[must_use]
+    pub fn with_choice(mut self, choice: Choice) -> Self {
+        self.choice = Some(choice);
+        self
+    }
+
     /// Watches all controllers with one observer.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -89,6 +108,7 @@ impl Controllers {
         let connections = Arc::new(Connections::new(self.factory.receiver()));
         let controller = Self {
             factory: self.factory,
+            choice: self.choice,
             connections: Some(connections.clone()),
         };
         Parts {
@@ -115,7 +135,19 @@ impl Endpoint for Controllers {
             Some(connections) => connections.link_for_controller(),
             None => Link::default(),
         };
-        Host::new(self.factory.clone(), link, path.max_datagram_size)
+        let chosen = self.choice.as_ref().and_then(|choice| {
+            let peer = &path.remote_address;
+            let ip = match <[u8; 4]>::try_from(peer.ip()) {
+                Ok(ip) => IpAddr::from(ip),
+                Err(_) => IpAddr::from(<[u8; 16]>::try_from(peer.ip()).ok()?),
+            };
+            choice(SocketAddr::new(ip, peer.port()))
+        });
+        let factory = match chosen {
+            Some(spec) => self.factory.with_spec(&spec),
+            None => self.factory.clone(),
+        };
+        Host::new(factory, link, path.max_datagram_size)
     }
 }
 

@@ -30,7 +30,7 @@ mod typed;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
-pub use controllers::{Controllers, Parts};
+pub use controllers::{Choice, Controllers, Parts};
 pub use events::{ConnectionCounter, Context, Events};
 pub use host::{Host, PacketInfo};
 pub use interceptor::Interceptor;

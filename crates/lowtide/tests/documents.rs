@@ -48,7 +48,15 @@ fn paths(prose: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn links_and_paths_in_documents_lead_somewhere() {
-    let mut found = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    let mut found: Vec<PathBuf> = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "SECURITY.md",
+    ]
+    .into_iter()
+    .map(|name| root().join(name))
+    .collect();
     documents(&root().join("docs"), &mut found);
     for member in fs::read_dir(root().join("crates")).unwrap() {
         let readme = member.unwrap().path().join("README.md");

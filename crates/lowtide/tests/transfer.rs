@@ -22,18 +22,15 @@ fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_lowtide"))
 }
 
-/// Serves on a free port for one connection.
+/// Serves on a free port for one client.
 fn serve(cc: &str) -> Server {
+    serve_with(&["--cc", cc, "--one-off"])
+}
+
+fn serve_with(args: &[&str]) -> Server {
     let mut child = program()
-        .args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--cc",
-            cc,
-            "--one-off",
-            "--json",
-        ])
+        .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+        .args(args)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -62,22 +59,78 @@ fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
     let server = serve("bbr");
     let result = fetch(&server, &["--duration", "2500ms"]);
     assert_eq!(result["direction"], "download");
-    assert_eq!(result["server_controller"], "bbr");
-    assert!(result["bytes"].as_u64().unwrap() > 1_000_000);
+    assert_eq!(result["outcome"], "complete");
+    assert_eq!(result["controller"], "bbr");
+    assert!(result["received_bytes"].as_u64().unwrap() > 1_000_000);
     let intervals = result["intervals"].as_array().unwrap();
     assert!(intervals.len() >= 2, "{result}");
-    let sum: u64 = intervals.iter().map(|i| i["bytes"].as_u64().unwrap()).sum();
-    assert_eq!(result["bytes"], sum);
-    let sender = &result["sender"];
-    assert!(sender["mean_rtt_ms"].as_f64().unwrap() > 0.0, "{sender}");
-    assert!(sender["cwnd"].as_u64().unwrap() > 0, "{sender}");
+    let received = |i: &Value| i["received_bytes"].as_u64().unwrap();
+    let sum: u64 = intervals.iter().map(received).sum();
+    assert_eq!(result["received_bytes"], sum);
+    assert!(
+        result["throughput_mbps"].as_f64().unwrap() > 0.0,
+        "{result}"
+    );
+    assert!(result["rtt_ms"]["mean"].as_f64().unwrap() > 0.0, "{result}");
+    assert!(result["cwnd_bytes"].as_u64().unwrap() > 0, "{result}");
+}
+
+#[test]
+fn the_last_counters_are_those_of_the_whole_transfer() {
+    let server = serve("bbr");
+    let result = fetch(&server, &["--bytes", "20MB"]);
+    assert_eq!(result["is_final"], true, "{result}");
+    // No packet has more than 1500 bytes.
+    let sent = result["sent_packets"].as_u64().unwrap();
+    assert!(sent > 20_000_000 / 1_500, "{result}");
+    let sent = result["sent_bytes"].as_u64().unwrap();
+    assert!(sent > 20_000_000, "{result}");
+}
+
+#[test]
+fn a_client_may_ask_for_a_controller_that_the_server_allows() {
+    let server = serve_with(&["--cc", "bbr", "--allow-cc", "copa,cubic"]);
+    let result = fetch(&server, &["--bytes", "1MB", "--cc", "cubic:hystart=true"]);
+    assert_eq!(result["controller"], "cubic:hystart=true");
+    let result = fetch(&server, &["--bytes", "1MB"]);
+    assert_eq!(result["controller"], "bbr", "of those that do not ask");
+    for (allowed, said) in [(&["--allow-cc", "copa"][..], "copa"), (&[], "--allow-cc")] {
+        let server = serve_with(allowed);
+        let output = program()
+            .args(["fetch", &server.address, "--bytes", "1MB", "--cc", "vegas"])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.contains("--cc vegas") && stderr.contains(said),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("result.json");
+    let server = serve("bbr");
+    let output = program()
+        .args(["fetch", &server.address, "--bytes", "1MB"])
+        .arg(format!("--json={}", file.display()))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("download of 1.0 MB"), "{text}");
+    let result: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(result["schema"], 1);
+    assert_eq!(result["received_bytes"], 1_000_000);
 }
 
 #[test]
 fn a_download_of_a_size_brings_just_that_on_each_stream() {
     let server = serve("rbbr");
     let result = fetch(&server, &["--bytes", "3MB", "--streams", "2"]);
-    assert_eq!(result["bytes"], 6_000_000);
+    assert_eq!(result["received_bytes"], 6_000_000);
 }
 
 #[test]
@@ -89,19 +142,22 @@ fn an_upload_is_counted_by_the_server() {
     );
     assert_eq!(result["direction"], "upload");
     assert_eq!(result["controller"], "copa");
-    assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+    assert!(
+        result["received_bytes"].as_u64().unwrap() > 100_000,
+        "{result}"
+    );
 
     let server = serve("rbbr");
     let result = fetch(&server, &["--bytes", "2MB", "--upload"]);
-    assert_eq!(result["bytes"], 2_000_000, "all of it is waited for");
+    assert_eq!(
+        result["received_bytes"], 2_000_000,
+        "all of it is waited for"
+    );
 }
 
 #[test]
 fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
-    for (way, cc) in [
-        (&["--cc", "copa"][..], "bbr"),
-        (&["--upload", "--cc", "copa"], "copa"),
-    ] {
+    for (way, cc) in [(&[][..], "bbr"), (&["--upload", "--cc", "copa"], "copa")] {
         let dir = tempfile::tempdir().unwrap();
         let (qlog, report) = (dir.path().join("qlog"), dir.path().join("report"));
         let server = serve("bbr");
@@ -114,7 +170,10 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
             report.to_str().unwrap(),
         ]);
         let result = fetch(&server, &args);
-        assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+        assert!(
+            result["received_bytes"].as_u64().unwrap() > 100_000,
+            "{result}"
+        );
         let html = std::fs::read_to_string(report.join("index.html")).unwrap();
         assert!(html.contains(&format!("\"name\":\"{cc}\"")), "{way:?}");
         let log = std::fs::read_to_string(qlog.join("connection-1.sqlog")).unwrap();
@@ -142,7 +201,7 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_transfer_keeps_what_it_has() {
+fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
     let dir = tempfile::tempdir().unwrap();
     let server = serve("bbr");
     let child = program()
@@ -156,6 +215,7 @@ fn an_interrupted_transfer_keeps_what_it_has() {
         ])
         .arg(dir.path())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1_500));
@@ -165,9 +225,14 @@ fn an_interrupted_transfer_keeps_what_it_has() {
         .unwrap();
     assert!(interrupt.success());
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(result["bytes"].as_u64().unwrap() > 100_000, "{result}");
+    assert_eq!(result["outcome"], "interrupted");
+    assert!(
+        result["received_bytes"].as_u64().unwrap() > 100_000,
+        "{result}"
+    );
     assert!(dir.path().join("index.html").exists());
 }
 

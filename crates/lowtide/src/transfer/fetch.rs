@@ -1,30 +1,28 @@
 //! `lowtide fetch`.
 
-use std::error::Error;
+use std::fmt::Display;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::pin::pin;
+use std::time::{Duration as Wall, Instant};
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration};
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::recording::{Recording, Sample};
-use lowtide_quic::Parts;
-use s2n_quic::client::Connect;
-use s2n_quic::provider::limits::Limits;
-use s2n_quic::provider::tls::rustls;
-use s2n_quic::stream::ReceiveStream;
-use s2n_quic::{Client, Connection};
-use tokio::task::JoinSet;
+use s2n_quic::Client;
 
+use super::bounds::SILENCE;
+use super::client::{self, Connections, Packets, Plan};
+use super::printer::Printer;
+use super::progress::Progress;
+use super::protocol::SAMPLES;
 use super::recorded;
-use super::report::{Interval, Summary, mbps};
-use super::serve::{Report, receive, send};
+use super::report::{Interval, Outcome, Summary, Transferred};
 use super::statistics::{ByConnection, SenderState};
-use super::{Request, SECOND, address, controllers, limits, runtime, trust};
+use super::{SECOND, address, bounds, controllers, interrupt, runtime, trust};
 use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::qlog_version::QlogVersionArg;
 
@@ -34,9 +32,10 @@ pub(crate) struct Args {
     #[arg(value_name = "ADDR")]
     address: String,
 
-    /// Controller of what this side sends, as in bbr or cubic:hystart=true
-    #[arg(long, value_name = "NAME", default_value = "rbbr")]
-    cc: String,
+    /// Controller of what is sent, as in bbr or cubic:hystart=true; on a download the server must
+    /// allow it, with --allow-cc [default: rbbr on an upload, the server's on a download]
+    #[arg(long, value_name = "NAME")]
+    cc: Option<String>,
 
     /// How long, as in 3s [default: 10s, or until --bytes are there]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
@@ -86,9 +85,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonFlag,
 }
 
 impl Args {
@@ -96,131 +94,142 @@ impl Args {
     fn records(&self) -> bool {
         self.qlog.is_some() || self.report.is_some()
     }
+
+    /// Controller of what this side sends: acknowledgments at least.
+    fn own_controller(&self) -> &str {
+        match &self.cc {
+            Some(cc) if self.upload => cc,
+            _ => DEFAULT_CONTROLLER,
+        }
+    }
 }
+
+/// Controller of uploads.
+const DEFAULT_CONTROLLER: &str = "rbbr";
 
 /// Longest time without `--duration` and `--bytes`.
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// What all connections and streams of a transfer share.
-#[derive(Debug, Default)]
-struct Progress {
-    /// Downloads: what came in.
-    received: AtomicU64,
-    sent: AtomicU64,
-    peers: Mutex<Vec<Peer>>,
-}
+/// How long the server's last reports are waited for, at least, and at most while packets still come:
+/// queues on the way may be long.
+const LAST_REPORTS: Wall = Wall::from_secs(2);
+const LAST_PACKETS: Wall = Wall::from_secs(5);
 
-/// What is known of one connection.
-#[derive(Debug, Default)]
-struct Peer {
-    /// The server's newest report.
-    report: Option<Report>,
-    /// What the sender saw.
-    recording: Recording,
-}
-
-impl Progress {
-    fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with_peer(&self, connection: usize, f: impl FnOnce(&mut Peer)) {
-        let mut peers = self.peers();
-        if peers.len() <= connection {
-            peers.resize_with(connection + 1, Peer::default);
-        }
-        f(&mut peers[connection]);
-    }
-
-    fn record(&self, connection: usize, samples: Vec<Sample>) {
-        self.with_peer(connection, |peer| peer.recording.samples.extend(samples));
-    }
-
-    fn report(&self, connection: usize, mut report: Report) {
-        let samples = std::mem::take(&mut report.samples);
-        self.with_peer(connection, |peer| {
-            peer.recording.samples.extend(samples);
-            peer.report = Some(report);
-        });
-    }
-
-    fn first_report(&self) -> Option<Report> {
-        self.peers().first().and_then(|peer| peer.report.clone())
-    }
-
-    fn received_by_server(&self) -> u64 {
-        let peers = self.peers();
-        let reports = peers.iter().filter_map(|peer| peer.report.as_ref());
-        reports.map(|r| r.received).sum()
-    }
-
-    fn recordings(&self) -> Vec<Recording> {
-        let peers = &mut *self.peers();
-        let take = |peer: &mut Peer| std::mem::take(&mut peer.recording);
-        peers.iter_mut().map(take).collect()
-    }
-}
+/// A server from which nothing has come for so long when its last reports should be there is gone.
+const GONE: Wall = Wall::from_millis(1_500);
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    runtime()?.block_on(fetch(args, contenders))
+    let runtime = runtime()?;
+    let interrupted = runtime.block_on(fetch(args, contenders))?;
+    drop(runtime);
+    match interrupted {
+        None => Ok(()),
+        Some(code) => {
+            // Nobody is left to tell when even this fails.
+            let _ = writeln!(std::io::stderr(), "error: interrupted");
+            std::process::exit(code)
+        }
+    }
 }
 
-fn client(
-    tls: rustls::Client,
-    local: &str,
-    limits: Limits,
-    parts: Parts,
-) -> Result<Client, Box<dyn Error>> {
-    Ok(Client::builder()
-        .with_tls(tls)?
-        .with_io(local)?
-        .with_limits(limits)?
-        .with_congestion_controller(parts.controller)?
-        .with_event(parts.events)?
-        .with_packet_interceptor(parts.interceptor)?
-        .with_datagram(parts.datagrams)?
-        .start()?)
-}
-
-async fn fetch(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+/// The exit code of a transfer that was interrupted.
+async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Failure> {
     let target = address(&args.address)?;
     let statistics = ByConnection::default();
-    let parts = controllers(contenders, &args.cc)?
+    if let Some(cc) = &args.cc {
+        // A typing mistake need not travel.
+        controllers(contenders, cc)?;
+    }
+    let parts = controllers(contenders, args.own_controller())?
         .with_observers(statistics.observers())
         .parts();
     let tls = trust::client(args.ca.as_deref())?;
-    let limits = limits(Some(args.max_ack_delay.into()))?;
+    let limits = bounds::of_client(args.connections, args.max_ack_delay.into())?;
     let local = if target.is_ipv4() {
         "0.0.0.0:0"
     } else {
         "[::]:0"
     };
-    let failed = |e: &dyn std::fmt::Display| Failure::run(format!("{target}: {e}"));
-    let mut client = client(tls, local, limits, parts).map_err(|e| failed(&e))?;
-    let mut transfer = Transfer::start(args, target, &client, statistics)
-        .await
-        .map_err(|e| failed(&e))?;
-    transfer.watch().await?;
-    transfer.wait_for_reports().await;
-    let summary = transfer.summary();
-    transfer.close();
-    if args.json {
-        output::print_json(&summary)?;
-    } else {
-        output::print(format!("{}\n", summary.text()).as_bytes())?;
+    let failed = |e: &dyn Display| Failure::run(format!("{target}: {e}"));
+    let packets = Packets::default();
+    let client = client::endpoint(tls, local, limits, parts, packets.clone());
+    let mut client = client.map_err(|e| failed(&e))?;
+    let plan = Plan {
+        target,
+        server_name: args.server_name.clone(),
+        is_upload: args.upload,
+        count: args.bytes.map(Bytes::get),
+        connections: args.connections,
+        streams: args.streams,
+        is_recorded: args.records(),
+        server_controller: args.cc.clone().filter(|_| !args.upload),
+    };
+    let opened = tokio::select! {
+        opened = Connections::open(&client, &plan, &statistics) => opened,
+        code = interrupt() => {
+            say_goodbye(&mut client).await;
+            return Ok(Some(code));
+        }
+    };
+    let connections = match opened {
+        Ok(connections) => connections,
+        Err(problem) => {
+            say_goodbye(&mut client).await;
+            return Err(failed(&problem));
+        }
+    };
+    let mut transfer = Transfer {
+        args,
+        target,
+        statistics,
+        connections,
+        packets,
+        intervals: Vec::new(),
+        is_final: false,
+    };
+    let printer = (!args.json.is_printed()).then(|| Printer::new(missing));
+    let printer = printer.transpose()?;
+    let mut outcome = transfer.watch(printer.as_ref()).await;
+    transfer.finish(&mut outcome).await;
+    let summary = transfer.summary(&outcome);
+    transfer.connections.close();
+    say_goodbye(&mut client).await;
+    // What is left is printing, which may block; whoever interrupts that wants no more of it.
+    tokio::spawn(async { std::process::exit(interrupt().await) });
+    if let Some(printer) = printer {
+        // Whoever reads it wants all of it, and in order.
+        printer.finish(Wall::MAX);
     }
-    // So that the peers learn of the end; a second is plenty.
-    let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
+    show(args, &summary)?;
     recorded::write(
         args.qlog.as_deref().map(|f| (f, args.qlog_version.get())),
         args.report.as_deref(),
         &summary,
-        &transfer.progress.recordings(),
+        &transfer.progress().take_recordings(),
     )?;
-    if summary.bytes == 0 {
-        return Err(failed(&"nothing was transferred"));
+    match outcome {
+        Outcome::Complete if summary.received_bytes == 0 => Err(failed(&if args.upload {
+            "the server did not say that it received anything"
+        } else {
+            "nothing was transferred"
+        })),
+        Outcome::Complete => Ok(None),
+        Outcome::Interrupted(code) => Ok(Some(code)),
+        Outcome::CutShort(problem) => Err(failed(&format!("cut short: {problem}"))),
     }
-    Ok(())
+}
+
+/// Lets servers learn that connections have ended, so that they do not keep them; a second is plenty.
+async fn say_goodbye(client: &mut Client) {
+    let _ = tokio::time::timeout(SECOND, client.wait_idle()).await;
+}
+
+/// Shows the summary as the flags say.
+fn show(args: &Args, summary: &Summary<'_>) -> Result<(), Failure> {
+    if !args.json.is_printed() {
+        output::print(format!("{}\n", summary.text()).as_bytes())?;
+    }
+    args.json.put(summary)
 }
 
 /// A transfer under way.
@@ -228,218 +237,194 @@ struct Transfer<'a> {
     args: &'a Args,
     target: SocketAddr,
     statistics: ByConnection,
-    progress: Arc<Progress>,
-    streams: JoinSet<()>,
-    connections: Vec<Connection>,
-    started: Instant,
+    connections: Connections,
+    packets: Packets,
     intervals: Vec<Interval>,
+    /// The senders' state is that at the end.
+    is_final: bool,
 }
 
-impl<'a> Transfer<'a> {
-    /// Connects and starts all streams.
-    async fn start(
-        args: &'a Args,
-        target: SocketAddr,
-        client: &Client,
-        statistics: ByConnection,
-    ) -> Result<Self, s2n_quic::connection::Error> {
-        let progress = Arc::new(Progress::default());
-        let mut streams = JoinSet::new();
-        let mut connections = Vec::new();
-        for index in 0..args.connections as usize {
-            let connect = Connect::new(target).with_server_name(args.server_name.as_str());
-            let mut connection = client.connect(connect).await?;
-            connection.keep_alive(true)?;
-            if args.upload
-                && args.records()
-                && let Some(sender) = statistics.of(connection.id())
-            {
-                sender.record();
-            }
-            start(args, index, &mut connection, &progress, &mut streams).await?;
-            connections.push(connection);
-        }
-        Ok(Self {
-            args,
-            target,
-            statistics,
-            progress,
-            streams,
-            connections,
-            started: Instant::now(),
-            intervals: Vec::new(),
-        })
+impl Transfer<'_> {
+    fn progress(&self) -> &Progress {
+        &self.connections.progress
     }
 
-    /// Shows each second until the time is over, all streams have ended, or Ctrl-C.
-    async fn watch(&mut self) -> Result<(), Failure> {
+    /// Shows each second until the time is over, all streams have ended, or something went wrong.
+    async fn watch(&mut self, printer: Option<&Printer>) -> Outcome {
+        let print = |line: String| {
+            if let Some(printer) = printer {
+                printer.line(line);
+            }
+        };
+        print(Interval::HEADING.to_string());
         let args = self.args;
-        if !args.json {
-            output::print(format!("{}\n", Interval::HEADING).as_bytes())?;
-        }
         let default = args.bytes.is_none().then_some(DEFAULT_DURATION);
         let limit = args.duration.or(default);
         let mut seconds = tokio::time::interval(SECOND);
         seconds.tick().await;
-        let until = async {
+        let mut until = pin!(async {
             match limit {
                 Some(limit) => tokio::time::sleep(limit.into()).await,
                 None => std::future::pending().await,
             }
-        };
-        tokio::pin!(until);
+        });
+        let mut interrupted = pin!(interrupt());
         loop {
             tokio::select! {
-                () = &mut until => return Ok(()),
-                _ = tokio::signal::ctrl_c() => return Ok(()),
-                _ = self.streams.join_next() => if self.streams.is_empty() { return Ok(()) },
+                () = &mut until => return Outcome::Complete,
+                code = &mut interrupted => return Outcome::Interrupted(code),
+                ended = self.connections.streams.join_next() => match ended {
+                    Some(Ok(Err(problem))) => return Outcome::CutShort(problem),
+                    Some(Err(panic)) => return Outcome::CutShort(panic.to_string()),
+                    None | Some(Ok(Ok(()))) => if self.connections.streams.is_empty() {
+                        return Outcome::Complete;
+                    },
+                },
                 _ = seconds.tick() => {
-                    let second = self.interval();
+                    self.take_samples();
+                    let second = self.interval(self.progress().elapsed());
                     self.intervals.push(second);
-                    if !args.json {
-                        output::print(format!("{}\n", second.line()).as_bytes())?;
+                    print(second.line());
+                    if self.progress().silence() > SILENCE {
+                        let silent = SILENCE.as_secs();
+                        return Outcome::CutShort(format!("nothing came for {silent} s"));
                     }
                 }
             }
         }
     }
 
-    /// Waits for what the server has not told yet, and takes the last interval.
-    async fn wait_for_reports(&mut self) {
-        if self.args.upload && self.streams.is_empty() {
-            // It does so several times a second.
-            let told = async {
-                while self.moved() < self.progress.sent.load(Relaxed) {
-                    tokio::time::sleep(SECOND / 20).await;
-                }
-            };
-            let _ = tokio::time::timeout(SECOND, told).await;
-        }
-        if self.args.records() && !self.args.upload {
-            // Its last samples are under way.
-            tokio::time::sleep(SECOND / 4).await;
-        }
-        let last = self.interval();
-        if last.bytes > 0 {
-            self.intervals.push(last);
-        }
-    }
-
-    /// Ends all connections, and keeps what their senders saw.
-    fn close(&self) {
-        for (index, connection) in self.connections.iter().enumerate() {
-            if self.args.upload
-                && let Some(sender) = self.statistics.of(connection.id())
-            {
-                self.progress.record(index, sender.take_all_samples());
+    /// Waits for what the server has not told yet, takes the last interval, and says so when the
+    /// server is not there any more.
+    async fn finish(&mut self, outcome: &mut Outcome) {
+        let mut end = self.progress().elapsed();
+        let is_all = self.connections.streams.is_empty();
+        let mut last = match (self.args.upload, is_all) {
+            (false, _) => Some(self.interval(end)),
+            // Of what came until the server last said what came: more is under way, maybe in a long
+            // queue.
+            (true, false) => {
+                end = self.progress().heard_at();
+                Some(self.interval(end))
             }
-            connection.close(0_u32.into());
+            (true, true) => None,
+        };
+        if !matches!(outcome, Outcome::CutShort(_)) {
+            self.connections.ask_for_last_reports();
+            let is_gone = self.wait_for_last_reports().await;
+            let has_all = is_all && !self.args.upload;
+            if *outcome == Outcome::Complete && is_gone && !has_all {
+                let at = self.progress().heard_at().as_secs_f64();
+                *outcome = Outcome::CutShort(format!("nothing came after {at:.1} s"));
+            }
+        }
+        if matches!(outcome, Outcome::CutShort(_)) {
+            // Silence is no part of the transfer.
+            end = self.progress().heard_at();
+            let seconds = end.as_secs_f64();
+            while self
+                .intervals
+                .last()
+                .is_some_and(|i| i.start_s >= seconds || i.received_bytes == 0)
+            {
+                self.intervals.pop();
+            }
+            if let Some(cut) = self.intervals.pop_if(|i| i.end_s > seconds) {
+                let shorter = Interval::new(cut.start_s, seconds, cut.received_bytes, cut.sender);
+                self.intervals.push(shorter);
+            }
+            last = Some(self.interval(end));
+        }
+        let sender = self.sender();
+        let mut last = last.unwrap_or_else(|| self.interval(end));
+        last.sender = sender;
+        match self.intervals.last_mut() {
+            Some(before) if last.received_bytes == 0 => before.sender = sender,
+            _ => self.intervals.push(last),
+        }
+        self.take_samples();
+    }
+
+    /// Waits for last reports. Whether the server is gone instead.
+    async fn wait_for_last_reports(&mut self) -> bool {
+        let asked = Instant::now();
+        let mut newest = (self.packets.count(), asked);
+        loop {
+            self.is_final = self.progress().is_confirmed();
+            if self.is_final {
+                return false;
+            }
+            let count = self.packets.count();
+            if count != newest.0 {
+                newest = (count, Instant::now());
+            }
+            let is_silent = newest.1.elapsed() > GONE;
+            let waited = asked.elapsed();
+            if waited > LAST_PACKETS || (waited > LAST_REPORTS && is_silent) {
+                return is_silent && !self.connections.are_alive();
+            }
+            tokio::time::sleep(SECOND / 100).await;
         }
     }
 
-    fn summary(&self) -> Summary<'_> {
+    /// Keeps what the senders of an upload saw.
+    fn take_samples(&self) {
+        if !(self.args.upload && self.args.records()) {
+            return;
+        }
+        for (index, id) in self.connections.ids().enumerate() {
+            while let Some(samples) = self
+                .statistics
+                .of(id)
+                .map(|sender| sender.take_samples(SAMPLES))
+                .filter(|samples| !samples.is_empty())
+            {
+                self.progress().record(index, samples);
+            }
+        }
+    }
+
+    fn summary<'s>(&'s self, outcome: &'s Outcome) -> Summary<'s> {
         let args = self.args;
-        let duration_s = self.intervals.last().map_or(0.0, |i| i.end_s);
-        let bytes = self.intervals.iter().map(|i| i.bytes).sum();
-        Summary {
-            address: self.target.to_string(),
-            direction: if args.upload { "upload" } else { "download" },
-            controller: &args.cc,
-            server_controller: self.progress.first_report().map(|r| r.controller),
+        Summary::new(Transferred {
+            address: self.target,
+            is_upload: args.upload,
+            outcome,
+            controller: if args.upload {
+                Some(args.own_controller().to_string())
+            } else {
+                self.progress().server_controller()
+            },
             connections: args.connections,
             streams: args.streams,
-            duration_s,
-            bytes,
-            rate_mbps: mbps(bytes, duration_s),
-            sender: self.sender(),
+            sender: self.intervals.last().and_then(|i| i.sender),
+            is_final: self.is_final,
             intervals: &self.intervals,
-        }
+        })
     }
 
-    /// Since the last interval.
-    fn interval(&self) -> Interval {
+    /// From the last interval to `end`.
+    fn interval(&self, end: Wall) -> Interval {
         let start = self.intervals.last().map_or(0.0, |i| i.end_s);
-        let before: u64 = self.intervals.iter().map(|i| i.bytes).sum();
-        let bytes = self.moved().saturating_sub(before);
-        let end = self.started.elapsed().as_secs_f64();
+        let before: u64 = self.intervals.iter().map(|i| i.received_bytes).sum();
+        let bytes = self.progress().received().saturating_sub(before);
+        let end = end.as_secs_f64().max(start);
         Interval::new(start, end, bytes, self.sender())
     }
 
-    /// What has arrived.
-    fn moved(&self) -> u64 {
-        if self.args.upload {
-            self.progress.received_by_server()
-        } else {
-            self.progress.received.load(Relaxed)
-        }
-    }
-
-    /// The state of the first connection's sender.
+    /// The state of all connections' senders.
     fn sender(&self) -> Option<SenderState> {
-        if self.args.upload {
-            let first = self.connections.first()?;
-            self.statistics.of(first.id()).map(|s| s.state())
-        } else {
-            self.progress.first_report().map(|r| r.sender)
+        if !self.args.upload {
+            return self.progress().server_sender();
         }
+        let senders = self
+            .connections
+            .ids()
+            .filter_map(|id| self.statistics.of(id));
+        SenderState::together(senders.map(|s| s.state()))
     }
 }
 
-/// Starts the streams of one connection.
-async fn start(
-    args: &Args,
-    index: usize,
-    connection: &mut Connection,
-    progress: &Arc<Progress>,
-    transfers: &mut JoinSet<()>,
-) -> Result<(), s2n_quic::connection::Error> {
-    for _ in 0..args.streams {
-        let (from, mut to) = connection.open_bidirectional_stream().await?.split();
-        let count = args.bytes.map(Bytes::get);
-        let request = if args.upload {
-            Request::Upload
-        } else {
-            Request::Download {
-                count,
-                recorded: args.records(),
-            }
-        };
-        let progress = progress.clone();
-        transfers.spawn(async move {
-            let asked = to.send(request.encode().to_vec().into()).await;
-            match request {
-                _ if asked.is_err() => {}
-                Request::Download { .. } => {
-                    let _ = to.finish();
-                    receive(from, &progress.received).await;
-                }
-                Request::Upload => send(to, count, &progress.sent).await,
-            }
-        });
-    }
-    let handle = connection.handle();
-    let acceptor = connection.accept_receive_stream().await;
-    drop(handle);
-    if let Ok(Some(stream)) = acceptor {
-        tokio::spawn(read_reports(stream, index, progress.clone()));
-    }
-    Ok(())
-}
-
-/// Reads the server's reports, one JSON object a line.
-async fn read_reports(mut stream: ReceiveStream, connection: usize, progress: Arc<Progress>) {
-    let mut buffer = Vec::new();
-    while let Ok(Some(data)) = stream.receive().await {
-        buffer.extend_from_slice(&data);
-        while let Some(end) = buffer.iter().position(|b| *b == b'\n') {
-            let line: Vec<u8> = buffer.drain(..=end).collect();
-            if let Ok(report) = serde_json::from_slice(&line) {
-                progress.report(connection, report);
-            }
-        }
-        // Not one of our servers.
-        if buffer.len() > 1 << 16 {
-            return;
-        }
-    }
+fn missing(lines: u64) -> String {
+    format!("({lines} lines are missing here)")
 }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Time of a sample.
 const SAMPLE: Duration = Duration::from_millis(20);
 
-/// Samples that nobody has fetched: five minutes.
-const MAX_SAMPLES: usize = 15_000;
+/// Samples that nobody has fetched: ten seconds. A client that asks for them need not take them.
+const MAX_SAMPLES: usize = 500;
 
 /// Samples of a sender.
 #[derive(Debug, Default)]
@@ -41,7 +41,9 @@ impl Samples {
 #[derive(Debug, Default)]
 pub(super) struct Statistics {
     sent_packets: AtomicU64,
+    sent_bytes: AtomicU64,
     lost_packets: AtomicU64,
+    lost_bytes: AtomicU64,
     rtt_ns: AtomicU64,
     least_rtt_ns: AtomicU64,
     rtt_sum_ns: AtomicU64,
@@ -53,21 +55,62 @@ pub(super) struct Statistics {
     samples: Mutex<Samples>,
 }
 
-/// A copy of them.
+/// Round-trip times of a sender, milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct RttMs {
+    /// Of all samples.
+    pub(super) mean: f64,
+    pub(super) min: f64,
+    /// The newest sample.
+    pub(super) last: f64,
+}
+
+/// A copy of them, as JSON has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SenderState {
+    /// `None` before the first sample.
+    pub(super) rtt_ms: Option<RttMs>,
     /// Packets that carried more than acknowledgments.
     pub(super) sent_packets: u64,
+    pub(super) sent_bytes: u64,
     pub(super) lost_packets: u64,
-    /// Newest sample, milliseconds; `None` before the first one.
-    pub(super) rtt_ms: Option<f64>,
-    pub(super) min_rtt_ms: Option<f64>,
-    /// Of all samples.
-    pub(super) mean_rtt_ms: Option<f64>,
-    /// Bytes.
-    pub(super) cwnd: u64,
-    /// Bytes.
-    pub(super) inflight: u64,
+    pub(super) lost_bytes: u64,
+    pub(super) cwnd_bytes: u64,
+    pub(super) inflight_bytes: u64,
+}
+
+impl SenderState {
+    /// That of several senders together; RTTs are weighed by packets sent.
+    pub(super) fn together(states: impl IntoIterator<Item = Self>) -> Option<Self> {
+        states.into_iter().reduce(|a, b| {
+            let weight = |s: &Self| s.sent_packets.max(1) as f64;
+            let (of_a, of_b) = (weight(&a), weight(&b));
+            let mean = |a: f64, b: f64| (a * of_a + b * of_b) / (of_a + of_b);
+            let rtt_ms = match (a.rtt_ms, b.rtt_ms) {
+                (Some(a), Some(b)) => Some(RttMs {
+                    mean: mean(a.mean, b.mean),
+                    min: a.min.min(b.min),
+                    last: mean(a.last, b.last),
+                }),
+                (a, b) => a.or(b),
+            };
+            // A peer may say any number.
+            Self {
+                rtt_ms,
+                sent_packets: a.sent_packets.saturating_add(b.sent_packets),
+                sent_bytes: a.sent_bytes.saturating_add(b.sent_bytes),
+                lost_packets: a.lost_packets.saturating_add(b.lost_packets),
+                lost_bytes: a.lost_bytes.saturating_add(b.lost_bytes),
+                cwnd_bytes: a.cwnd_bytes.saturating_add(b.cwnd_bytes),
+                inflight_bytes: a.inflight_bytes.saturating_add(b.inflight_bytes),
+            }
+        })
+    }
+
+    /// Bytes lost of those sent, as `compare` has it.
+    pub(super) fn loss_share(&self) -> f64 {
+        self.lost_bytes as f64 / self.sent_bytes.max(1) as f64
+    }
 }
 
 impl Statistics {
@@ -85,32 +128,37 @@ impl Statistics {
         self.is_recorded.store(true, Relaxed);
     }
 
-    /// The samples since the last call.
-    pub(super) fn take_samples(&self) -> Vec<Sample> {
-        std::mem::take(&mut self.samples().done)
+    /// The oldest samples that nobody has taken, so many at most.
+    pub(super) fn take_samples(&self, at_most: usize) -> Vec<Sample> {
+        let done = &mut self.samples().done;
+        done.drain(..at_most.min(done.len())).collect()
     }
 
-    /// The same, and what has been seen since the last of them.
-    pub(super) fn take_all_samples(&self) -> Vec<Sample> {
+    /// Ends the sample under way.
+    pub(super) fn end_sample(&self) {
         let mut samples = self.samples();
         if samples.now.at_us > 0 {
             let now = samples.since;
             samples.end(now);
         }
-        std::mem::take(&mut samples.done)
     }
 
     pub(super) fn state(&self) -> SenderState {
         let samples = self.rtt_samples.load(Relaxed);
-        let ms = |ns: u64| (samples > 0).then_some(ns as f64 / 1e6);
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let rtt_ms = (samples > 0).then(|| RttMs {
+            mean: ms(self.rtt_sum_ns.load(Relaxed)) / samples as f64,
+            min: ms(self.least_rtt_ns.load(Relaxed)),
+            last: ms(self.rtt_ns.load(Relaxed)),
+        });
         SenderState {
+            rtt_ms,
             sent_packets: self.sent_packets.load(Relaxed),
+            sent_bytes: self.sent_bytes.load(Relaxed),
             lost_packets: self.lost_packets.load(Relaxed),
-            rtt_ms: ms(self.rtt_ns.load(Relaxed)),
-            min_rtt_ms: ms(self.least_rtt_ns.load(Relaxed)),
-            mean_rtt_ms: ms(self.rtt_sum_ns.load(Relaxed) / samples.max(1)),
-            cwnd: self.cwnd.load(Relaxed),
-            inflight: self.inflight.load(Relaxed),
+            lost_bytes: self.lost_bytes.load(Relaxed),
+            cwnd_bytes: self.cwnd.load(Relaxed),
+            inflight_bytes: self.inflight.load(Relaxed),
         }
     }
 }
@@ -124,6 +172,8 @@ impl Observer for Statistics {
         }
         let sent = self.sent_packets.load(Relaxed) + 1;
         self.sent_packets.store(sent, Relaxed);
+        let sent = self.sent_bytes.load(Relaxed) + packet.bytes.get();
+        self.sent_bytes.store(sent, Relaxed);
     }
 
     fn on_ack(&self, ack: &AckSeen<'_>) {
@@ -179,6 +229,8 @@ impl Observer for Statistics {
     fn on_loss(&self, loss: &LossSeen<'_>) {
         let lost = self.lost_packets.load(Relaxed) + loss.packets.len() as u64;
         self.lost_packets.store(lost, Relaxed);
+        let lost = self.lost_bytes.load(Relaxed) + loss.bytes.get();
+        self.lost_bytes.store(lost, Relaxed);
         if let Some(mut samples) = self.wanted_samples() {
             samples.now.lost_packets += loss.packets.len() as u32;
             samples.now.lost_bytes += loss.bytes.get();

@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use s2n_quic::provider::tls::rustls::Client;
 
-use super::PROTOCOL;
+use super::protocol::ALPN;
 use crate::failure::Failure;
 
 /// A client that trusts the certificate in `file`, or else any.
@@ -29,7 +29,7 @@ pub(super) fn client(file: Option<&Path>) -> Result<Client, Failure> {
         .with_certificate(pem)
         .map_err(|e| failed(&e))?;
     let builder = builder
-        .with_application_protocols([PROTOCOL].into_iter())
+        .with_application_protocols([ALPN].into_iter())
         .map_err(|e| failed(&e))?;
     builder.build().map_err(|e| failed(&e))
 }
@@ -41,7 +41,7 @@ fn any() -> Result<Client, Error> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyServer(provider)))
         .with_no_client_auth();
-    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    config.alpn_protocols = vec![ALPN.to_vec()];
     Ok(Client::from(config))
 }
 

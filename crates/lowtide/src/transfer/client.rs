@@ -1,0 +1,328 @@
+//! A client's connections to a server.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use lowtide_quic::Parts;
+use s2n_quic::client::Connect;
+use s2n_quic::connection::{self, Handle};
+use s2n_quic::provider::event;
+use s2n_quic::provider::limits::Limits;
+use s2n_quic::provider::tls::rustls;
+use s2n_quic::stream;
+use s2n_quic::{Client, Connection};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::bounds::{HANDSHAKE, SILENCE};
+use super::peer::printable;
+use super::progress::{Progress, read_reports};
+use super::protocol::{Answer, MAX_LINE, Request, TOO_MANY};
+use super::statistics::ByConnection;
+use super::streams::{receive, send};
+
+/// CONNECTION_REFUSED (RFC 9000 §20.1).
+const REFUSED: u64 = 0x2;
+
+/// What is not said better below.
+fn why_connection(error: connection::Error) -> String {
+    let refused = || {
+        "the server takes no more connections: see 'serve --max-connections' and \
+                      '--max-connections-per-address'"
+            .to_string()
+    };
+    match error {
+        connection::Error::MaxHandshakeDurationExceeded { .. } => format!(
+            "nothing answers (UDP) for {} s: is 'lowtide serve' running there, and does every firewall \
+             on the way let UDP to this port through?",
+            HANDSHAKE.as_secs()
+        ),
+        connection::Error::IdleTimerExpired { .. } => {
+            format!("nothing came from the server for {} s", SILENCE.as_secs())
+        }
+        connection::Error::Closed { .. } => "the server closed the connection".to_string(),
+        connection::Error::StatelessReset { .. } => {
+            "the server was started anew and does not know the connection".to_string()
+        }
+        connection::Error::Transport { code, .. } if code.as_u64() == REFUSED => refused(),
+        connection::Error::Application { error, .. } if u64::from(error) == u64::from(TOO_MANY) => {
+            refused()
+        }
+        other => printable(&other.to_string()),
+    }
+}
+
+fn why_stream(error: stream::Error) -> String {
+    match error {
+        stream::Error::ConnectionError { error, .. } => why_connection(error),
+        stream::Error::StreamReset { .. } => "the server gave up a stream".to_string(),
+        other => printable(&other.to_string()),
+    }
+}
+
+/// Counts the packets that come from the server, whatever they say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packets(Arc<AtomicU64>);
+
+impl Packets {
+    pub(super) fn count(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl event::Subscriber for Packets {
+    type ConnectionContext = ();
+
+    fn create_connection_context(
+        &mut self,
+        _meta: &event::ConnectionMeta,
+        _info: &event::ConnectionInfo<'_>,
+    ) {
+    }
+
+    #[inline]
+    fn on_packet_received(
+        &mut self,
+        (): &mut (),
+        _meta: &event::ConnectionMeta,
+        _event: &event::events::PacketReceived,
+    ) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+pub(super) fn endpoint(
+    tls: rustls::Client,
+    local: &str,
+    limits: Limits,
+    parts: Parts,
+    packets: Packets,
+) -> Result<Client, Box<dyn Error>> {
+    Ok(Client::builder()
+        .with_tls(tls)?
+        .with_io(local)?
+        .with_limits(limits)?
+        .with_congestion_controller(parts.controller)?
+        .with_event((parts.events, packets))?
+        .with_packet_interceptor(parts.interceptor)?
+        .with_datagram(parts.datagrams)?
+        .start()?)
+}
+
+/// What is to be transferred.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) target: SocketAddr,
+    pub(super) server_name: String,
+    pub(super) is_upload: bool,
+    /// On each stream; `None`: until the time is over.
+    pub(super) count: Option<u64>,
+    pub(super) connections: u32,
+    pub(super) streams: u32,
+    pub(super) is_recorded: bool,
+    /// What the server shall send by; `None`: what it likes.
+    pub(super) server_controller: Option<String>,
+}
+
+/// Connections and their streams.
+#[derive(Debug)]
+pub(super) struct Connections {
+    pub(super) progress: Arc<Progress>,
+    /// Each ends with its stream, or with what went wrong.
+    pub(super) streams: JoinSet<Result<(), String>>,
+    connections: Vec<Connected>,
+    /// Streams end when this is true.
+    stop: watch::Sender<bool>,
+    /// Connections whose server was still there when it was asked for a last report.
+    alive: Arc<AtomicUsize>,
+    /// The server sends by the controller that was asked for as long as this connection lives.
+    _asked: Option<Connection>,
+}
+
+#[derive(Debug)]
+struct Connected {
+    id: u64,
+    handle: Handle,
+}
+
+async fn connect(client: &Client, plan: &Plan) -> Result<Connection, String> {
+    let connect = Connect::new(plan.target).with_server_name(plan.server_name.as_str());
+    let mut connection = client.connect(connect).await.map_err(why_connection)?;
+    connection.keep_alive(true).map_err(why_connection)?;
+    Ok(connection)
+}
+
+/// Asks for the controller of the connections that follow.
+async fn ask(client: &Client, plan: &Plan, spec: &str) -> Result<Connection, String> {
+    let mut connection = connect(client, plan).await?;
+    let asked = async {
+        let stream = connection.open_bidirectional_stream().await;
+        let (mut from, mut to) = stream.map_err(why_connection)?.split();
+        let mut request = Request::Controller(spec.len() as u64).encode().to_vec();
+        request.extend_from_slice(spec.as_bytes());
+        to.send(request.into()).await.map_err(why_stream)?;
+        to.finish().map_err(why_stream)?;
+        let mut answer = Vec::new();
+        while let Some(data) = from.receive().await.map_err(why_stream)? {
+            answer.extend_from_slice(&data);
+            if answer.len() > MAX_LINE {
+                break;
+            }
+        }
+        let answer: Result<Answer, _> = serde_json::from_slice(&answer);
+        answer.map_err(|_| "no answer to --cc that is one; is its version the same?".to_string())
+    };
+    let answer = tokio::time::timeout(SILENCE, asked).await;
+    let answer = answer.map_err(|_| "the server does not answer --cc".to_string())??;
+    match answer.refusal.as_str() {
+        "" => Ok(connection),
+        refusal => Err(format!(
+            "the server does not send by --cc {spec}: {refusal}"
+        )),
+    }
+}
+
+impl Connections {
+    /// Connects and starts all streams.
+    pub(super) async fn open(
+        client: &Client,
+        plan: &Plan,
+        statistics: &ByConnection,
+    ) -> Result<Self, String> {
+        let asked = match &plan.server_controller {
+            Some(spec) => Some(ask(client, plan, spec).await?),
+            None => None,
+        };
+        let mut made = Vec::new();
+        for _ in 0..plan.connections {
+            made.push(connect(client, plan).await?);
+        }
+        let progress = Progress::new(plan.connections, plan.is_upload, plan.is_recorded);
+        let mut opened = Self {
+            progress: Arc::new(progress),
+            streams: JoinSet::new(),
+            connections: Vec::new(),
+            stop: watch::channel(false).0,
+            alive: Arc::default(),
+            _asked: asked,
+        };
+        for (index, connection) in made.into_iter().enumerate() {
+            if plan.is_upload
+                && plan.is_recorded
+                && let Some(sender) = statistics.of(connection.id())
+            {
+                sender.record();
+            }
+            opened.start(connection, index, plan);
+        }
+        Ok(opened)
+    }
+
+    /// Starts the streams of one connection. Nothing waits here: a server may grant no stream and
+    /// send no reports.
+    fn start(&mut self, connection: Connection, index: usize, plan: &Plan) {
+        let id = connection.id();
+        let (handle, mut acceptor) = connection.split();
+        for _ in 0..plan.streams {
+            let progress = self.progress.clone();
+            let stop = self.stop.subscribe();
+            let moved = transfer(handle.clone(), plan.clone(), progress, stop);
+            self.streams.spawn(moved);
+        }
+        let progress = self.progress.clone();
+        tokio::spawn(async move {
+            if let Ok(Some(stream)) = acceptor.accept_receive_stream().await {
+                read_reports(stream, index, progress).await;
+            }
+        });
+        self.connections.push(Connected { id, handle });
+    }
+
+    /// s2n-quic's numbers of them.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+        self.connections.iter().map(|c| c.id)
+    }
+
+    /// Ends all streams and asks for the server's last reports.
+    pub(super) fn ask_for_last_reports(&self) {
+        self.stop.send_replace(true);
+        for connection in &self.connections {
+            let mut handle = connection.handle.clone();
+            let alive = self.alive.clone();
+            tokio::spawn(async move {
+                let request = Request::LastReport.encode().to_vec();
+                if let Ok(mut stream) = handle.open_bidirectional_stream().await
+                    && stream.send(request.into()).await.is_ok()
+                    // Not before it is acknowledged.
+                    && stream.close().await.is_ok()
+                {
+                    alive.fetch_add(1, Relaxed);
+                }
+            });
+        }
+    }
+
+    /// Whether the server has acknowledged all these questions.
+    pub(super) fn are_alive(&self) -> bool {
+        self.alive.load(Relaxed) == self.connections.len()
+    }
+
+    /// Ends all connections.
+    pub(super) fn close(&self) {
+        let handles = self.connections.iter().map(|c| &c.handle);
+        handles.for_each(|handle| handle.close(0_u32.into()));
+        if let Some(connection) = &self._asked {
+            connection.close(0_u32.into());
+        }
+    }
+}
+
+/// One stream's part of a transfer.
+async fn transfer(
+    mut handle: Handle,
+    plan: Plan,
+    progress: Arc<Progress>,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), String> {
+    let stream = handle.open_bidirectional_stream().await;
+    let (mut from, mut to) = stream.map_err(why_connection)?.split();
+    let request = if plan.is_upload {
+        Request::Upload
+    } else {
+        Request::Download {
+            count: plan.count,
+            recorded: plan.is_recorded,
+        }
+    };
+    let request = request.encode().to_vec();
+    to.send(request.into()).await.map_err(why_stream)?;
+    if plan.is_upload {
+        return tokio::select! {
+            sent = send(&mut to, plan.count, |_| ()) => sent.map_err(why_stream),
+            _ = stop.wait_for(|stop| *stop) => {
+                let _ = to.reset(0_u32.into());
+                Ok(())
+            }
+        };
+    }
+    let _ = to.finish();
+    let mut got = 0;
+    let received = receive(&mut from, |bytes| {
+        got += bytes;
+        progress.add_received(bytes);
+    });
+    tokio::select! {
+        received = received => received.map_err(why_stream)?,
+        _ = stop.wait_for(|stop| *stop) => {
+            let _ = from.stop_sending(0_u32.into());
+            return Ok(());
+        }
+    }
+    match plan.count {
+        Some(count) if got == count => Ok(()),
+        Some(count) => Err(format!("a stream brought {got} instead of {count} bytes")),
+        None => Err("the server ended a stream before the time was over".to_string()),
+    }
+}

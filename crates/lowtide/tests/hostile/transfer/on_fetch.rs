@@ -1,0 +1,185 @@
+//! Attacks on the client: whatever a server does, a transfer ends, in bounded memory, and says what
+//! happened.
+
+use std::net::UdpSocket;
+use std::process::Stdio;
+use std::time::Duration;
+
+use s2n_quic::Connection;
+use s2n_quic::stream::BidirectionalStream;
+use serde_json::{Value, json};
+
+use crate::peers::{answer, runtime, serve};
+use crate::programs::{fetch, peak_kb, program, serve as honest};
+
+/// Takes all streams of a connection.
+async fn streams<F>(connection: Connection, with: impl Fn(BidirectionalStream) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (_handle, mut acceptor) = connection.split();
+    while let Ok(Some(stream)) = acceptor.accept_bidirectional_stream().await {
+        tokio::spawn(with(stream));
+    }
+}
+
+/// A report of the server.
+fn report(controller: &str) -> Value {
+    json!({
+        "controller": controller,
+        "received_bytes": u64::MAX,
+        "rtt_ms": { "mean": 1.0, "min": 1.0, "last": 1.0 },
+        "sent_packets": u64::MAX,
+        "sent_bytes": u64::MAX,
+        "lost_packets": u64::MAX,
+        "lost_bytes": u64::MAX,
+        "cwnd_bytes": u64::MAX,
+        "inflight_bytes": u64::MAX,
+    })
+}
+
+/// Sends the same report again and again, and data.
+async fn repeat(mut connection: Connection, line: Vec<u8>, pause: Duration) {
+    let mut reports = connection.open_send_stream().await.unwrap();
+    tokio::spawn(async move {
+        while reports.send(line.clone().into()).await.is_ok() {
+            tokio::time::sleep(pause).await;
+        }
+    });
+    streams(connection, answer).await;
+}
+
+fn line(report: &Value) -> Vec<u8> {
+    let mut line = serde_json::to_vec(report).unwrap();
+    line.push(b'\n');
+    line
+}
+
+#[test]
+fn a_server_without_reports_does_not_keep_a_transfer_from_ending() {
+    let runtime = runtime();
+    let address = runtime.block_on(serve(|connection| streams(connection, answer)));
+    let output = fetch(address, &["--duration", "1s", "--json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["outcome"], "complete");
+    assert!(result["received_bytes"].as_u64().unwrap() > 0, "{result}");
+    assert_eq!(result["is_final"], false);
+}
+
+#[test]
+fn a_server_that_says_nothing_at_all_is_called_silent() {
+    let runtime = runtime();
+    let silent = |connection| streams(connection, |_| std::future::pending());
+    let address = runtime.block_on(serve(silent));
+    let output = fetch(address, &["--duration", "1s"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cut short"), "{stderr}");
+}
+
+#[test]
+fn what_a_server_says_does_not_reach_the_terminal_as_it_is() {
+    let runtime = runtime();
+    let name = format!(
+        "\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}31m\r{}",
+        "x".repeat(10_000)
+    );
+    let said = line(&report(&name));
+    let hostile = move |c| repeat(c, said.clone(), Duration::from_millis(100));
+    let address = runtime.block_on(serve(hostile));
+    for json in [false, true] {
+        let args = ["--bytes", "100kB", "--json"];
+        let output = fetch(address, &args[..if json { 3 } else { 2 }]);
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8(shown).unwrap();
+        let obeyed = |c: char| c.is_control() && c != '\n';
+        assert!(!shown.contains(obeyed), "{shown:?}");
+        assert!(shown.contains("mine") && shown.len() < 8_000, "{shown}");
+    }
+}
+
+#[test]
+fn a_flood_of_samples_that_nobody_asked_for_is_not_kept() {
+    let runtime = runtime();
+    let sample = json!({
+        "at_us": 1, "sent_packets": 1, "sent_bytes": 1, "acked_bytes": 1, "lost_packets": 0,
+        "lost_bytes": 0, "rtts": 1, "least_rtt_us": 1, "largest_rtt_us": 1, "rtt_sum_us": 1,
+        "smoothed_rtt_us": 1, "inflight": 1, "cwnd": 1, "pacing": 1, "bandwidth": 1, "gain": 1.0,
+        "min_rtt_us": 1, "phase": "y".repeat(200),
+    });
+    let mut flood = report("bbr");
+    flood["samples"] = vec![sample; 100].into();
+    let said = line(&flood);
+    let hostile = move |c| repeat(c, said.clone(), Duration::ZERO);
+    let address = runtime.block_on(serve(hostile));
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().to_str().unwrap();
+    for args in [
+        &["--duration", "3s"][..],
+        &["--duration", "3s", "--report", report],
+    ] {
+        let mut child = program()
+            .args(["fetch", &address.to_string(), "--json"])
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            peak = peak_kb(child.id()).unwrap_or(0).max(peak);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(peak > 0 && peak < 40_000, "{peak} kB");
+    }
+}
+
+#[test]
+fn a_transfer_from_a_killed_server_is_cut_short_and_says_so() {
+    for args in [&["--duration", "3s"][..], &["--duration", "3s", "--upload"]] {
+        let mut server = honest(&[]);
+        let child = program()
+            .args(["fetch", &server.address.to_string(), "--json"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(1_500));
+        server.child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains("cut short"), "{args:?}: {stderr}");
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["outcome"], "cut_short", "{args:?}: {result}");
+        assert!(
+            result["received_bytes"].as_u64().unwrap() > 0,
+            "{args:?}: {result}"
+        );
+        // The rate is that of the time in which something came.
+        assert!(
+            result["duration_s"].as_f64().unwrap() < 2.9,
+            "{args:?}: {result}"
+        );
+    }
+}
+
+#[test]
+fn an_address_where_nothing_answers_is_named_with_what_to_look_at() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let output = fetch(address, &["--bytes", "1kB"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    for part in [
+        &address.to_string()[..],
+        "nothing answers",
+        "lowtide serve",
+        "UDP",
+    ] {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+}
