@@ -6,6 +6,7 @@ use lowtide_cc::controller::{
 };
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Time};
+use smallvec::SmallVec;
 
 use crate::observer::{AckSeen, LossSeen};
 
@@ -55,7 +56,8 @@ pub struct Driver {
     inflight: Bytes,
     /// Bytes in flight before what has been noted and not reported.
     prior_inflight: Bytes,
-    acked: Vec<AckedPacket>,
+    /// An acknowledgment mostly covers two at most.
+    acked: SmallVec<[AckedPacket; 2]>,
     /// `acked` is not in the order of numbers: TCP acknowledges data, whose transmissions may have
     /// gone in another order.
     acked_out_of_order: bool,
@@ -74,7 +76,7 @@ impl Driver {
             sampler: DeliveryRateSampler::new(),
             inflight: Bytes::ZERO,
             prior_inflight: Bytes::ZERO,
-            acked: Vec::new(),
+            acked: SmallVec::new(),
             acked_out_of_order: false,
             bytes_acked: Bytes::ZERO,
             lost: Vec::new(),

@@ -64,9 +64,9 @@ fn simulation(c: &mut Criterion) {
             constant(1000, 1000, 20),
         ),
         (
-            "bbr, 10,000 flows, 1 Gbit/s, 5 s",
+            "bbr, 10,000 flows, 1 Gbit/s, 20 s",
             "bbr",
-            constant(1000, 10_000, 5),
+            constant(1000, 10_000, 20),
         ),
         (
             "cubic, 1 flow, 100 Mbit/s, 100 s",

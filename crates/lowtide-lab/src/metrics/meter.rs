@@ -11,6 +11,7 @@ use lowtide_sim::{Probe, SimConfig};
 use super::counts::Counts;
 use super::distribution::Delays;
 use super::fairness::Fairness;
+use super::samples::{Sample, Samples};
 use super::seen::Seen;
 use super::self_inflicted::SelfInflicted;
 use super::values::{Measured, Metrics};
@@ -45,20 +46,28 @@ impl FlowMeter {
     fn opportunities(&self, link: &Link) -> Bytes {
         link.volume_between(self.start + self.to_link, self.stop - self.from_link)
     }
-}
 
-/// What a flow's distributions have yet to take.
-#[derive(Clone, Copy, Debug)]
-enum Sample {
-    Rtt(Duration),
-    Queueing(Duration),
-    SelfInflicted { excess: Duration, time: Duration },
+    fn take(&mut self, sample: Sample) {
+        match sample {
+            Sample::Rtt(rtt) => self.rtt.record(rtt),
+            Sample::Delivery {
+                now,
+                sent_at,
+                bytes,
+                first_copy,
+            } => {
+                self.received += bytes;
+                if first_copy {
+                    self.first_copies += bytes;
+                }
+                let queueing = now.since(sent_at) - (self.to_link + self.from_link);
+                self.least_queueing = self.least_queueing.min(queueing);
+                self.queueing.record(queueing);
+                self.self_inflicted.on_deliver(now, sent_at, bytes);
+            }
+        }
+    }
 }
-
-/// Samples that wait at most. With hundreds of flows the next packet is hardly ever of the same
-/// flow, and its histograms are not in the cache. Recorded together, samples do not depend on each
-/// other, so that the processor fetches the histograms of several at a time.
-const MAX_SAMPLES: usize = 128;
 
 /// Measures a simulation.
 #[derive(Clone, Debug)]
@@ -66,8 +75,9 @@ pub struct Meter {
     link: Arc<Link>,
     packet_size: Bytes,
     flows: Vec<FlowMeter>,
-    /// Of which flow, and what.
-    samples: Vec<(usize, Sample)>,
+    /// Sent by each flow, apart from the rest, which packets that leave have no use for.
+    sent: Vec<Bytes>,
+    samples: Samples,
     fairness: Fairness,
     counts: Counts,
     /// Nothing before this is measured.
@@ -103,7 +113,8 @@ impl Meter {
             link,
             packet_size: config.packet_size,
             flows,
-            samples: Vec::with_capacity(2 * MAX_SAMPLES),
+            sent: vec![Bytes::ZERO; config.flows.len()],
+            samples: Samples::new(config.flows.len()),
             fairness: Fairness::new(config.flows.len()),
             counts: Counts::new(vec![0; config.flows.len()], config.duration),
             from: Time::ZERO,
@@ -131,14 +142,11 @@ impl Meter {
     /// What was measured, once the simulation is over.
     #[must_use]
     pub fn finish(&mut self) -> Measured {
-        for (index, flow) in self.flows.iter_mut().enumerate() {
-            flow.self_inflicted
-                .on_end(flow.stop, self.packet_size, |excess, time| {
-                    let sample = Sample::SelfInflicted { excess, time };
-                    self.samples.push((index, sample));
-                });
+        self.take_samples();
+        for (flow, sent) in self.flows.iter_mut().zip(&self.sent) {
+            flow.sent = *sent;
+            flow.self_inflicted.on_end(flow.stop, self.packet_size);
         }
-        self.record_samples();
         let flows: Vec<Metrics> = self
             .flows
             .iter()
@@ -158,7 +166,7 @@ impl Meter {
     /// The RTTs of all flows, for a plot.
     #[must_use]
     pub fn rtt(&mut self) -> Delays {
-        self.record_samples();
+        self.take_samples();
         let all = together(&self.flows, |f| &f.rtt, Delays::merge);
         all.unwrap_or_default().into_owned()
     }
@@ -166,27 +174,21 @@ impl Meter {
     /// The one-way delays of all flows' packets beyond propagation, for a plot.
     #[must_use]
     pub fn queueing(&mut self) -> Delays {
-        self.record_samples();
+        self.take_samples();
         let all = together(&self.flows, |f| &f.queueing, Delays::merge);
         all.unwrap_or_default().into_owned()
     }
 
     #[inline]
-    fn record_when_full(&mut self) {
-        if self.samples.len() >= MAX_SAMPLES {
-            self.record_samples();
+    fn push(&mut self, flow: usize, sample: Sample) {
+        if self.samples.push(flow, sample) {
+            self.take_samples();
         }
     }
 
-    fn record_samples(&mut self) {
-        for (flow, sample) in self.samples.drain(..) {
-            let f = &mut self.flows[flow];
-            match sample {
-                Sample::Rtt(rtt) => f.rtt.record(rtt),
-                Sample::Queueing(delay) => f.queueing.record(delay),
-                Sample::SelfInflicted { excess, time } => f.self_inflicted.record(excess, time),
-            }
-        }
+    fn take_samples(&mut self) {
+        self.samples
+            .drain_by_flow(|flow, sample| self.flows[flow].take(sample));
     }
 }
 
@@ -269,10 +271,9 @@ impl Probe for Meter {
         if sent.now < self.from {
             return;
         }
-        let f = &mut self.flows[sent.flow];
-        f.sent += sent.bytes;
+        self.sent[sent.flow] += sent.bytes;
         if sent.retransmission {
-            f.retransmitted += sent.bytes;
+            self.flows[sent.flow].retransmitted += sent.bytes;
         }
         self.counts.on_send(sent.retransmission);
     }
@@ -292,29 +293,23 @@ impl Probe for Meter {
             return;
         }
         self.counts.on_deliver();
-        let f = &mut self.flows[d.flow];
-        f.received += d.bytes;
         if d.first_copy {
-            f.first_copies += d.bytes;
             self.fairness.on_deliver(d.flow, d.now, d.bytes);
         }
-        let queueing = d.now.since(d.sent_at) - (f.to_link + f.from_link);
-        f.least_queueing = f.least_queueing.min(queueing);
-        self.samples.push((d.flow, Sample::Queueing(queueing)));
-        f.self_inflicted
-            .on_deliver(d.now, d.sent_at, d.bytes, |excess, time| {
-                let sample = Sample::SelfInflicted { excess, time };
-                self.samples.push((d.flow, sample));
-            });
-        self.record_when_full();
+        let sample = Sample::Delivery {
+            now: d.now,
+            sent_at: d.sent_at,
+            bytes: d.bytes,
+            first_copy: d.first_copy,
+        };
+        self.push(d.flow, sample);
     }
 
     #[inline]
     fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         self.counts.on_ack(ack, self.from);
         if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
-            self.samples.push((flow, Sample::Rtt(rtt)));
-            self.record_when_full();
+            self.push(flow, Sample::Rtt(rtt));
         }
     }
 

@@ -10,6 +10,7 @@ mod distribution;
 mod fairness;
 mod histogram;
 mod meter;
+mod samples;
 mod seen;
 mod self_inflicted;
 mod values;

@@ -43,40 +43,23 @@ impl SelfInflicted {
         }
     }
 
-    /// A packet arrives; `sample` gets what is to be [recorded](Self::record).
+    /// A packet arrives.
     #[inline]
-    pub(super) fn on_deliver(
-        &mut self,
-        now: Time,
-        sent_at: Time,
-        bytes: Bytes,
-        sample: impl FnMut(Duration, Duration),
-    ) {
-        self.advance(now, bytes, sample);
+    pub(super) fn on_deliver(&mut self, now: Time, sent_at: Time, bytes: Bytes) {
+        self.advance(now, bytes);
         self.freshest = self.freshest.max(sent_at);
     }
 
     /// The flow ends at `now`: a flow that has fallen silent pays until then. `bytes` is the size
     /// of the packets that could have come.
-    pub(super) fn on_end(
-        &mut self,
-        now: Time,
-        bytes: Bytes,
-        sample: impl FnMut(Duration, Duration),
-    ) {
+    pub(super) fn on_end(&mut self, now: Time, bytes: Bytes) {
         if self.last_delivery.is_some_and(|last| last < now) {
-            self.advance(now, bytes, sample);
+            self.advance(now, bytes);
         }
     }
 
-    /// The difference was `excess` for so long.
     #[inline]
-    pub(super) fn record(&mut self, excess: Duration, time: Duration) {
-        self.histogram.record(excess.as_micros(), time.as_micros());
-    }
-
-    #[inline]
-    fn advance(&mut self, now: Time, bytes: Bytes, mut sample: impl FnMut(Duration, Duration)) {
+    fn advance(&mut self, now: Time, bytes: Bytes) {
         if let Some(last) = self.last_delivery.replace(now) {
             let interval = now.since(last);
             let steps = (interval.as_nanos() / STEP.as_nanos()).clamp(1, MAX_STEPS);
@@ -87,7 +70,7 @@ impl SelfInflicted {
                     let at = last + step * n - Duration::from_nanos(1);
                     let best = self.link.freshest_arrival(at - self.from_link, bytes);
                     let excess = (best - self.to_link).since(self.freshest);
-                    sample(excess, step);
+                    self.histogram.record(excess.as_micros(), step.as_micros());
                 }
             }
         }

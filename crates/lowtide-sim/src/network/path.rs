@@ -7,7 +7,7 @@
 
 use lowtide_cc::units::{Duration, Time};
 
-use super::access::AccessLink;
+use super::access::AccessLinks;
 use super::config::NetworkConfig;
 use super::direction::Direction;
 use super::line::Lines;
@@ -20,14 +20,12 @@ use crate::schedule::Schedule;
 #[derive(Debug)]
 pub(super) struct Path {
     direction: Direction,
-    /// By flow.
-    entry: Vec<AccessLink>,
+    entry: AccessLinks,
     pub(super) entering: Lines<Handle>,
     pipe: Pipe,
     /// The slot of the link's next departure.
     link_slot: u32,
-    /// By flow.
-    exit: Vec<AccessLink>,
+    exit: AccessLinks,
     pub(super) arriving: Lines<Handle>,
 }
 
@@ -61,19 +59,16 @@ impl<P, T: Tap<P>> Context<'_, P, T> {
     }
 }
 
-fn shared_delays(links: &[AccessLink]) -> impl Iterator<Item = Option<Duration>> {
-    links.iter().map(AccessLink::shared_delay)
-}
-
 impl Path {
     pub(super) fn new(config: &NetworkConfig, direction: Direction, link_slot: u32) -> Self {
-        let entry: Vec<_> = config.access.iter().map(|a| a.entry(direction)).collect();
-        let exit: Vec<_> = config.access.iter().map(|a| a.exit(direction)).collect();
+        let access = || config.access.iter();
+        let entry = AccessLinks::new(access().map(|a| a.entry(direction)).collect());
+        let exit = AccessLinks::new(access().map(|a| a.exit(direction)).collect());
         let seed = Stream::Path(direction).seed(config.seed);
         Self {
             direction,
-            entering: Lines::new(shared_delays(&entry)),
-            arriving: Lines::new(shared_delays(&exit)),
+            entering: Lines::new(entry.shared_delays()),
+            arriving: Lines::new(exit.shared_delays()),
             entry,
             exit,
             pipe: Pipe::new(config.pipe(direction), config.base_rtt, seed),
@@ -89,7 +84,7 @@ impl Path {
         packet: Handle,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
-        let at = self.entry[packet.flow() as usize].pass(now, packet.bytes);
+        let at = self.entry.pass(packet.flow(), now, packet.bytes);
         if at == now {
             self.enter(now, packet, context);
         } else {
@@ -150,7 +145,7 @@ impl Path {
         });
         match self.pipe.arrival(now) {
             Some(arrival) => {
-                let at = self.exit[packet.flow() as usize].pass(arrival, packet.bytes);
+                let at = self.exit.pass(packet.flow(), arrival, packet.bytes);
                 self.arriving
                     .push(packet.flow(), at, packet, context.schedule);
             }

@@ -19,7 +19,7 @@ use crate::network::link::Server;
 use crate::network::{Departure, Direction, Dropped, Network, Packet, Tap};
 use crate::probe::{Delivery, Probe, Sent};
 use crate::schedule::Schedule;
-use crate::transport::sender::Outgoing;
+use crate::transport::sender::Workspace;
 
 /// What a finished simulation says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Simulation {
     slots: BottleneckSlots,
     flows: Vec<Flow>,
     acks: AckPool,
-    outbox: Vec<Outgoing>,
+    work: Workspace,
     outcome: Outcome,
 }
 
@@ -123,7 +123,7 @@ impl Simulation {
             slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
             flows,
             acks: AckPool::default(),
-            outbox: Vec::new(),
+            work: Workspace::default(),
             outcome: Outcome::default(),
         })
     }
@@ -164,27 +164,32 @@ impl Simulation {
     }
 
     fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        self.timers.clear(Timer::Sender.slot(flow));
         let f = &mut self.flows[flow as usize];
         let mut slots = self.slots.seen_from(&f.access);
-        f.sender.on_timer(now, &mut slots, &mut self.outbox, probe);
-        self.after_sender(now, flow, probe);
+        f.sender.on_timer(now, &mut slots, &mut self.work, probe);
+        self.send_all(now, flow, probe);
+        let next = self.flows[flow as usize].sender.next_event(now);
+        self.timers
+            .set(Timer::Sender.slot(flow), next.unwrap_or(Time::MAX));
     }
 
     fn on_ack<P: Probe>(&mut self, now: Time, flow: u32, body: u32, probe: &mut P) {
         let f = &mut self.flows[flow as usize];
         let mut slots = self.slots.seen_from(&f.access);
         let ack = self.acks.get(body);
-        f.sender
-            .on_ack(now, ack, &mut slots, &mut self.outbox, probe);
+        f.sender.on_ack(now, ack, &mut slots, &mut self.work, probe);
         self.acks.release(body);
-        self.after_sender(now, flow, probe);
+        self.send_all(now, flow, probe);
+        if let Some(next) = self.flows[flow as usize].sender.next_event(now) {
+            self.timers.set_no_later(Timer::Sender.slot(flow), next);
+        }
     }
 
-    /// Hands what a sender has sent to the network, and sets its timer.
+    /// Hands what a sender has sent to the network.
     #[inline]
-    fn after_sender<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        for out in self.outbox.drain(..) {
+    fn send_all<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
+        let needs_from = self.flows[flow as usize].sender.first_unacked();
+        for out in self.work.out.drain(..) {
             probe.on_send(&Sent {
                 flow: flow as usize,
                 now,
@@ -195,6 +200,7 @@ impl Simulation {
             let data = Data {
                 number: out.number,
                 segment: out.segment,
+                needs_from,
                 sent_at: now,
                 signal: out.signal,
             };
@@ -211,9 +217,6 @@ impl Simulation {
             self.network
                 .send(now, Direction::Forward, packet, &mut watch);
         }
-        if let Some(next) = self.flows[flow as usize].sender.next_event(now) {
-            self.timers.set_no_later(Timer::Sender.slot(flow), next);
-        }
     }
 
     fn on_data<P: Probe>(
@@ -227,6 +230,7 @@ impl Simulation {
         let f = &mut self.flows[flow as usize];
         f.receiver.estimate(now, bytes, data.signal);
         let arrival = f.receiver.on_packet(now, data.number, data.segment);
+        f.receiver.needed_from(data.needs_from);
         probe.on_deliver(&Delivery {
             flow: flow as usize,
             now,
@@ -245,11 +249,12 @@ impl Simulation {
 
     fn on_receiver_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let slot = Timer::Receiver.slot(flow);
-        self.timers.clear(slot);
-        match self.flows[flow as usize].receiver.deadline() {
-            Some(deadline) if deadline <= now => self.send_ack(now, flow, probe),
-            Some(deadline) => self.timers.set(slot, deadline),
-            None => {}
+        let deadline = self.flows[flow as usize].receiver.deadline();
+        let is_due = deadline.is_some_and(|at| at <= now);
+        let next = deadline.filter(|_| !is_due).unwrap_or(Time::MAX);
+        self.timers.set(slot, next);
+        if is_due {
+            self.send_ack(now, flow, probe);
         }
     }
 

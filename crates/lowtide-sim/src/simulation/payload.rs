@@ -17,6 +17,8 @@ pub(super) enum Payload {
 pub(super) struct Data {
     pub(super) number: u64,
     pub(super) segment: u64,
+    /// What the sender's acknowledgments need not cover any more ends here.
+    pub(super) needs_from: u64,
     pub(super) sent_at: Time,
     pub(super) signal: Option<PeerSignal>,
 }

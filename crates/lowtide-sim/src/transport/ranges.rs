@@ -1,5 +1,7 @@
 //! Sets of numbers as sorted ranges: what a receiver has received, what a sender knows of it.
 
+use smallvec::SmallVec;
+
 /// Numbers `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
@@ -12,7 +14,7 @@ pub(crate) struct Range {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
     /// Ascending, disjoint and not touching.
-    ranges: Vec<Range>,
+    ranges: SmallVec<[Range; 1]>,
 }
 
 impl RangeSet {

@@ -4,6 +4,8 @@ use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
+use smallvec::SmallVec;
+
 use super::TransportConfig;
 use super::ranges::{Range, RangeSet};
 
@@ -17,7 +19,7 @@ const SACK_BLOCKS: usize = 3;
 pub(crate) struct Ack {
     /// What is acknowledged, highest first: packet numbers in QUIC; in TCP segments, of which the
     /// last range is the cumulative acknowledgment.
-    pub(crate) ranges: Vec<Range>,
+    pub(crate) ranges: SmallVec<[Range; 1]>,
     /// How long the newest packet waited for this acknowledgment.
     pub(crate) delay: Duration,
     /// The transmission that made the receiver send this (TCP: its echoed timestamp).
@@ -57,6 +59,8 @@ pub(crate) struct Receiver {
     newest_at: Time,
     estimator: Option<rbbr::Receiver>,
     acks_sent: u64,
+    /// Acknowledging packets (QUIC) below says nothing new.
+    needed_from: u64,
 }
 
 impl Receiver {
@@ -86,6 +90,7 @@ impl Receiver {
             newest_at: Time::ZERO,
             estimator,
             acks_sent: 0,
+            needed_from: 0,
         }
     }
 
@@ -147,6 +152,13 @@ impl Receiver {
         }
     }
 
+    /// The sender knows of all packets below. A real receiver learns that from the acknowledgments
+    /// of its acknowledgments (RFC 9000 §13.2.4); here every packet says so.
+    #[inline]
+    pub(crate) fn needed_from(&mut self, number: u64) {
+        self.needed_from = self.needed_from.max(number);
+    }
+
     /// Writes an acknowledgment of everything received.
     #[inline]
     pub(crate) fn write_ack(&mut self, now: Time, ack: &mut Ack) {
@@ -162,7 +174,12 @@ impl Receiver {
             .and_then(|e| e.feedback_for_ack(now));
         ack.ranges.clear();
         if self.quic {
-            ack.ranges.extend(self.packets.as_slice().iter().rev());
+            for range in self.packets.as_slice().iter().rev() {
+                if range.end <= self.needed_from {
+                    break;
+                }
+                ack.ranges.push(*range);
+            }
         } else {
             self.write_tcp_ranges(ack);
         }
@@ -179,7 +196,7 @@ impl Receiver {
         let newest_at = above.iter().rposition(holds_newest);
         // The highest blocks; the newest one takes the last place where it is not among them.
         let highest = above.len().saturating_sub(self.sack_blocks);
-        ack.ranges.extend(above[highest..].iter().rev());
+        ack.ranges.extend(above[highest..].iter().rev().copied());
         let hidden = newest_at.filter(|at| *at < highest && self.sack_blocks > 0);
         if let Some(at) = hidden {
             ack.ranges.pop();

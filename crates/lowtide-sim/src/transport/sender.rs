@@ -65,7 +65,14 @@ pub(crate) struct Sender {
     paced_until: Option<Time>,
     waits_for_data: bool,
     complete: bool,
-    // Reused from event to event, so that none allocates.
+}
+
+/// What senders fill and empty within an event: all flows share one, so that none allocates and the
+/// cache holds it.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    /// What leaves.
+    pub(crate) out: Vec<Outgoing>,
     lost: Vec<u64>,
     new_ranges: Vec<Range>,
 }
@@ -101,13 +108,17 @@ impl Sender {
             paced_until: None,
             waits_for_data: false,
             complete: false,
-            lost: Vec::new(),
-            new_ranges: Vec::new(),
         }
     }
 
     fn controller(&self) -> &dyn Controller {
         self.connection.driver.controller()
+    }
+
+    /// The lowest number that an acknowledgment can still newly cover.
+    #[inline]
+    pub(crate) fn first_unacked(&self) -> u64 {
+        self.recovery.first_unacked(&self.connection)
     }
 
     /// When the sender next wants [`on_timer`](Self::on_timer), without new acknowledgments.
@@ -153,7 +164,7 @@ impl Sender {
         &mut self,
         now: Time,
         slots: &mut impl SlotSource,
-        out: &mut Vec<Outgoing>,
+        work: &mut Workspace,
         probe: &mut P,
     ) {
         if now < self.start || now >= self.stop {
@@ -163,26 +174,26 @@ impl Sender {
         if !self.connection.inflight().is_zero() {
             if let Some(loss_time) = self.recovery.loss_time() {
                 if loss_time <= now {
-                    self.detect_losses(now, probe);
+                    self.detect_losses(now, work, probe);
                     self.forget_settled();
                 }
             } else if !self.holds_slot() && self.recovery.timeout_at(&self.connection) <= now {
                 probe.on_timeout(self.flow, now);
-                self.on_timeout(now, out, probe);
+                self.on_timeout(now, work, probe);
             }
         }
-        self.pump(now, slots, out);
+        self.pump(now, slots, &mut work.out);
     }
 
-    fn on_timeout<P: Probe>(&mut self, now: Time, out: &mut Vec<Outgoing>, probe: &mut P) {
-        self.lost.clear();
-        match self.recovery.on_timeout(&self.connection, &mut self.lost) {
+    fn on_timeout<P: Probe>(&mut self, now: Time, work: &mut Workspace, probe: &mut P) {
+        work.lost.clear();
+        match self.recovery.on_timeout(&self.connection, &mut work.lost) {
             Expiry::Probe { packets, repeat } => {
                 for _ in 0..packets {
-                    self.transmit_probe(now, repeat, out);
+                    self.transmit_probe(now, repeat, &mut work.out);
                 }
             }
-            Expiry::Timeout(kind) => self.report_losses(now, Some(kind), probe),
+            Expiry::Timeout(kind) => self.report_losses(now, &work.lost, Some(kind), probe),
         }
     }
 
@@ -192,7 +203,7 @@ impl Sender {
         now: Time,
         ack: &Ack,
         slots: &mut impl SlotSource,
-        out: &mut Vec<Outgoing>,
+        work: &mut Workspace,
         probe: &mut P,
     ) {
         let connection = &mut self.connection;
@@ -203,27 +214,27 @@ impl Sender {
                 .on_feedback(&Feedback { now, carrier, rate });
         }
         let first_unacked = self.recovery.first_unacked(connection);
-        self.new_ranges.clear();
+        work.new_ranges.clear();
         self.known.forget_below(first_unacked);
         for range in ack.ranges.iter().rev() {
             let start = range.start.max(first_unacked);
             let end = range.end;
             self.known
-                .insert_range(Range { start, end }, |gap| self.new_ranges.push(gap));
+                .insert_range(Range { start, end }, |gap| work.new_ranges.push(gap));
         }
-        let sample = self.recovery.on_ack(now, ack, &self.new_ranges, connection);
+        let sample = self.recovery.on_ack(now, ack, &work.new_ranges, connection);
         if !connection.driver.has_acked() {
             return;
         }
         connection.last_progress_at = now;
-        self.detect_losses(now, probe);
+        self.detect_losses(now, work, probe);
         self.report_ack(now, sample, probe);
         if !self.complete && self.connection.board.all_acked() && self.source.is_finished() {
             self.complete = true;
             probe.on_flow_complete(self.flow, now);
         }
         if now < self.stop {
-            self.pump(now, slots, out);
+            self.pump(now, slots, &mut work.out);
         }
     }
 
@@ -251,20 +262,26 @@ impl Sender {
 
     /// Runs loss detection and reports what it finds.
     #[inline]
-    fn detect_losses<P: Probe>(&mut self, now: Time, probe: &mut P) {
-        self.lost.clear();
+    fn detect_losses<P: Probe>(&mut self, now: Time, work: &mut Workspace, probe: &mut P) {
+        work.lost.clear();
         let timeout = self
             .recovery
-            .detect_losses(now, &self.connection, &mut self.lost);
-        if !self.lost.is_empty() {
-            self.report_losses(now, timeout, probe);
+            .detect_losses(now, &self.connection, &mut work.lost);
+        if !work.lost.is_empty() {
+            self.report_losses(now, &work.lost, timeout, probe);
         }
     }
 
-    /// Takes the transmissions in `self.lost` out of flight, queues their data again and tells the
+    /// Takes the transmissions in `lost` out of flight, queues their data again and tells the
     /// controller.
-    fn report_losses<P: Probe>(&mut self, now: Time, timeout: Option<TimeoutKind>, probe: &mut P) {
-        for &number in &self.lost {
+    fn report_losses<P: Probe>(
+        &mut self,
+        now: Time,
+        lost: &[u64],
+        timeout: Option<TimeoutKind>,
+        probe: &mut P,
+    ) {
+        for &number in lost {
             self.connection.lose(number);
         }
         let flow = self.flow;
