@@ -5,7 +5,7 @@ use core::fmt::Debug;
 
 use super::model::Model;
 use super::phase::Phase;
-use crate::controller::{AckEvent, Feedback, FilterSnapshot, PacketSent, PeerSignal};
+use crate::controller::{AckEvent, Feedback, FeedbackSnapshot, FilterSnapshot, PacketSent, PeerSignal};
 use crate::units::{Rate, Time};
 
 /// Estimates the bottleneck's bandwidth (BtlBw).
@@ -35,6 +35,11 @@ pub trait BandwidthEstimator: Debug + Send {
 
     /// What to tell the peer's estimator.
     fn peer_signal(&self, _model: &Model) -> Option<PeerSignal> {
+        None
+    }
+
+    /// What it makes of the peer's reports, for logs.
+    fn feedback(&self) -> Option<FeedbackSnapshot> {
         None
     }
 
