@@ -118,8 +118,10 @@ mod tests {
         for number in [3, 4, 5, 9] {
             packets.on_sent(number);
         }
-        let open = |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_acknowledge(*n)).collect() };
-        let in_flight = |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_be_lost(*n)).collect() };
+        let open =
+            |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_acknowledge(*n)).collect() };
+        let in_flight =
+            |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_be_lost(*n)).collect() };
         assert!(!packets.may_send(9) && packets.may_send(10));
         packets.on_lost(4);
         packets.on_acknowledged(9);

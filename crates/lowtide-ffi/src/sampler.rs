@@ -198,12 +198,8 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
             return Err(LowtideStatus::WrongOrder);
         }
         let now = s.clock.advance(now)?;
-        s.inner.on_packet_acked(
-            now,
-            Bytes::new(bytes),
-            Time::from_nanos(sent_at),
-            &state,
-        );
+        s.inner
+            .on_packet_acked(now, Bytes::new(bytes), Time::from_nanos(sent_at), &state);
         Ok(())
     })
 }

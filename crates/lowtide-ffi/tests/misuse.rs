@@ -232,7 +232,11 @@ fn a_packet_is_acknowledged_once_and_only_if_it_was_sent() {
     assert_eq!(handle.control().cwnd, grown, "nothing was repeated");
 
     assert_eq!(handle.lose(20, &[packet(7, 10)]), Ok);
-    assert_eq!(handle.lose(20, &[packet(7, 10)]), WrongOrder, "lost already");
+    assert_eq!(
+        handle.lose(20, &[packet(7, 10)]),
+        WrongOrder,
+        "lost already"
+    );
     assert_eq!(handle.ack(21, &[packet(7, 10)]), Ok, "it arrived after all");
     assert_eq!(handle.ack(21, &[packet(7, 10)]), WrongOrder);
     assert_eq!(handle.ack(21, &[packet(8, 10)]), Ok, "of the refused event");

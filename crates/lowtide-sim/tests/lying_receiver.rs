@@ -214,7 +214,10 @@ impl Probe for Doubts {
 
 #[test]
 fn an_honest_receiver_is_believed_on_mobile_links() {
-    for named in generate::named().iter().filter(|n| n.name.starts_with("4g")) {
+    for named in generate::named()
+        .iter()
+        .filter(|n| n.name.starts_with("4g"))
+    {
         for seed in 0..2 {
             let link = named.model().generate(DURATION, seed).unwrap();
             let mut seen = Doubts::default();

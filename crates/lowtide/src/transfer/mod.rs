@@ -89,7 +89,7 @@ fn controllers(contenders: &Contenders, spec: &str) -> Result<Controllers, Failu
 }
 
 fn limits(max_ack_delay: Option<Duration>) -> Result<Limits, Failure> {
-    let limits = Limits::new()
+    let limits = lowtide_quic::limits()
         .with_data_window(FLOW_CONTROL_WINDOW)
         .and_then(|l| l.with_bidirectional_local_data_window(FLOW_CONTROL_WINDOW))
         .and_then(|l| l.with_bidirectional_remote_data_window(FLOW_CONTROL_WINDOW))

@@ -5,7 +5,9 @@ use core::fmt::Debug;
 
 use super::model::Model;
 use super::phase::Phase;
-use crate::controller::{AckEvent, Feedback, FeedbackSnapshot, FilterSnapshot, PacketSent, PeerSignal};
+use crate::controller::{
+    AckEvent, Feedback, FeedbackSnapshot, FilterSnapshot, PacketSent, PeerSignal,
+};
 use crate::units::{Rate, Time};
 
 /// Estimates the bottleneck's bandwidth (BtlBw).

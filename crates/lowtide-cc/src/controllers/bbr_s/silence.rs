@@ -46,11 +46,15 @@ impl Silence {
         self.due
     }
 
-    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
-        if sent.app_limited && sent.now.since(self.sent_at) > self.step {
+    /// Whether the path was left empty before this packet. One that pacing and window empty between two
+    /// packets, as where a round trip is shorter than a step, is not.
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) -> bool {
+        let is_long = sent.now.since(self.sent_at) > self.step;
+        if sent.app_limited && is_long {
             self.resumed_at = sent.now;
         }
         self.sent_at = sent.now;
+        sent.inflight <= sent.bytes && (sent.app_limited || is_long)
     }
 
     /// Packets sent from `sent_at` on are awaited from `now` on.

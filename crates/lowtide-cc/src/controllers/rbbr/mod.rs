@@ -21,7 +21,11 @@ use crate::controllers::bbr::{Bbr, Options, V1};
 /// RBBR's sender, whose receiver runs by `receiver`. ACK-aggregation compensation, which belongs
 /// to the sender's own estimate, is off regardless of `options` (§V-A).
 #[must_use]
-pub fn rbbr(config: &Config, options: Options, receiver: &ReceiverConfig) -> Bbr<FeedbackEstimator> {
+pub fn rbbr(
+    config: &Config,
+    options: Options,
+    receiver: &ReceiverConfig,
+) -> Bbr<FeedbackEstimator> {
     let options = Options {
         aggregation: false,
         ..options
