@@ -13,6 +13,11 @@
 //!    wake-up's own time.
 //! 5. Where the peer speaks the feedback extension: put [`Controller::peer_signal`] into what it
 //!    sends, hand received feedback to [`Controller::on_feedback`].
+//!
+//! [`lowtide_host::contract`](https://docs.rs/lowtide-host/latest/lowtide_host/contract/) checks whether a
+//! host does: a controller that it has `recorded` notes each breach as a sentence.
+//! [`lowtide_host::Driver`](https://docs.rs/lowtide-host/latest/lowtide_host/struct.Driver.html) keeps
+//! rules 1, 2 and 4 for a host that says packet by packet what happened.
 
 use core::fmt;
 

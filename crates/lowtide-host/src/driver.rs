@@ -7,7 +7,7 @@ use lowtide_cc::controller::{
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
-use crate::observer::{AckSeen, LossSeen};
+use crate::observer::{AckSeen, ExtensionSeen, LossSeen};
 
 /// Wake-ups made up for at once: ten seconds of BBR-S's steps. A controller that asks for more must
 /// not hold up its connection.
@@ -63,6 +63,7 @@ pub struct Driver {
     lost: Vec<LostPacket>,
     bytes_lost: Bytes,
     bytes_lost_since_ack: Bytes,
+    extension: ExtensionSeen,
 }
 
 impl Driver {
@@ -80,6 +81,7 @@ impl Driver {
             lost: Vec::new(),
             bytes_lost: Bytes::ZERO,
             bytes_lost_since_ack: Bytes::ZERO,
+            extension: ExtensionSeen::default(),
         }
     }
 
@@ -280,6 +282,7 @@ impl Driver {
             packets: &self.acked,
             smoothed_rtt: rtt.smoothed,
             inflight: self.inflight,
+            extension: self.extension,
             controller: Some(&*self.controller),
         });
         self.acked.clear();
@@ -315,7 +318,15 @@ impl Driver {
     /// The peer's estimator sent feedback.
     #[inline]
     pub fn on_feedback(&mut self, feedback: &Feedback) {
+        self.extension.reports += 1;
+        self.extension.newest = Some(*feedback);
         self.controller.on_feedback(feedback);
+    }
+
+    /// Whether both ends speak RBBR's extension, for observers.
+    #[inline]
+    pub fn set_negotiated(&mut self, negotiated: bool) {
+        self.extension.negotiated = Some(negotiated);
     }
 
     /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet

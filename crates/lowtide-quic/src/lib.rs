@@ -41,8 +41,10 @@ pub use interceptor::Interceptor;
 #[cfg(fuzzing)]
 pub use interceptor::fuzz_payload;
 pub use limits::{MAX_ACK_DELAY, limits};
+/// The core: what observers are told in, and what controllers of your own are written with.
+pub use lowtide_cc;
 pub use lowtide_cc::controllers::rbbr::frame;
-pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
+pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};
 pub use typed::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,

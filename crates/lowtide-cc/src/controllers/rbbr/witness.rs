@@ -35,6 +35,8 @@ pub(super) struct Witness {
     /// Numbers of the packets of the last time in which the network was the limit.
     regular_from: u64,
     regular_to: u64,
+    /// When the first of them that is acknowledged was.
+    regular_since: Option<Time>,
     samples: f64,
     mean: f64,
     variance: f64,
@@ -53,6 +55,7 @@ impl Witness {
             interval: config.interval.max(Duration::from_nanos(1)),
             regular_from: u64::MAX,
             regular_to: 0,
+            regular_since: None,
             samples: 0.0,
             mean: 0.0,
             variance: 0.0,
@@ -82,7 +85,13 @@ impl Witness {
             return;
         };
         let is_regular = first.number >= self.regular_from && last.number < self.regular_to;
-        self.estimator.on_signal(if is_regular {
+        self.regular_since = is_regular.then(|| self.regular_since.unwrap_or(ack.now));
+        // Acknowledgments come in bunches; a sample that began within one would miss a part of it. The
+        // first one after an interval begins a bunch, if there are any.
+        let samples = self
+            .regular_since
+            .is_some_and(|since| ack.now.since(since) >= self.interval);
+        self.estimator.on_signal(if samples {
             PeerSignal::Regular
         } else {
             PeerSignal::Suspend
