@@ -159,7 +159,7 @@ fn beside(rival: &str, lie: Lie) -> Shares {
 /// On in every other second.
 fn by_turns(now: Time, rate: Rate) -> Rate {
     let second = now.since(Time::ZERO).as_nanos() / 1_000_000_000;
-    rate.mul_f64(if second % 2 == 0 { 1.25 } else { 1.0 })
+    rate.mul_f64(if second.is_multiple_of(2) { 1.25 } else { 1.0 })
 }
 
 #[test]
