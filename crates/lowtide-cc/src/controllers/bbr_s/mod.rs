@@ -86,7 +86,7 @@ impl SkipEstimator {
 
 impl BandwidthEstimator for SkipEstimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
-        let was_empty = self.silence.on_packet_sent(sent);
+        let was_empty = self.silence.on_packet_sent(sent, model.min_rtt);
         if was_empty {
             self.sampler.restart();
         }
