@@ -28,6 +28,5 @@ if [ -f "$built/liblowtide_ffi.so" ]; then
   ln -sf "liblowtide.so.$abi" "$root/lib/liblowtide.so"
 fi
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" \
-  -e "s|@STATIC_LIBS@|-lgcc_s -lpthread -lm -ldl -lc|" \
   "$here/lowtide.pc.in" > "$root/lib/pkgconfig/lowtide.pc"
 echo "lowtide $version installed in $root"

@@ -13,6 +13,11 @@
 //!    wake-up's own time.
 //! 5. Where the peer speaks the feedback extension: put [`Controller::peer_signal`] into what it
 //!    sends, hand received feedback to [`Controller::on_feedback`].
+//!
+//! [`lowtide_host::contract`](https://docs.rs/lowtide-host/latest/lowtide_host/contract/) checks whether a
+//! host does: a controller that it has `recorded` notes each breach as a sentence.
+//! [`lowtide_host::Driver`](https://docs.rs/lowtide-host/latest/lowtide_host/struct.Driver.html) keeps
+//! rules 1, 2 and 4 for a host that says packet by packet what happened.
 
 use core::fmt;
 
@@ -219,6 +224,20 @@ pub struct FilterSnapshot {
     pub mode: &'static str,
 }
 
+/// What a controller makes of the peer's feedback, for logs and plots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedbackSnapshot {
+    /// The newest report, as the peer sent it.
+    pub rate: Rate,
+    /// How old it was when the last acknowledgment arrived.
+    pub age: Duration,
+    /// What the sender's own estimator says of the same, once there is an estimate.
+    pub own: Option<Rate>,
+    /// What is done with it: `"used"`; `"waiting"` for ProbeBW; `"stale"`, too old; `"doubted"`, because
+    /// it has not been what the sender saw acknowledged.
+    pub state: &'static str,
+}
+
 /// A readable copy of a controller's state, for logs, plots and tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {
@@ -238,6 +257,8 @@ pub struct Snapshot {
     pub in_recovery: bool,
     /// Internals of the bandwidth filter, where there is one.
     pub filter: Option<FilterSnapshot>,
+    /// The peer's feedback (RBBR); `None` before the first report, and where none is used.
+    pub feedback: Option<FeedbackSnapshot>,
 }
 
 /// A congestion controller: told what happened, shows how much may be sent and how fast.

@@ -185,9 +185,9 @@ typedef struct LowtideRateSample {
      */
     uint64_t sent_at;
     /**
-     * The application limited the flow then: the rate may be too low.
+     * 1: the application limited the flow then, and the rate may be too low. Otherwise 0.
      */
-    bool app_limited;
+    uint8_t app_limited;
 } LowtideRateSample;
 
 /**
@@ -251,9 +251,10 @@ typedef struct LowtideLostPacket {
      */
     uint64_t lost;
     /**
-     * The application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
+     * 1: the application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
+     * Otherwise 0.
      */
-    bool app_limited;
+    uint8_t app_limited;
 } LowtideLostPacket;
 
 /**
@@ -332,9 +333,9 @@ typedef struct LowtideRateState {
      */
     uint64_t inflight;
     /**
-     * Whether the flow was application-limited.
+     * 1: the flow was application-limited; otherwise 0.
      */
-    bool app_limited;
+    uint8_t app_limited;
 } LowtideRateState;
 
 /**
@@ -422,8 +423,12 @@ enum LowtideStatus lowtide_on_packet_sent(struct LowtideController *controller,
 /**
  * An acknowledgment arrived. Losses found with it are reported first, by `lowtide_on_loss`.
  *
- * Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `BAD_VALUE` when there are no packets;
- * `WRONG_ORDER` when their numbers do not grow or were never sent.
+ * Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `BAD_VALUE` when there are no packets, or a
+ * flag is neither 0 nor 1; `WRONG_ORDER` when their numbers do not grow, and when one was never sent
+ * or was acknowledged before. A packet that was declared lost may be acknowledged, once.
+ *
+ * Numbers are remembered in runs, of which acknowledgments and losses leave gaps: 4096 runs at most,
+ * and packets of older ones count as never sent.
  *
  * # Safety
  * As the header of the library says of pointers; `packets` points to `packet_count` packets.
@@ -435,7 +440,8 @@ enum LowtideStatus lowtide_on_ack(struct LowtideController *controller,
  * The host's loss detection gave up packets; `packets` in the order of their numbers, `inflight`
  * bytes in flight without them.
  *
- * Returns as `lowtide_on_ack`.
+ * Returns as `lowtide_on_ack`; `WRONG_ORDER` also when a packet was declared lost before, unless a
+ * spurious timeout has brought it back.
  *
  * # Safety
  * As the header of the library says of pointers; `packets` points to `packet_count` packets.
@@ -678,7 +684,8 @@ enum LowtideStatus lowtide_sampler_on_packet_sent(struct LowtideSampler *sampler
  * The packet of `bytes` sent at `sent_at` with `state` is newly acknowledged. Call it for every
  * packet of an acknowledgment, then `lowtide_sampler_sample` once.
  *
- * Returns `NULL_POINTER`, `TIME_WENT_BACK`; `WRONG_ORDER` when it was sent later than now.
+ * Returns `NULL_POINTER`, `TIME_WENT_BACK`; `WRONG_ORDER` when it was sent later than now; `BAD_VALUE`
+ * when `app_limited` is neither 0 nor 1.
  *
  * # Safety
  * As the header of the library says of pointers.
@@ -693,7 +700,7 @@ enum LowtideStatus lowtide_sampler_on_packet_acked(struct LowtideSampler *sample
  * The packet of `bytes` sent with `state` was declared lost; `*lost` is what `LowtideLostPacket`
  * wants to know.
  *
- * Returns `NULL_POINTER`.
+ * Returns `NULL_POINTER`; `BAD_VALUE` when `app_limited` is neither 0 nor 1.
  *
  * # Safety
  * As the header of the library says of pointers.

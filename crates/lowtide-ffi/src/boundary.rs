@@ -39,6 +39,15 @@ pub(crate) unsafe fn borrow_mut<'a, T>(pointer: *mut T) -> Result<&'a mut T, Low
     unsafe { pointer.as_mut() }.ok_or(LowtideStatus::NullPointer)
 }
 
+/// A flag in the caller's memory, where a byte may be anything.
+pub(crate) fn flag(byte: u8) -> Result<bool, LowtideStatus> {
+    match byte {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(LowtideStatus::BadValue),
+    }
+}
+
 /// Writes a result where the caller wants it; the place may be uninitialised.
 ///
 /// # Safety

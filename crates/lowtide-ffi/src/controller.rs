@@ -10,8 +10,9 @@ use lowtide_cc::controller::{
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use crate::boundary::{Outcome, borrow, borrow_mut, guard, put};
+use crate::boundary::{Outcome, borrow, borrow_mut, flag, guard, put};
 use crate::clock::Clock;
+use crate::packets::Packets;
 use crate::sampler::LowtideRateSample;
 use crate::{LOWTIDE_NONE, LowtideStatus};
 
@@ -19,8 +20,8 @@ use crate::{LOWTIDE_NONE, LowtideStatus};
 pub struct LowtideController {
     pub(crate) inner: Box<dyn Controller>,
     clock: Clock,
-    /// Number of the newest packet sent.
-    newest: Option<u64>,
+    /// What has become of the packets.
+    packets: Packets,
     /// Declared lost since the last acknowledgment.
     lost: Bytes,
     /// A retransmission timeout happened that may still turn out to be spurious.
@@ -36,7 +37,7 @@ impl LowtideController {
         Self {
             inner,
             clock: Clock::starting_at(now),
-            newest: None,
+            packets: Packets::default(),
             lost: Bytes::ZERO,
             timed_out: false,
             panicked: false,
@@ -44,20 +45,24 @@ impl LowtideController {
             lost_packets: Vec::new(),
         }
     }
+}
 
-    /// Checks the numbers and sending times of the packets of an acknowledgment or a loss.
-    fn check_packets(&self, now: Time, packets: impl Iterator<Item = (u64, u64)>) -> Outcome {
-        let mut last = None;
-        for (number, sent_at) in packets {
-            let grows = last.is_none_or(|last| number > last);
-            let was_sent = self.newest.is_some_and(|newest| number <= newest);
-            if !grows || !was_sent || Time::from_nanos(sent_at) > now {
-                return Err(LowtideStatus::WrongOrder);
-            }
-            last = Some(number);
+/// Checks the order and the sending times of the packets of an acknowledgment or a loss, and that each
+/// `is_open` to it.
+fn check_packets(
+    now: Time,
+    packets: impl Iterator<Item = (u64, u64)>,
+    is_open: impl Fn(u64) -> bool,
+) -> Outcome {
+    let mut last = None;
+    for (number, sent_at) in packets {
+        let grows = last.is_none_or(|last| number > last);
+        if !grows || !is_open(number) || Time::from_nanos(sent_at) > now {
+            return Err(LowtideStatus::WrongOrder);
         }
-        last.map(|_| ()).ok_or(LowtideStatus::BadValue)
+        last = Some(number);
     }
+    last.map(|_| ()).ok_or(LowtideStatus::BadValue)
 }
 
 /// A packet that was acknowledged.
@@ -87,8 +92,9 @@ pub struct LowtideLostPacket {
     /// Bytes declared lost from its sending until now, with it, without packets behind it in the
     /// same event: from `lowtide_sampler_on_packet_lost`.
     pub lost: u64,
-    /// The application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
-    pub app_limited: bool,
+    /// 1: the application limited the flow when it was sent: `app_limited` of its `LowtideRateState`.
+    /// Otherwise 0.
+    pub app_limited: u8,
 }
 
 /// An acknowledgment that newly covers at least one packet.
@@ -198,11 +204,11 @@ pub unsafe extern "C" fn lowtide_on_packet_sent(
 ) -> LowtideStatus {
     let inside = |c: &mut LowtideController| {
         let now = c.clock.check(now)?;
-        if c.newest.is_some_and(|newest| number <= newest) {
+        if !c.packets.may_send(number) {
             return Err(LowtideStatus::WrongOrder);
         }
         c.clock.set(now);
-        c.newest = Some(number);
+        c.packets.on_sent(number);
         c.inner.on_packet_sent(&PacketSent {
             now,
             number,
@@ -218,8 +224,12 @@ pub unsafe extern "C" fn lowtide_on_packet_sent(
 
 /// An acknowledgment arrived. Losses found with it are reported first, by `lowtide_on_loss`.
 ///
-/// Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `BAD_VALUE` when there are no packets;
-/// `WRONG_ORDER` when their numbers do not grow or were never sent.
+/// Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`; `BAD_VALUE` when there are no packets, or a
+/// flag is neither 0 nor 1; `WRONG_ORDER` when their numbers do not grow, and when one was never sent
+/// or was acknowledged before. A packet that was declared lost may be acknowledged, once.
+///
+/// Numbers are remembered in runs, of which acknowledgments and losses leave gaps: 4096 runs at most,
+/// and packets of older ones count as never sent.
 ///
 /// # Safety
 /// As the header of the library says of pointers; `packets` points to `packet_count` packets.
@@ -234,13 +244,17 @@ pub unsafe extern "C" fn lowtide_on_ack(
         let now = c.clock.check(ack.now)?;
         // SAFETY: as above.
         let packets = unsafe { packets(ack.packets, ack.packet_count) }?;
-        c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
+        let sent = packets.iter().map(|p| (p.number, p.sent_at));
+        check_packets(now, sent, |number| c.packets.may_acknowledge(number))?;
         let rate_sample = match ack.rate_sample.is_null() {
             true => None,
             // SAFETY: as above.
-            false => Some(unsafe { borrow(ack.rate_sample) }?.to_core()),
+            false => Some(unsafe { borrow(ack.rate_sample) }?.to_core()?),
         };
         c.clock.set(now);
+        for packet in packets {
+            c.packets.on_acknowledged(packet.number);
+        }
         c.acked_packets.clear();
         c.acked_packets.extend(packets.iter().map(|p| AckedPacket {
             number: p.number,
@@ -266,7 +280,8 @@ pub unsafe extern "C" fn lowtide_on_ack(
 /// The host's loss detection gave up packets; `packets` in the order of their numbers, `inflight`
 /// bytes in flight without them.
 ///
-/// Returns as `lowtide_on_ack`.
+/// Returns as `lowtide_on_ack`; `WRONG_ORDER` also when a packet was declared lost before, unless a
+/// spurious timeout has brought it back.
 ///
 /// # Safety
 /// As the header of the library says of pointers; `packets` points to `packet_count` packets.
@@ -282,8 +297,15 @@ pub unsafe extern "C" fn lowtide_on_loss(
         let now = c.clock.check(now)?;
         // SAFETY: null or valid by the library's rule.
         let packets = unsafe { self::packets(packets, packet_count) }?;
-        c.check_packets(now, packets.iter().map(|p| (p.number, p.sent_at)))?;
+        let sent = packets.iter().map(|p| (p.number, p.sent_at));
+        check_packets(now, sent, |number| c.packets.may_be_lost(number))?;
+        for packet in packets {
+            flag(packet.app_limited)?;
+        }
         c.clock.set(now);
+        for packet in packets {
+            c.packets.on_lost(packet.number);
+        }
         c.lost_packets.clear();
         c.lost_packets.extend(packets.iter().map(|p| LostPacket {
             number: p.number,
@@ -291,7 +313,7 @@ pub unsafe extern "C" fn lowtide_on_loss(
             sent_at: Time::from_nanos(p.sent_at),
             sent_inflight: Bytes::new(p.sent_inflight),
             lost: Bytes::new(p.lost),
-            app_limited: p.app_limited,
+            app_limited: p.app_limited == 1,
         }));
         let bytes_lost = c.lost_packets.iter().map(|p| p.bytes).sum();
         c.lost += bytes_lost;
@@ -331,7 +353,7 @@ pub unsafe extern "C" fn lowtide_on_timeout(
             }
             _ => return Err(LowtideStatus::BadValue),
         };
-        if c.newest.is_none() {
+        if c.packets.is_unused() {
             return Err(LowtideStatus::WrongOrder);
         }
         c.clock.set(now);
@@ -369,6 +391,7 @@ pub unsafe extern "C" fn lowtide_on_spurious_timeout(
         c.clock.set(now);
         c.timed_out = false;
         c.lost = Bytes::ZERO;
+        c.packets.revive();
         c.inner.on_spurious_timeout(now);
         Ok(())
     };

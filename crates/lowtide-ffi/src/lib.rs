@@ -17,6 +17,7 @@ mod boundary;
 mod clock;
 mod controller;
 mod create;
+mod packets;
 mod receiver;
 mod sampler;
 mod snapshot;

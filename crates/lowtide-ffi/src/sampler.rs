@@ -3,7 +3,7 @@
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState, RateSample};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
-use crate::boundary::{borrow, borrow_mut, free, guard, put};
+use crate::boundary::{borrow, borrow_mut, flag, free, guard, put};
 use crate::clock::Clock;
 use crate::{LOWTIDE_NONE, LowtideStatus};
 
@@ -28,8 +28,8 @@ pub struct LowtideRateState {
     pub lost: u64,
     /// Bytes in flight with this packet included.
     pub inflight: u64,
-    /// Whether the flow was application-limited.
-    pub app_limited: bool,
+    /// 1: the flow was application-limited; otherwise 0.
+    pub app_limited: u8,
 }
 
 /// One delivery-rate sample.
@@ -54,26 +54,26 @@ pub struct LowtideRateSample {
     pub sent_inflight: u64,
     /// When the sampled packet was sent, ns.
     pub sent_at: u64,
-    /// The application limited the flow then: the rate may be too low.
-    pub app_limited: bool,
+    /// 1: the application limited the flow then, and the rate may be too low. Otherwise 0.
+    pub app_limited: u8,
 }
 
 impl LowtideRateState {
-    fn to_core(self) -> PacketRateState {
-        PacketRateState {
+    fn to_core(self) -> Result<PacketRateState, LowtideStatus> {
+        Ok(PacketRateState {
             delivered: Bytes::new(self.delivered),
             delivered_at: Time::from_nanos(self.delivered_at),
             first_sent_at: Time::from_nanos(self.first_sent_at),
             lost: Bytes::new(self.lost),
             inflight: Bytes::new(self.inflight),
-            app_limited: self.app_limited,
-        }
+            app_limited: flag(self.app_limited)?,
+        })
     }
 }
 
 impl LowtideRateSample {
-    pub(crate) fn to_core(self) -> RateSample {
-        RateSample {
+    pub(crate) fn to_core(self) -> Result<RateSample, LowtideStatus> {
+        Ok(RateSample {
             delivery_rate: Rate::from_bytes_per_sec(self.delivery_rate),
             delivered: Bytes::new(self.delivered),
             interval: Duration::from_nanos(self.interval),
@@ -83,8 +83,8 @@ impl LowtideRateSample {
             total_lost: Bytes::new(self.total_lost),
             sent_inflight: Bytes::new(self.sent_inflight),
             sent_at: Time::from_nanos(self.sent_at),
-            app_limited: self.app_limited,
-        }
+            app_limited: flag(self.app_limited)?,
+        })
     }
 
     fn from_core(s: &RateSample) -> Self {
@@ -98,7 +98,7 @@ impl LowtideRateSample {
             total_lost: s.total_lost.get(),
             sent_inflight: s.sent_inflight.get(),
             sent_at: s.sent_at.as_nanos(),
-            app_limited: s.app_limited,
+            app_limited: u8::from(s.app_limited),
         }
     }
 }
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_sent(
             first_sent_at: state.first_sent_at.as_nanos(),
             lost: state.lost.get(),
             inflight: state.inflight.get(),
-            app_limited: state.app_limited,
+            app_limited: u8::from(state.app_limited),
         };
         // SAFETY: as above.
         unsafe { put(out, state) }
@@ -176,7 +176,8 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_sent(
 /// The packet of `bytes` sent at `sent_at` with `state` is newly acknowledged. Call it for every
 /// packet of an acknowledgment, then `lowtide_sampler_sample` once.
 ///
-/// Returns `NULL_POINTER`, `TIME_WENT_BACK`; `WRONG_ORDER` when it was sent later than now.
+/// Returns `NULL_POINTER`, `TIME_WENT_BACK`; `WRONG_ORDER` when it was sent later than now; `BAD_VALUE`
+/// when `app_limited` is neither 0 nor 1.
 ///
 /// # Safety
 /// As the header of the library says of pointers.
@@ -192,17 +193,13 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
         // SAFETY: null or valid by the library's rule.
         let s = unsafe { borrow_mut(sampler) }?;
         // SAFETY: as above.
-        let state = unsafe { borrow(state) }?;
+        let state = unsafe { borrow(state) }?.to_core()?;
         if sent_at > now {
             return Err(LowtideStatus::WrongOrder);
         }
         let now = s.clock.advance(now)?;
-        s.inner.on_packet_acked(
-            now,
-            Bytes::new(bytes),
-            Time::from_nanos(sent_at),
-            &state.to_core(),
-        );
+        s.inner
+            .on_packet_acked(now, Bytes::new(bytes), Time::from_nanos(sent_at), &state);
         Ok(())
     })
 }
@@ -210,7 +207,7 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_acked(
 /// The packet of `bytes` sent with `state` was declared lost; `*lost` is what `LowtideLostPacket`
 /// wants to know.
 ///
-/// Returns `NULL_POINTER`.
+/// Returns `NULL_POINTER`; `BAD_VALUE` when `app_limited` is neither 0 nor 1.
 ///
 /// # Safety
 /// As the header of the library says of pointers.
@@ -228,7 +225,7 @@ pub unsafe extern "C" fn lowtide_sampler_on_packet_lost(
         // SAFETY: null or valid by the library's rule.
         let s = unsafe { borrow_mut(sampler) }?;
         // SAFETY: as above.
-        let state = unsafe { borrow(state) }?.to_core();
+        let state = unsafe { borrow(state) }?.to_core()?;
         let total = s.inner.on_packet_lost(Bytes::new(bytes), &state);
         // SAFETY: as above.
         unsafe { put(lost, total.get()) }

@@ -18,6 +18,14 @@ fn words(variable: &str) -> Vec<String> {
     text.split_whitespace().map(String::from).collect()
 }
 
+/// What the static library needs besides itself, as the pkg-config file says.
+fn private_libraries() -> Vec<&'static str> {
+    let listed = include_str!("../lowtide.pc.in")
+        .lines()
+        .find_map(|line| line.strip_prefix("Libs.private: "));
+    listed.expect("the file names them").split(' ').collect()
+}
+
 /// Compiles an example; `None` without a compiler.
 fn compile(compiler: &str, standard: &str, source: &str, dir: &Path) -> Option<PathBuf> {
     if Command::new(compiler).arg("--version").output().is_err() {
@@ -40,7 +48,8 @@ fn compile(compiler: &str, standard: &str, source: &str, dir: &Path) -> Option<P
         .args(words("LOWTIDE_CFLAGS"))
         .arg(root.join("examples").join(source))
         .arg(library())
-        .args(["-lpthread", "-lm", "-ldl", "-o"])
+        .args(private_libraries())
+        .arg("-o")
         .arg(&program)
         .output()
         .expect("the compiler starts");
@@ -96,6 +105,37 @@ fn the_c_example_fills_its_link_with_every_controller() {
     assert_eq!(wrong.status.code(), Some(2));
     let message = String::from_utf8_lossy(&wrong.stderr);
     assert!(message.contains("did you mean 'bbr'?"), "{message}");
+}
+
+#[test]
+fn the_libraries_of_the_pkg_config_file_make_a_program_without_shared_libraries() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = dir.path().join("static");
+    let link = |source: &Path, library: Option<PathBuf>| {
+        Command::new("cc")
+            .arg("-static")
+            .arg(source)
+            .arg("-I")
+            .arg(root.join("include"))
+            .args(library)
+            .args(private_libraries())
+            .arg("-o")
+            .arg(&program)
+            .output()
+    };
+    let nothing = dir.path().join("nothing.c");
+    std::fs::write(&nothing, "int main(void) { return 0; }").expect("writable");
+    if !link(&nothing, None).is_ok_and(|out| out.status.success()) {
+        eprintln!("skipped: no compiler or no static C library here");
+        return;
+    }
+    let source = root.join("examples/transfer.c");
+    let out = link(&source, Some(library())).expect("the compiler starts");
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{errors}");
+    let out = Command::new(&program).arg("bbr").output();
+    assert!(stdout(&out.expect("it starts")).starts_with("bbr: "));
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Handle {
             sent_at: p.sent_at,
             sent_inflight: p.bytes,
             lost: p.bytes,
-            app_limited: false,
+            app_limited: 0,
         };
         let packets: Vec<LowtideLostPacket> = packets.iter().map(lost).collect();
         // SAFETY: the handle is alive; the slice gives pointer and length.
@@ -211,6 +211,69 @@ fn events_out_of_order_are_refused_and_change_nothing() {
     unsafe {
         assert_eq!(lowtide_on_spurious_timeout(handle.0, 20), Ok);
         assert_eq!(lowtide_on_spurious_timeout(handle.0, 20), WrongOrder);
+    }
+}
+
+#[test]
+fn a_packet_is_acknowledged_once_and_only_if_it_was_sent() {
+    use LowtideStatus::{Ok, WrongOrder};
+    let handle = Handle::new(c"cubic");
+    for number in [3, 4, 7, 8, 9] {
+        assert_eq!(handle.send(10, number), Ok);
+    }
+    assert_eq!(handle.ack(20, &[packet(3, 10), packet(4, 10)]), Ok);
+    let grown = handle.control().cwnd;
+    assert!(grown > 10_000);
+    assert_eq!(handle.ack(20, &[packet(4, 10)]), WrongOrder, "again");
+    assert_eq!(handle.ack(20, &[packet(5, 10)]), WrongOrder, "never sent");
+    let one_is_old = [packet(4, 10), packet(7, 10)];
+    assert_eq!(handle.ack(20, &one_is_old), WrongOrder);
+    assert_eq!(handle.lose(20, &[packet(3, 10)]), WrongOrder, "it arrived");
+    assert_eq!(handle.control().cwnd, grown, "nothing was repeated");
+
+    assert_eq!(handle.lose(20, &[packet(7, 10)]), Ok);
+    assert_eq!(
+        handle.lose(20, &[packet(7, 10)]),
+        WrongOrder,
+        "lost already"
+    );
+    assert_eq!(handle.ack(21, &[packet(7, 10)]), Ok, "it arrived after all");
+    assert_eq!(handle.ack(21, &[packet(7, 10)]), WrongOrder);
+    assert_eq!(handle.ack(21, &[packet(8, 10)]), Ok, "of the refused event");
+}
+
+#[test]
+fn a_flag_is_zero_or_one() {
+    use LowtideStatus::{BadValue, Ok};
+    let handle = Handle::new(c"bbr");
+    assert_eq!(handle.send(10, 0), Ok);
+    let lost = |app_limited| LowtideLostPacket {
+        number: 0,
+        bytes: 1000,
+        sent_at: 10,
+        sent_inflight: 1000,
+        lost: 1000,
+        app_limited,
+    };
+    let mut state = LowtideRateState {
+        delivered: 0,
+        delivered_at: 0,
+        first_sent_at: 0,
+        lost: 0,
+        inflight: 0,
+        app_limited: 255,
+    };
+    let mut sampler = null_mut();
+    // SAFETY: pointers are valid; the sampler is used until it is freed.
+    unsafe {
+        assert_eq!(lowtide_on_loss(handle.0, 20, &lost(2), 1, 0), BadValue);
+        assert_eq!(lowtide_on_loss(handle.0, 20, &lost(1), 1, 0), Ok);
+        assert_eq!(lowtide_sampler_new(&mut sampler), Ok);
+        let ack = |state: &_| lowtide_sampler_on_packet_acked(sampler, 20, 1000, 10, state);
+        assert_eq!(ack(&state), BadValue);
+        state.app_limited = 1;
+        assert_eq!(ack(&state), Ok);
+        lowtide_sampler_free(sampler);
     }
 }
 

@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    fn check_inflight(&self, inflight: Bytes, what: impl FnOnce() -> String) {
+    fn check_inflight(&self, inflight: Bytes, after: &str) {
         let most = if self.lost_may_be_in_flight {
             self.in_flight.total + self.lost.total
         } else {
@@ -148,12 +148,18 @@ impl Recorder {
                 Fates::OfPackets => inflight == most,
                 Fates::OfData => inflight <= most,
             },
-            what,
+            || {
+                format!(
+                    "inflight is {inflight} after {after}, where packets of {most} are in flight"
+                )
+            },
         );
     }
 
     fn on_time(&mut self, now: Time) {
-        self.check(now >= self.last_time, || format!("time goes back to {now}"));
+        self.check(now >= self.last_time, || {
+            format!("the time goes back from {:?} to {now:?}", self.last_time)
+        });
         self.last_time = now;
     }
 
@@ -161,13 +167,23 @@ impl Recorder {
     fn on_other_than_ack(&mut self) {
         let announced = self.announced.take();
         self.check(announced.is_none(), || {
-            format!("a loss event left out {announced:?} that nothing acknowledged")
+            format!(
+                "a loss event left out bytes of the flight ({announced:?}), but no acknowledgment \
+                 followed that covers them"
+            )
         });
     }
 
     fn check_record(&self, number: u64, known: Option<(Bytes, Time)>, told: (Bytes, Time)) {
-        self.check(known == Some(told), || {
-            format!("packet {number} is said to be {told:?}, sent was {known:?}")
+        self.check(known == Some(told), || match known {
+            Some(known) => format!(
+                "packet {number} was sent with {} at {:?}, and comes back with {} at {:?}",
+                known.0, known.1, told.0, told.1
+            ),
+            None => format!(
+                "packet {number} is not in flight: it was never sent, or was acknowledged or \
+                     declared lost before"
+            ),
         });
     }
 }
@@ -176,7 +192,11 @@ impl Controller for Recorder {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.on_time(sent.now);
         self.check(self.last_number < Some(sent.number), || {
-            format!("number {} does not grow", sent.number)
+            format!(
+                "packet {} leaves after packet {}: numbers must grow",
+                sent.number,
+                self.last_number.unwrap_or_default()
+            )
         });
         self.last_number = Some(sent.number);
         self.on_other_than_ack();
@@ -186,15 +206,17 @@ impl Controller for Recorder {
             self.lost_may_be_in_flight = false;
         }
         self.in_flight.insert(sent.number, sent.bytes, sent.now);
-        self.check_inflight(sent.inflight, || format!("{sent:?}"));
+        self.check_inflight(sent.inflight, "the sending of a packet");
         self.inner.on_packet_sent(sent);
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.on_time(ack.now);
-        self.check(!ack.packets.is_empty(), || "empty ACK".to_string());
+        self.check(!ack.packets.is_empty(), || {
+            "an acknowledgment covers no packets: such a one is not to be reported".to_string()
+        });
         self.check(ack.packets.is_sorted_by_key(|p| p.number), || {
-            "ACK out of order".to_string()
+            "the packets of an acknowledgment are not in the order of their numbers".to_string()
         });
         let mut from_flight = Bytes::ZERO;
         for packet in ack.packets {
@@ -204,17 +226,29 @@ impl Controller for Recorder {
             self.check_record(packet.number, known, (packet.bytes, packet.sent_at));
         }
         let sum: Bytes = ack.packets.iter().map(|p| p.bytes).sum();
-        self.check(sum == ack.bytes_acked, || format!("{ack:?}"));
-        self.check_inflight(ack.inflight, || format!("{ack:?}"));
+        self.check(sum == ack.bytes_acked, || {
+            format!(
+                "bytes_acked is {} where the packets of the acknowledgment have {sum}",
+                ack.bytes_acked
+            )
+        });
+        self.check_inflight(ack.inflight, "an acknowledgment");
         let lost = std::mem::take(&mut self.lost_since_ack);
         self.check(lost == ack.bytes_lost, || {
-            format!("{lost} were lost before {ack:?}")
+            format!(
+                "bytes_lost is {} in an acknowledgment, {lost} were declared lost since the last one",
+                ack.bytes_lost
+            )
         });
         if let Some((at, bytes)) = self.announced.take()
             && self.fates == Fates::OfPackets
         {
             self.check(at == ack.now && bytes == from_flight, || {
-                format!("a loss event left out {bytes} at {at}, {ack:?}")
+                format!(
+                    "a loss event at {at:?} left out {bytes} of the flight as acknowledged; the \
+                     acknowledgment at {:?} covers {from_flight}",
+                    ack.now
+                )
             });
         }
         let ages = || ack.packets.iter().map(|p| ack.now.since(p.sent_at));
@@ -222,10 +256,17 @@ impl Controller for Recorder {
             // The sample may be that of a newer packet that only acknowledged.
             Fates::OfPackets => self
                 .check(ack.rtt.is_none() || ack.rtt <= ages().next_back(), || {
-                    format!("RTT {:?}, newest packet {:?}", ack.rtt, ages().next_back())
+                    format!(
+                        "the RTT sample is {:?}, but the newest acknowledged packet left only {:?} ago",
+                        ack.rtt.unwrap_or_default(),
+                        ages().next_back().unwrap_or_default()
+                    )
                 }),
             Fates::OfData => self.check(ack.rtt.is_none_or(|rtt| ages().any(|a| a == rtt)), || {
-                format!("RTT {:?}, of no packet of {ack:?}", ack.rtt)
+                format!(
+                    "the RTT sample is {:?}, the age of none of the acknowledged packets",
+                    ack.rtt.unwrap_or_default()
+                )
             }),
         }
         if self.fates == Fates::OfPackets {
@@ -233,7 +274,13 @@ impl Controller for Recorder {
             self.check(
                 ack.prior_inflight >= ack.inflight + from_flight
                     && ack.prior_inflight <= ack.inflight + settled,
-                || format!("{ack:?}"),
+                || {
+                    format!(
+                        "prior_inflight is {} in an acknowledgment of {from_flight} with {} lost and \
+                         {} left in flight",
+                        ack.prior_inflight, ack.bytes_lost, ack.inflight
+                    )
+                },
             );
         }
         self.inner.on_ack(ack);
@@ -246,9 +293,11 @@ impl Controller for Recorder {
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         self.on_time(loss.now);
         self.on_other_than_ack();
-        self.check(!loss.packets.is_empty(), || "empty loss".to_string());
+        self.check(!loss.packets.is_empty(), || {
+            "a loss event names no packets: such a one is not to be reported".to_string()
+        });
         self.check(loss.packets.is_sorted_by_key(|p| p.number), || {
-            "losses out of order".to_string()
+            "the packets of a loss event are not in the order of their numbers".to_string()
         });
         for packet in loss.packets {
             let known = self.in_flight.remove(packet.number).or_else(|| {
@@ -262,13 +311,18 @@ impl Controller for Recorder {
         }
         let sum: Bytes = loss.packets.iter().map(|p| p.bytes).sum();
         self.lost_since_ack += sum;
-        self.check(sum == loss.bytes_lost, || format!("{loss:?}"));
+        self.check(sum == loss.bytes_lost, || {
+            format!(
+                "bytes_lost is {} where the packets of the loss event have {sum}",
+                loss.bytes_lost
+            )
+        });
         // What the same acknowledgment covers is out of flight already.
         let left_out = self.in_flight.total - loss.inflight;
         if self.fates == Fates::OfPackets && !left_out.is_zero() {
             self.announced = Some((loss.now, left_out));
         }
-        self.check_inflight(loss.inflight + left_out, || format!("{loss:?}"));
+        self.check_inflight(loss.inflight + left_out, "a loss event");
         lock(&self.notes).lost_packets += loss.packets.len() as u64;
         self.inner.on_loss(loss);
     }
@@ -336,5 +390,56 @@ impl Controller for Recorder {
 
     fn filter_modes(&self) -> &'static [State] {
         self.inner.filter_modes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::controller::AckedPacket;
+    use lowtide_cc::registry;
+    use lowtide_cc::units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_breach_is_a_sentence() {
+        let spec = registry::parse("newreno").unwrap();
+        let (make, notes) = recorded(Arc::new(move |config| spec.build(config)));
+        let mut controller = make(&Config::default());
+        let bytes = Bytes::new(1_200);
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let mut sent = PacketSent {
+            now: at(1),
+            number: 0,
+            bytes,
+            inflight: bytes,
+            app_limited: false,
+        };
+        controller.on_packet_sent(&sent);
+        sent.number = 1;
+        controller.on_packet_sent(&sent);
+        let acked = [AckedPacket {
+            number: 7,
+            bytes,
+            sent_at: at(1),
+        }];
+        controller.on_ack(&AckEvent {
+            now: at(40),
+            packets: &acked,
+            bytes_acked: bytes,
+            bytes_lost: Bytes::ZERO,
+            rtt: Some(Duration::from_millis(50)),
+            prior_inflight: bytes + bytes,
+            inflight: bytes + bytes,
+            rate_sample: None,
+        });
+        assert_eq!(
+            notes.lock().unwrap().breaches,
+            [
+                "inflight is 1200 B after the sending of a packet, where packets of 2400 B are in flight",
+                "packet 7 is not in flight: it was never sent, or was acknowledged or declared lost before",
+                "the RTT sample is 50ms, but the newest acknowledged packet left only 39ms ago",
+            ]
+        );
     }
 }

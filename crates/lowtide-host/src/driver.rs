@@ -8,7 +8,7 @@ use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Time};
 use smallvec::SmallVec;
 
-use crate::observer::{AckSeen, LossSeen};
+use crate::observer::{AckSeen, ExtensionSeen, LossSeen};
 
 /// Wake-ups made up for at once: ten seconds of BBR-S's steps. A controller that asks for more must
 /// not hold up its connection.
@@ -65,6 +65,7 @@ pub struct Driver {
     lost: Vec<LostPacket>,
     bytes_lost: Bytes,
     bytes_lost_since_ack: Bytes,
+    extension: ExtensionSeen,
 }
 
 impl Driver {
@@ -82,6 +83,7 @@ impl Driver {
             lost: Vec::new(),
             bytes_lost: Bytes::ZERO,
             bytes_lost_since_ack: Bytes::ZERO,
+            extension: ExtensionSeen::default(),
         }
     }
 
@@ -282,6 +284,7 @@ impl Driver {
             packets: &self.acked,
             smoothed_rtt: rtt.smoothed,
             inflight: self.inflight,
+            extension: self.extension,
             controller: Some(&*self.controller),
         });
         self.acked.clear();
@@ -317,7 +320,15 @@ impl Driver {
     /// The peer's estimator sent feedback.
     #[inline]
     pub fn on_feedback(&mut self, feedback: &Feedback) {
+        self.extension.reports += 1;
+        self.extension.newest = Some(*feedback);
         self.controller.on_feedback(feedback);
+    }
+
+    /// Whether both ends speak RBBR's extension, for observers.
+    #[inline]
+    pub fn set_negotiated(&mut self, negotiated: bool) {
+        self.extension.negotiated = Some(negotiated);
     }
 
     /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet

@@ -15,7 +15,7 @@ mod signal;
 pub use driver::{Driver, RoundTrip, SentPacket};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
-pub use observer::{AckSeen, LossSeen, Observer, Observers};
+pub use observer::{AckSeen, ExtensionSeen, LossSeen, Observer, Observers};
 pub use path::Path;
 pub use signal::signal_repetition;
 

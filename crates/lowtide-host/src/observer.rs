@@ -4,8 +4,28 @@ use std::fmt;
 use std::sync::Arc;
 
 use lowtide_cc::Controller;
-use lowtide_cc::controller::{AckedPacket, LostPacket, PacketSent};
+use lowtide_cc::controller::{AckedPacket, Feedback, LostPacket, PacketSent};
 use lowtide_cc::units::{Bytes, Duration, Time};
+
+/// What a host knows of RBBR's extension. What the controller makes of the reports is in
+/// [`Snapshot::feedback`](lowtide_cc::controller::Snapshot::feedback).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExtensionSeen {
+    /// Whether both ends speak it; `None` where that is not known, or nothing is negotiated.
+    pub negotiated: Option<bool>,
+    /// Reports that the controller was given.
+    pub reports: u64,
+    /// The newest of them.
+    pub newest: Option<Feedback>,
+}
+
+impl ExtensionSeen {
+    /// How old the newest report is; `None` before the first.
+    #[must_use]
+    pub fn age(&self, now: Time) -> Option<Duration> {
+        self.newest.map(|feedback| now.since(feedback.now))
+    }
+}
 
 /// A controller has processed an acknowledgment.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +40,8 @@ pub struct AckSeen<'a> {
     pub smoothed_rtt: Duration,
     /// Bytes in flight afterwards.
     pub inflight: Bytes,
+    /// RBBR's extension: whether it is spoken, and what the peer has reported.
+    pub extension: ExtensionSeen,
     /// The controller after it; `None` where a flow has none, as the simulator's oracle.
     pub controller: Option<&'a dyn Controller>,
 }

@@ -42,6 +42,12 @@ impl Path {
         }
     }
 
+    /// Whether both ends speak RBBR's extension, for observers.
+    #[inline]
+    pub fn set_negotiated(&mut self, negotiated: bool) {
+        self.driver.set_negotiated(negotiated);
+    }
+
     /// Sets the observer; `None` removes it.
     pub fn set_observer(&mut self, observer: Option<Arc<dyn Observer>>) {
         self.observer = observer;

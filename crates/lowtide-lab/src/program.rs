@@ -11,7 +11,7 @@ use lowtide_cc::controller::LostPacket;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::Probe;
 use lowtide_sim::link::LinkError;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, Sent};
 use serde::Serialize;
 
 use crate::compare::{Comparison, Entry, Role};
@@ -219,6 +219,7 @@ impl Probe for Program {
             rtt: Some(rtt),
             smoothed_rtt: rtt,
             inflight: Bytes::ZERO,
+            extension: ExtensionSeen::default(),
             controller: None,
         };
         self.meter.on_ack(flow, &ack);

@@ -16,7 +16,7 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller, registry};
 use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
+use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, Sent};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{Comparison, Entry, Role};
@@ -218,6 +218,7 @@ impl Recording {
                     rtt: rtt.map(Duration::from_micros),
                     smoothed_rtt: Duration::from_micros(sample.smoothed_rtt_us),
                     inflight: Bytes::new(sample.inflight),
+                    extension: ExtensionSeen::default(),
                     controller: Some(&shown),
                 };
                 probe.on_ack(flow, &ack);

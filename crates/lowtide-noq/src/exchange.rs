@@ -18,6 +18,8 @@ struct State {
     /// Feedback received so far: stands in for the carrier's packet number, which noq does not
     /// tell.
     received: u64,
+    /// The peer has sent a datagram of the extension.
+    is_spoken: bool,
     /// What the peer's estimator should know, and what it was told and when.
     signal: Option<PeerSignal>,
     told: Option<PeerSignal>,
@@ -40,6 +42,15 @@ impl Exchange {
     }
 
     // Extension → controller
+
+    pub(crate) fn on_frame(&self) {
+        self.lock().is_spoken = true;
+    }
+
+    /// Whether the peer speaks the extension, as far as has been seen.
+    pub(crate) fn is_spoken(&self) -> bool {
+        self.lock().is_spoken
+    }
 
     pub(crate) fn on_feedback(&self, rate: Rate) {
         let mut state = self.lock();

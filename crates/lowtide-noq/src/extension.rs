@@ -90,10 +90,11 @@ impl Extension {
         };
         self.own_datagrams = self.own_datagrams.saturating_add(1);
         self.receiver.on_signal(frame.signal);
-        if let Some(exchange) = &self.exchange
-            && !frame.rate.is_zero()
-        {
-            exchange.on_feedback(frame.rate);
+        if let Some(exchange) = &self.exchange {
+            exchange.on_frame();
+            if !frame.rate.is_zero() {
+                exchange.on_feedback(frame.rate);
+            }
         }
         true
     }

@@ -113,6 +113,7 @@ impl Inner {
         if let Some(rtt) = held.rtt {
             self.path.on_rtt(rtt, self.smoothed_rtt);
         }
+        self.path.set_negotiated(exchange.is_spoken());
         let feedback = exchange.take_feedback(held.now);
         self.path
             .on_acked(held.now, &self.acked, held.rtt, feedback);

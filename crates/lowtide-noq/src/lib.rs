@@ -6,7 +6,7 @@
 //! # use std::sync::Arc;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut transport = noq_proto::TransportConfig::default();
-//! transport.congestion_controller_factory(Arc::new(lowtide_noq::Controllers::new("bbr-s")?));
+//! transport.congestion_controller_factory(Arc::new(lowtide_noq::Controllers::new("bbr")?));
 //! # Ok(()) }
 //! ```
 //!
@@ -23,6 +23,8 @@ mod run;
 pub use controllers::Controllers;
 pub use extension::Extension;
 pub use host::Host;
-pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
+/// The core: what observers are told in, and what controllers of your own are written with.
+pub use lowtide_cc;
+pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 #[cfg(feature = "noq")]
 pub use run::run;

@@ -13,6 +13,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut server = Server::builder()
         .with_tls((own.certificate.as_str(), own.key.as_str()))?
         .with_io("127.0.0.1:0")?
+        .with_limits(lowtide_quic::limits())?
         .with_congestion_controller(parts.controller)?
         .with_event(parts.events)?
         .with_packet_interceptor(parts.interceptor)?
@@ -32,6 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::builder()
         .with_tls(own.certificate.as_str())?
         .with_io("127.0.0.1:0")?
+        .with_limits(lowtide_quic::limits())?
         .with_congestion_controller(parts.controller)?
         .with_event(parts.events)?
         .with_packet_interceptor(parts.interceptor)?

@@ -160,6 +160,7 @@ impl Endpoint for Controllers {
 /// let server = s2n_quic::Server::builder()
 ///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 ///     .with_io("0.0.0.0:4433")?
+///     .with_limits(lowtide_quic::limits())?
 ///     .with_congestion_controller(parts.controller)?
 ///     .with_event(parts.events)?
 ///     .with_packet_interceptor(parts.interceptor)?

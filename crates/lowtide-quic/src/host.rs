@@ -268,6 +268,8 @@ impl CongestionController for Host {
         }
         let rtt = self.rtt.take().filter(|(at, _)| *at == now);
         let rtt = rtt.map(|(_, rtt)| rtt);
+        let negotiated = self.link.get().is_some_and(|c| c.is_negotiated());
+        self.path.set_negotiated(negotiated);
         let feedback = self.take_feedback(now);
         self.path.on_acked(now, &self.acked, rtt, feedback);
         if !self.acked.is_empty() {

@@ -1,6 +1,7 @@
 //! Lowtide's congestion controllers in [s2n-quic](https://docs.rs/s2n-quic).
 //!
-//! One line changes an endpoint's controller:
+//! One line changes an endpoint's controller, another has its acknowledgments sent as often as the peer's
+//! controller needs them:
 //!
 //! ```no_run
 //! # use std::path::Path;
@@ -8,12 +9,14 @@
 //! let server = s2n_quic::Server::builder()
 //!     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 //!     .with_io("0.0.0.0:4433")?
-//!     .with_congestion_controller(lowtide_quic::BbrS::default())?
+//!     .with_limits(lowtide_quic::limits())?
+//!     .with_congestion_controller(lowtide_quic::Bbr::default())?
 //!     .start()?;
 //! # Ok(()) }
 //! ```
 //!
-//! RBBR needs three lines more, at both ends: see [`Parts`]. Its frames are described in
+//! [`Rbbr`] keeps the queue short on links that vary. It needs three lines more, at both ends: see
+//! [`Parts`]. Its frames are described in
 //! `docs/rbbr-frame.md`. Peers without the extension see plain QUIC.
 
 #[cfg(feature = "self-signed")]
@@ -24,6 +27,7 @@ mod controllers;
 mod events;
 mod host;
 mod interceptor;
+mod limits;
 mod pacer;
 mod slot;
 mod typed;
@@ -36,8 +40,11 @@ pub use host::{Host, PacketInfo};
 pub use interceptor::Interceptor;
 #[cfg(fuzzing)]
 pub use interceptor::fuzz_payload;
+pub use limits::{MAX_ACK_DELAY, limits};
+/// The core: what observers are told in, and what controllers of your own are written with.
+pub use lowtide_cc;
 pub use lowtide_cc::controllers::rbbr::frame;
-pub use lowtide_host::{AckSeen, LossSeen, Make, Observer, Observers};
+pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot};
 pub use typed::{
     Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,

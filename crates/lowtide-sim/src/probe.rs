@@ -2,7 +2,7 @@
 
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
-pub use lowtide_host::{AckSeen, LossSeen};
+pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen};
 
 pub use crate::network::DropCause;
 

@@ -9,12 +9,12 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 ///
 /// Hosts pass a monotonic clock. A time that goes back is absurd but harmless: differences
 /// saturate at zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Time(u64);
 
 /// A span of time in nanoseconds, `0..=u64::MAX` (584 years). Arithmetic saturates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Duration(u64);
 
@@ -224,6 +224,23 @@ impl From<Duration> for core::time::Duration {
     }
 }
 
+/// Exact, in the unit that fits: `12.5s`.
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&Duration(self.0), f)
+    }
+}
+
+/// Exact, in the unit that fits: `40.125ms`; `MAX` for the longest.
+impl fmt::Debug for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::MAX {
+            return f.write_str("MAX");
+        }
+        fmt::Debug::fmt(&core::time::Duration::from_nanos(self.0), f)
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.6} s", self.as_secs_f64())
@@ -233,5 +250,22 @@ impl fmt::Display for Time {
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3} ms", self.as_millis_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_is_exact_and_has_a_unit() {
+        let shown = [
+            Duration::ZERO,
+            Duration::from_nanos(40_125_003),
+            Duration::from_secs(90),
+            Duration::MAX,
+        ];
+        let text = std::format!("{shown:?} {:?}", Time::from_nanos(200_000));
+        assert_eq!(text, "[0ns, 40.125003ms, 90s, MAX] 200µs");
     }
 }

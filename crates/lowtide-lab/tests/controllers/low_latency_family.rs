@@ -1,9 +1,12 @@
 //! What the papers of the family promise, on whole links.
 
+use std::sync::Arc;
+
 use lowtide_cc::units::Duration;
 use lowtide_lab::compare::Comparison;
-use lowtide_lab::setting::Setting;
+use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::impairment::LossModel;
+use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
 use crate::setting::{compare, constant, named, of, recorded};
@@ -133,4 +136,26 @@ fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
         "{acd:?}"
     );
     assert!(acd["goodput_mbps"] > 0.97 * bbr["goodput_mbps"], "{acd:?}");
+}
+
+#[test]
+fn bbr_s_fills_a_path_whose_round_trips_are_shorter_than_its_steps_also_after_an_outage() {
+    // 5 Gbit/s and 0.2 ms: Startup is over within a fraction of 10 ms.
+    let mut setting = constant(5_000);
+    setting.rtt = Duration::from_micros(200);
+    setting.duration = Duration::from_millis(500);
+    let fills = |setting: &Setting| {
+        let result = compare(setting, &["bbr", "bbr-s"]);
+        let (bbr, bbr_s) = (of(&result, "bbr"), of(&result, "bbr-s"));
+        assert!(
+            bbr_s["throughput_mbps"] > 0.9 * bbr["throughput_mbps"],
+            "{bbr_s:?} {bbr:?}"
+        );
+    };
+    fills(&setting);
+    let outage = "0s:5gbit,100ms:1mbit,200ms:5gbit";
+    let link = lowtide_sim::trace::schedule::parse(outage).unwrap();
+    setting.link = LinkSource::Fixed(Arc::new(Link::Rates(link)));
+    setting.buffer = QueueLimit::Packets(100);
+    fills(&setting);
 }

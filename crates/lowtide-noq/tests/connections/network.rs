@@ -10,7 +10,7 @@ use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::contract::{self, Shared};
 use lowtide_host::{AckSeen, Make, Observer};
-use lowtide_noq::{Controllers, Extension};
+use lowtide_noq::{Controllers, Extension, ExtensionSeen};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
 use lowtide_sim::network::{Arrival, Dropped, Packet, Tap};
@@ -107,6 +107,8 @@ pub(crate) struct Seen {
     pub(crate) last_packet: Time,
     pub(crate) rtts: Vec<Duration>,
     pub(crate) estimate: Option<Rate>,
+    /// What the sender knew of the extension last.
+    pub(crate) extension: ExtensionSeen,
     pub(crate) breaches: Vec<String>,
 }
 
@@ -118,10 +120,11 @@ impl Seen {
 }
 
 #[derive(Debug, Default)]
-struct Rtts(Mutex<Vec<Duration>>);
+struct Rtts(Mutex<Vec<Duration>>, Mutex<ExtensionSeen>);
 
 impl Observer for Rtts {
     fn on_ack(&self, ack: &AckSeen<'_>) {
+        *self.1.lock().unwrap() = ack.extension;
         // The controllers pass their phase of start-up in less than two seconds.
         if ack.now >= Time::ZERO + Duration::from_secs(2) {
             self.0.lock().unwrap().extend(ack.rtt);
@@ -261,6 +264,7 @@ pub(crate) fn run(scenario: Scenario) -> (Seen, Shared) {
     seen.goodput = Rate::from_volume(Bytes::new(run.received), duration.div(4) * 3);
     seen.estimate = run.ends[1].extension.as_ref().and_then(|e| e.estimate());
     seen.rtts = std::mem::take(&mut *rtts.0.lock().unwrap());
+    seen.extension = *rtts.1.lock().unwrap();
     seen.breaches = notes.lock().unwrap().breaches.clone();
     (seen, notes)
 }

@@ -37,6 +37,7 @@ use s2n_quic::{Client, Server};
 use self::network::{Dumbbell, Shared};
 use crate::certificate::SelfSigned;
 use crate::controllers::{Controllers, Parts};
+use crate::limits::MAX_ACK_DELAY;
 
 /// Name in the certificate of virtual servers.
 const SERVER_NAME: &str = "localhost";
@@ -237,7 +238,7 @@ fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
             max_ack_delay,
         } => Ok(match ack_every {
             0 | 1 => StdDuration::ZERO,
-            2..10 => StdDuration::from_millis(1),
+            2..10 => MAX_ACK_DELAY,
             _ => max_ack_delay.into(),
         }),
         TransportConfig::Tcp { .. } => Err(Error::NotQuic),

@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lowtide_quic::{Controllers, Observer, Rbbr};
+use lowtide_quic::lowtide_cc::controller::FeedbackSnapshot;
+use lowtide_quic::lowtide_cc::units::Time;
+use lowtide_quic::{AckSeen, Controllers, ExtensionSeen, Observer, Rbbr};
 use s2n_quic::client::Connect;
 use s2n_quic::provider::io::testing::network::{Buffers, Network};
 use s2n_quic::provider::io::testing::{Model, Socket, primary, spawn, test_seed, time};
@@ -18,6 +20,20 @@ use crate::recorder::recorded;
 const SIZE: usize = 3_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The last acknowledgment's view of the extension.
+#[derive(Debug, Default)]
+struct Extension(Mutex<Option<(ExtensionSeen, Option<FeedbackSnapshot>)>>);
+
+impl Observer for Extension {
+    fn on_ack(&self, ack: &AckSeen<'_>) {
+        if let Some(age) = ack.extension.age(ack.now) {
+            assert!(age <= ack.now.since(Time::ZERO), "{ack:?}");
+        }
+        let snapshot = ack.controller.and_then(|c| c.snapshot().feedback);
+        *self.0.lock().unwrap() = Some((ack.extension, snapshot));
+    }
+}
+
 #[test]
 fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never_see_it() {
     // RBBR alone, RBBR's parts at the client only, at the server only, at both.
@@ -25,6 +41,8 @@ fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never
         [(false, false), (true, false), (false, true), (true, true)]
     {
         let (controllers, notes) = recorded("rbbr");
+        let extension = Arc::new(Extension::default());
+        let controllers = controllers.with_observer(extension.clone());
         let mut download = None;
         run(narrow(), |handle, certificate| {
             let tls = (certificate.certificate.as_str(), certificate.key.as_str());
@@ -59,6 +77,11 @@ fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never
         );
         let carriers: Vec<u64> = notes.feedback.iter().map(|(carrier, _)| *carrier).collect();
         assert!(carriers.is_sorted_by(|a, b| a < b));
+        let (seen, used) = extension.0.lock().unwrap().unwrap();
+        assert_eq!(seen.negotiated, Some(both));
+        assert_eq!(seen.reports, notes.feedback.len() as u64);
+        assert_eq!(seen.newest.map(|n| n.rate), used.map(|u| u.rate));
+        assert_eq!(used.map(|u| u.state), both.then_some("used"));
     }
 }
 

@@ -72,12 +72,11 @@ pub(crate) fn run(model: Model, start: impl FnOnce(&Handle, &SelfSigned)) {
 }
 
 fn limits() -> Limits {
-    Limits::new()
+    lowtide_quic::limits()
         .with_data_window(1 << 30)
         .and_then(|l| l.with_bidirectional_local_data_window(1 << 30))
         .and_then(|l| l.with_bidirectional_remote_data_window(1 << 30))
         .and_then(|l| l.with_max_send_buffer_size(1 << 26))
-        .and_then(|l| l.with_max_ack_delay(Duration::from_millis(1)))
         .and_then(|l| l.with_max_idle_timeout(Duration::from_secs(5)))
         .unwrap()
 }

@@ -64,7 +64,7 @@ type Validated = Result<Limits, Box<dyn Error>>;
 
 /// What is not said otherwise.
 fn usual() -> Limits {
-    Limits::new()
+    lowtide_quic::limits()
 }
 
 fn with_window(limits: Limits, window: u64) -> Validated {

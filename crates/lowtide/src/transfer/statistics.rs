@@ -50,6 +50,9 @@ pub(super) struct Statistics {
     rtt_samples: AtomicU64,
     cwnd: AtomicU64,
     inflight: AtomicU64,
+    feedback_reports: AtomicU64,
+    feedback_bytes_per_sec: AtomicU64,
+    feedback_age_ns: AtomicU64,
     /// Somebody wants samples.
     is_recorded: AtomicBool,
     samples: Mutex<Samples>,
@@ -65,6 +68,15 @@ pub(super) struct RttMs {
     pub(super) last: f64,
 }
 
+/// What RBBR's receiver reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct FeedbackState {
+    pub(super) reports: u64,
+    /// The newest report, Mbit/s, and how old it was at the last acknowledgment.
+    pub(super) newest_mbps: f64,
+    pub(super) age_ms: f64,
+}
+
 /// A copy of them, as JSON has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SenderState {
@@ -77,6 +89,8 @@ pub(super) struct SenderState {
     pub(super) lost_bytes: u64,
     pub(super) cwnd_bytes: u64,
     pub(super) inflight_bytes: u64,
+    /// `None` before the first report, and where nobody reports.
+    pub(super) feedback: Option<FeedbackState>,
 }
 
 impl SenderState {
@@ -94,6 +108,14 @@ impl SenderState {
                 }),
                 (a, b) => a.or(b),
             };
+            let feedback = match (a.feedback, b.feedback) {
+                (Some(a), Some(b)) => Some(FeedbackState {
+                    reports: a.reports.saturating_add(b.reports),
+                    newest_mbps: a.newest_mbps + b.newest_mbps,
+                    age_ms: a.age_ms.max(b.age_ms),
+                }),
+                (a, b) => a.or(b),
+            };
             // A peer may say any number.
             Self {
                 rtt_ms,
@@ -103,6 +125,7 @@ impl SenderState {
                 lost_bytes: a.lost_bytes.saturating_add(b.lost_bytes),
                 cwnd_bytes: a.cwnd_bytes.saturating_add(b.cwnd_bytes),
                 inflight_bytes: a.inflight_bytes.saturating_add(b.inflight_bytes),
+                feedback,
             }
         })
     }
@@ -151,6 +174,12 @@ impl Statistics {
             min: ms(self.least_rtt_ns.load(Relaxed)),
             last: ms(self.rtt_ns.load(Relaxed)),
         });
+        let reports = self.feedback_reports.load(Relaxed);
+        let feedback = (reports > 0).then(|| FeedbackState {
+            reports,
+            newest_mbps: self.feedback_bytes_per_sec.load(Relaxed) as f64 * 8e-6,
+            age_ms: ms(self.feedback_age_ns.load(Relaxed)),
+        });
         SenderState {
             rtt_ms,
             sent_packets: self.sent_packets.load(Relaxed),
@@ -159,6 +188,7 @@ impl Statistics {
             lost_bytes: self.lost_bytes.load(Relaxed),
             cwnd_bytes: self.cwnd.load(Relaxed),
             inflight_bytes: self.inflight.load(Relaxed),
+            feedback,
         }
     }
 }
@@ -190,6 +220,12 @@ impl Observer for Statistics {
             self.rtt_samples.store(samples + 1, Relaxed);
         }
         self.inflight.store(ack.inflight.get(), Relaxed);
+        if let Some(newest) = ack.extension.newest {
+            let age = ack.now.since(newest.now).as_nanos();
+            self.feedback_reports.store(ack.extension.reports, Relaxed);
+            self.feedback_bytes_per_sec.store(newest.rate.as_bytes_per_sec(), Relaxed);
+            self.feedback_age_ns.store(age, Relaxed);
+        }
         let Some(controller) = ack.controller else {
             return;
         };

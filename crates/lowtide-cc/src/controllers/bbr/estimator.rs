@@ -5,7 +5,9 @@ use core::fmt::Debug;
 
 use super::model::Model;
 use super::phase::Phase;
-use crate::controller::{AckEvent, Feedback, FilterSnapshot, PacketSent, PeerSignal};
+use crate::controller::{
+    AckEvent, Feedback, FeedbackSnapshot, FilterSnapshot, PacketSent, PeerSignal,
+};
 use crate::state::State;
 use crate::units::{Rate, Time};
 
@@ -36,6 +38,11 @@ pub trait BandwidthEstimator: Debug + Send {
 
     /// What to tell the peer's estimator.
     fn peer_signal(&self, _model: &Model) -> Option<PeerSignal> {
+        None
+    }
+
+    /// What it makes of the peer's reports, for logs.
+    fn feedback(&self) -> Option<FeedbackSnapshot> {
         None
     }
 

@@ -350,6 +350,7 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
             ssthresh: None,
             in_recovery: self.recovery.is_active() || self.window.is_held(),
             filter: self.estimator.filter(),
+            feedback: self.estimator.feedback(),
         }
     }
 

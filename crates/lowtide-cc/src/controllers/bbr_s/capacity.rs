@@ -49,9 +49,9 @@ pub struct CapacitySampler {
 }
 
 impl CapacitySampler {
-    /// A sampler that closes a step after `step` (10 ms in the paper), once it holds `min_acks`
-    /// acknowledgments (at least 2, which a slope needs), and takes packets with RTTs above
-    /// `queue_ratio` × the minimum for queued.
+    /// A sampler that closes a step after `step` (10 ms in the paper) or a round trip, where that is
+    /// shorter, once it holds `min_acks` acknowledgments (at least 2, which a slope needs), and takes
+    /// packets with RTTs above `queue_ratio` × the minimum for queued.
     #[must_use]
     pub fn new(step: Duration, min_acks: u32, queue_ratio: f64) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl CapacitySampler {
         self.push(ack, newest.sent_at, rtt);
         self.sent += ack.bytes_acked;
         self.last_sent_at = newest.sent_at;
-        if ack.now.since(began_at) < self.step || self.acks < self.min_acks {
+        if ack.now.since(began_at) < self.step.min(min_rtt) || self.acks < self.min_acks {
             return None;
         }
         let sample = self.sample(min_rtt);

@@ -1,7 +1,7 @@
 //! BBR-S (Chiariotti et al. 2021): the sender filters capacity samples without bias.
 //!
 //! BBR v1 takes the highest delivery rate of ten rounds for the bandwidth. Here the sender samples
-//! the capacity every 10 ms from the slope of the RTT ([`CapacitySampler`]), knows that a sample
+//! the capacity every 10 ms, or each shorter round trip, from the slope of the RTT ([`CapacitySampler`]), knows that a sample
 //! without a queue cannot exceed what it sent, and filters accordingly ([`Skip`]). Startup also ends when the queue
 //! is five times the path, and ProbeRTT keeps half a BDP in flight.
 
@@ -28,7 +28,7 @@ const STARTUP_ENDS_AT: u64 = 6;
 /// Settings of the estimator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkipConfig {
-    /// Length of a step (T_k, 10 ms).
+    /// Length of a step (T_k, 10 ms); of a sample at most a round trip.
     pub step: Duration,
     /// Fewest acknowledgments of a step; it lasts until it has them.
     pub min_acks: u32,
@@ -87,9 +87,11 @@ impl SkipEstimator {
 
 impl BandwidthEstimator for SkipEstimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
-        self.silence.on_packet_sent(sent);
-        if sent.inflight <= sent.bytes {
+        let was_empty = self.silence.on_packet_sent(sent, model.min_rtt);
+        if was_empty {
             self.sampler.restart();
+        }
+        if sent.inflight <= sent.bytes {
             self.silence
                 .expect(sent.now, sent.now, self.bandwidth(), model.max_datagram);
         }

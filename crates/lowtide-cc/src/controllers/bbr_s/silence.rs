@@ -46,11 +46,15 @@ impl Silence {
         self.due
     }
 
-    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
-        if sent.app_limited && sent.now.since(self.sent_at) > self.step {
+    /// Whether the path was left empty before this packet. Where round trips are shorter than a step,
+    /// one that pacing and window empty between two packets was not.
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent, min_rtt: Duration) -> bool {
+        let is_long = sent.now.since(self.sent_at) > self.step;
+        if sent.app_limited && is_long {
             self.resumed_at = sent.now;
         }
         self.sent_at = sent.now;
+        sent.inflight <= sent.bytes && (min_rtt >= self.step || sent.app_limited || is_long)
     }
 
     /// Packets sent from `sent_at` on are awaited from `now` on.

@@ -12,7 +12,7 @@ pub(crate) static RBBR: Entry = Entry {
     summary: "BBR that takes its bandwidth from a Kalman filter at the receiver",
     source: "Haile et al. 2022 (RBBR)",
     parameters: PARAMETERS,
-    make: |values, config| Box::new(rbbr(config, options(values, false), schedule(values))),
+    make: |values, config| Box::new(rbbr(config, options(values, false), &receiver(values))),
     receiver: Some(receiver),
 };
 

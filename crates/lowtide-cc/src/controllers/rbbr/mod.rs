@@ -11,19 +11,24 @@ pub(crate) mod entry;
 pub mod frame;
 mod receiver;
 mod sender;
+mod witness;
 
 pub use self::receiver::{Filter, Gaps, Noise, Receiver, ReceiverConfig, Schedule};
 pub use self::sender::FeedbackEstimator;
 use crate::controller::Config;
 use crate::controllers::bbr::{Bbr, Options, V1};
 
-/// RBBR's sender, whose receiver reports by `schedule`. ACK-aggregation compensation, which belongs
+/// RBBR's sender, whose receiver runs by `receiver`. ACK-aggregation compensation, which belongs
 /// to the sender's own estimate, is off regardless of `options` (§V-A).
 #[must_use]
-pub fn rbbr(config: &Config, options: Options, schedule: Schedule) -> Bbr<FeedbackEstimator> {
+pub fn rbbr(
+    config: &Config,
+    options: Options,
+    receiver: &ReceiverConfig,
+) -> Bbr<FeedbackEstimator> {
     let options = Options {
         aggregation: false,
         ..options
     };
-    Bbr::new(config, options, FeedbackEstimator::new(schedule), V1)
+    Bbr::new(config, options, FeedbackEstimator::new(receiver), V1)
 }

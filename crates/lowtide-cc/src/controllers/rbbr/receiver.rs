@@ -224,19 +224,25 @@ impl Receiver {
     /// passed (Eqs. 10, 11).
     #[inline]
     pub fn on_packet(&mut self, now: Time, bytes: Bytes) {
+        self.take(now, bytes);
+    }
+
+    /// As [`on_packet`](Self::on_packet); the sample and the time that it took, if one was taken.
+    #[inline]
+    pub(super) fn take(&mut self, now: Time, bytes: Bytes) -> Option<(Rate, Duration)> {
         let silent = now.since(self.last_arrival);
         self.last_arrival = now;
         self.received += bytes;
         if self.suspended {
-            return;
+            return None;
         }
         let Some((since, volume)) = self.sample_from else {
             self.sample_from = Some((now, self.received));
-            return;
+            return None;
         };
         let elapsed = now.since(since);
         if elapsed < self.interval {
-            return;
+            return None;
         }
         let mut lasted = elapsed;
         if self.gaps == Gaps::Zeros {
@@ -249,6 +255,7 @@ impl Receiver {
         let rate = Rate::from_volume(self.received - volume, lasted);
         self.state.update(rate.as_f64());
         self.sample_from = Some((now, self.received));
+        Some((rate, elapsed))
     }
 
     /// An acknowledgment is about to leave: the estimate that it should carry, above zero, or

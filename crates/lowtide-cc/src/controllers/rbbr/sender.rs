@@ -1,13 +1,14 @@
 //! RBBR's sender: the receiver's estimate in the place of the sender's own.
 
-use super::receiver::Schedule;
-use crate::controller::{AckEvent, Feedback, PeerSignal};
+use super::receiver::{ReceiverConfig, Schedule};
+use super::witness::Witness;
+use crate::controller::{AckEvent, Feedback, FeedbackSnapshot, PacketSent, PeerSignal};
 use crate::controllers::bbr::{BandwidthEstimator, MaxBandwidth, Model, Phase};
 use crate::state::State;
 use crate::units::{Rate, Time};
 
-/// Rounds without feedback after which the sender trusts its own estimate again: as long as that
-/// one remembers (BBR v1's window).
+/// Rounds without feedback after which the sender goes by its own estimate: as long as BBR v1's
+/// remembers.
 const STALE_ROUNDS: u64 = 10;
 /// Where the schedule is slower than that: reports missed in a row, lost with their acknowledgments,
 /// before the next one is due.
@@ -21,16 +22,20 @@ const MISSED_REPORTS: u64 = 2;
 ///   higher than what it sent: at most 1.25 times the estimate;
 /// - at least the smallest window (4 packets) in each round trip, which BBR keeps in flight anyway.
 ///
-/// It counts until it is stale: for ten rounds, or, where the receiver reports less often, until the
-/// third report after it would have been due. A sender that runs by another schedule than its
-/// receiver falls back to its own estimate between two reports.
+/// A receiver may lie between these bounds. The sender runs the same estimator on its acknowledgments
+/// (`witness.rs`), and uses that one
+/// - while the reports are, over time, something else than what was acknowledged;
+/// - once there has been no report for ten rounds, or, where the receiver reports less often, when the
+///   third one in a row is missing. A sender that runs by another schedule than its receiver does so
+///   between two reports.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedbackEstimator {
     schedule: Schedule,
     own: MaxBandwidth,
+    witness: Witness,
     newest: Option<Received>,
-    /// ProbeBW has been reached.
-    in_use: bool,
+    /// When ProbeBW was reached.
+    in_use_since: Option<Clock>,
     now: Clock,
     floor: Rate,
 }
@@ -52,14 +57,15 @@ struct Received {
 }
 
 impl FeedbackEstimator {
-    /// An estimator that has heard nothing, for a receiver that reports by `schedule`.
+    /// An estimator that has heard nothing, for a receiver that runs by `config`.
     #[must_use]
-    pub fn new(schedule: Schedule) -> Self {
+    pub fn new(config: &ReceiverConfig) -> Self {
         Self {
-            schedule,
+            schedule: config.schedule,
             own: MaxBandwidth::default(),
+            witness: Witness::new(config),
             newest: None,
-            in_use: false,
+            in_use_since: None,
             now: Clock {
                 time: Time::ZERO,
                 round: 0,
@@ -69,24 +75,53 @@ impl FeedbackEstimator {
         }
     }
 
-    fn fresh(&self) -> Option<Rate> {
-        let newest = self.newest.filter(|_| self.in_use)?;
-        let rounds = self.now.round.saturating_sub(newest.at.round);
+    /// Whether what was said then is too old.
+    fn is_stale(&self, at: &Clock) -> bool {
         let reports_due = match self.schedule {
-            Schedule::EveryAcks(n) => (self.now.acks - newest.at.acks) / u64::from(n.max(1)),
+            Schedule::EveryAcks(n) => (self.now.acks - at.acks) / u64::from(n.max(1)),
             Schedule::Periodic(period) => {
-                let age = self.now.time.since(newest.at.time);
+                let age = self.now.time.since(at.time);
                 age.as_nanos() / period.as_nanos().max(1)
             }
         };
-        let is_fresh = rounds <= STALE_ROUNDS || reports_due <= MISSED_REPORTS;
-        is_fresh.then_some(newest.rate)
+        self.now.round.saturating_sub(at.round) > STALE_ROUNDS && reports_due > MISSED_REPORTS
+    }
+
+    /// The bandwidth from ProbeBW on; `None`: nothing is known that was not known in Startup.
+    fn filtered(&self, since: &Clock) -> Option<Rate> {
+        let heard_at = self.newest.as_ref().map_or(since, |n| &n.at);
+        if self.witness.doubts() || self.is_stale(heard_at) {
+            return self.witness.estimate();
+        }
+        self.newest.map(|newest| newest.rate)
+    }
+
+    fn state(&self, newest: &Received) -> &'static str {
+        if self.in_use_since.is_none() {
+            "waiting"
+        } else if self.witness.doubts() {
+            "doubted"
+        } else if self.is_stale(&newest.at) {
+            "stale"
+        } else {
+            "used"
+        }
+    }
+
+    /// Within what the sender may believe.
+    fn bounded(&self, rate: Rate) -> Rate {
+        rate.max(self.floor).min(self.own.bandwidth())
     }
 }
 
 impl BandwidthEstimator for FeedbackEstimator {
+    fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
+        self.witness.on_packet_sent(sent.number, signal(model));
+    }
+
     fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
         self.own.on_ack(ack, model);
+        self.witness.on_ack(ack);
         self.now = Clock {
             time: ack.now,
             round: model.rounds.count(),
@@ -104,34 +139,53 @@ impl BandwidthEstimator for FeedbackEstimator {
                 carrier: feedback.carrier,
                 at: self.now,
             });
+            if self.in_use_since.is_some() {
+                let used = self.bounded(feedback.rate);
+                self.witness.compare(feedback.now, used);
+            }
         }
     }
 
     fn on_phase(&mut self, phase: Phase) {
         // There is no way back to Startup once the pipe has been full.
-        self.in_use |= phase == Phase::ProbeBw;
-    }
-
-    fn bandwidth(&self) -> Rate {
-        let own = self.own.bandwidth();
-        match self.fresh() {
-            Some(rate) => rate.max(self.floor).min(own),
-            None => own,
+        if phase == Phase::ProbeBw && self.in_use_since.is_none() {
+            self.in_use_since = Some(self.now);
         }
     }
 
-    /// Algorithm 2, and any other time in which the sender is the limit (§III-C): the application
-    /// has nothing to send, or a loss holds the window.
+    fn bandwidth(&self) -> Rate {
+        let filtered = self.in_use_since.and_then(|since| self.filtered(&since));
+        match filtered {
+            Some(rate) => self.bounded(rate),
+            None => self.own.bandwidth(),
+        }
+    }
+
     fn peer_signal(&self, model: &Model) -> Option<PeerSignal> {
-        let limited = model.phase != Phase::ProbeBw || model.app_limited || model.window_held;
-        Some(if limited {
-            PeerSignal::Suspend
-        } else {
-            PeerSignal::Regular
+        Some(signal(model))
+    }
+
+    fn feedback(&self) -> Option<FeedbackSnapshot> {
+        self.newest.as_ref().map(|newest| FeedbackSnapshot {
+            rate: newest.rate,
+            age: self.now.time.since(newest.at.time),
+            own: self.witness.estimate(),
+            state: self.state(newest),
         })
     }
 
     fn modes(&self) -> &'static [State] {
         PeerSignal::STATES
+    }
+}
+
+/// Algorithm 2, and any other time in which the sender is the limit (§III-C): the application has
+/// nothing to send, or a loss holds the window.
+fn signal(model: &Model) -> PeerSignal {
+    let limited = model.phase != Phase::ProbeBw || model.app_limited || model.window_held;
+    if limited {
+        PeerSignal::Suspend
+    } else {
+        PeerSignal::Regular
     }
 }

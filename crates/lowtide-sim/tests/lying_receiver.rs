@@ -1,0 +1,229 @@
+//! What RBBR's sender lets its receiver's reports do.
+
+use std::sync::Arc;
+
+use lowtide_cc::controller::{
+    AckEvent, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
+};
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, Controller};
+use lowtide_sim::link::Link;
+use lowtide_sim::probe::{AckSeen, Delivery};
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::trace::generate;
+use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+
+const PACKET: Bytes = Bytes::new(1_500);
+const ONE_WAY: Duration = Duration::from_millis(20);
+const DURATION: Duration = Duration::from_secs(60);
+
+/// Makes another report of the receiver's at this time.
+type Lie = fn(Time, Rate) -> Rate;
+
+/// Hands a controller another report than its receiver sent.
+#[derive(Debug)]
+struct Deceived {
+    inner: Box<dyn Controller>,
+    lie: Lie,
+}
+
+impl Controller for Deceived {
+    fn on_feedback(&mut self, feedback: &Feedback) {
+        let rate = (self.lie)(feedback.now, feedback.rate);
+        self.inner.on_feedback(&Feedback { rate, ..*feedback });
+    }
+
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.inner.on_packet_sent(sent);
+    }
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        self.inner.on_ack(ack);
+    }
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        self.inner.on_loss(loss);
+    }
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.inner.on_timeout(timeout);
+    }
+    fn on_spurious_timeout(&mut self, now: Time) {
+        self.inner.on_spurious_timeout(now);
+    }
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.inner.on_mtu_change(max_datagram);
+    }
+    fn on_wakeup(&mut self, now: Time) {
+        self.inner.on_wakeup(now);
+    }
+    fn next_wakeup(&self) -> Option<Time> {
+        self.inner.next_wakeup()
+    }
+    fn cwnd(&self) -> Bytes {
+        self.inner.cwnd()
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+    fn send_quantum(&self) -> Bytes {
+        self.inner.send_quantum()
+    }
+    fn peer_signal(&self) -> Option<PeerSignal> {
+        self.inner.peer_signal()
+    }
+    fn snapshot(&self) -> Snapshot {
+        self.inner.snapshot()
+    }
+}
+
+fn flow(name: &str, lie: Lie) -> FlowConfig {
+    let spec = registry::parse(name).unwrap();
+    let estimator = spec.receiver();
+    FlowConfig {
+        sender: SenderKind::Controlled {
+            controller: Arc::new(move |config: &Config| {
+                let inner = spec.build(config);
+                Box::new(Deceived { inner, lie })
+            }),
+            estimator,
+        },
+        transport: TransportConfig::quic(),
+        pacing: Pacing::Rate,
+        source: SourceConfig::Bulk,
+        start: Time::ZERO,
+        stop: None,
+        access: AccessConfig::default(),
+    }
+}
+
+fn run(link: Link, flows: Vec<FlowConfig>, seed: u64, probe: &mut impl Probe) {
+    let config = SimConfig {
+        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), ONE_WAY),
+        reverse: PipeConfig::link_with_delay(
+            Arc::new(Link::unlimited()),
+            QueueLimit::Unlimited,
+            ONE_WAY,
+        ),
+        flows,
+        duration: DURATION,
+        packet_size: PACKET,
+        ack_size: Bytes::new(40),
+        seed,
+    };
+    Simulation::new(config).unwrap().run(probe);
+}
+
+/// What the first of two flows got, and what both waited.
+#[derive(Debug, Default)]
+struct Shares {
+    bytes: [u64; 2],
+    rtt: Duration,
+    samples: u64,
+}
+
+impl Shares {
+    fn of_first(&self) -> f64 {
+        self.bytes[0] as f64 / (self.bytes[0] + self.bytes[1]) as f64
+    }
+
+    fn mean_rtt(&self) -> f64 {
+        self.rtt.as_secs_f64() / self.samples as f64
+    }
+}
+
+impl Probe for Shares {
+    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
+        self.bytes[delivery.flow] += delivery.bytes.get();
+    }
+
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt += rtt;
+            self.samples += 1;
+        }
+    }
+}
+
+/// Three runs of an RBBR flow beside `rival`.
+fn beside(rival: &str, lie: Lie) -> Shares {
+    let mut shares = Shares::default();
+    for seed in 0..3 {
+        let link = Link::constant(Rate::from_mbps(20)).unwrap();
+        let flows = vec![flow("rbbr", lie), flow(rival, |_, rate| rate)];
+        run(link, flows, seed, &mut shares);
+    }
+    shares
+}
+
+/// On in every other second.
+fn by_turns(now: Time, rate: Rate) -> Rate {
+    let second = now.since(Time::ZERO).as_nanos() / 1_000_000_000;
+    rate.mul_f64(if second.is_multiple_of(2) { 1.25 } else { 1.0 })
+}
+
+#[test]
+fn a_receiver_that_reports_more_than_arrived_or_nothing_gains_a_tenth_at_most() {
+    let lies: [(&str, Lie); 6] = [
+        ("1 % more", |_, rate| rate.mul_f64(1.01)),
+        ("5 % more", |_, rate| rate.mul_f64(1.05)),
+        ("a quarter more", |_, rate| rate.mul_f64(1.25)),
+        ("a quarter more by turns", by_turns),
+        ("the highest rate", |_, _| Rate::MAX),
+        ("nothing", |_, _| Rate::ZERO),
+    ];
+    for rival in ["rbbr", "cubic", "bbr"] {
+        let honest = beside(rival, |_, rate| rate);
+        for (name, lie) in lies {
+            let liar = beside(rival, lie);
+            println!(
+                "{rival}, {name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
+                liar.of_first(),
+                honest.of_first(),
+                liar.mean_rtt() * 1e3,
+                honest.mean_rtt() * 1e3
+            );
+            assert!(liar.of_first() < 1.1 * honest.of_first(), "{rival}, {name}");
+            assert!(liar.mean_rtt() < 1.1 * honest.mean_rtt(), "{rival}, {name}");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_reports_half_keeps_most_of_its_flows_share() {
+    let honest = beside("rbbr", |_, rate| rate).of_first();
+    let half = beside("rbbr", |_, rate| rate.mul_f64(0.5)).of_first();
+    assert!(half > 0.6 * honest, "{half} instead of {honest}");
+}
+
+/// Whether the first flow's sender doubted a report.
+#[derive(Debug, Default)]
+struct Doubts {
+    doubted: bool,
+    used: bool,
+}
+
+impl Probe for Doubts {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
+        let feedback = ack.controller.and_then(|c| c.snapshot().feedback);
+        let state = feedback.map(|f| f.state);
+        self.used |= state == Some("used");
+        self.doubted |= state == Some("doubted");
+    }
+}
+
+#[test]
+fn an_honest_receiver_is_believed_on_mobile_links() {
+    for named in generate::named()
+        .iter()
+        .filter(|n| n.name.starts_with("4g"))
+    {
+        for seed in 0..2 {
+            let link = named.model().generate(DURATION, seed).unwrap();
+            let mut seen = Doubts::default();
+            let flows = vec![flow("rbbr", |_, rate| rate)];
+            run(Link::Rates(link), flows, seed, &mut seen);
+            assert!(seen.used && !seen.doubted, "{}", named.name);
+        }
+    }
+}
