@@ -88,6 +88,16 @@ fn the_last_counters_are_those_of_the_whole_transfer() {
 }
 
 #[test]
+fn reports_of_rbbrs_receiver_are_counted() {
+    let reports = |cc| {
+        let result = fetch(&serve(cc), &["--duration", "2s"]);
+        result["feedback"]["reports"].as_u64()
+    };
+    assert!(reports("rbbr") > Some(0));
+    assert_eq!(reports("cubic"), None, "nobody reports");
+}
+
+#[test]
 fn a_client_may_ask_for_a_controller_that_the_server_allows() {
     let server = serve_with(&["--cc", "bbr", "--allow-cc", "copa,cubic"]);
     let result = fetch(&server, &["--bytes", "1MB", "--cc", "cubic:hystart=true"]);

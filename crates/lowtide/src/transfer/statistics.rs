@@ -223,7 +223,8 @@ impl Observer for Statistics {
         if let Some(newest) = ack.extension.newest {
             let age = ack.now.since(newest.now).as_nanos();
             self.feedback_reports.store(ack.extension.reports, Relaxed);
-            self.feedback_bytes_per_sec.store(newest.rate.as_bytes_per_sec(), Relaxed);
+            self.feedback_bytes_per_sec
+                .store(newest.rate.as_bytes_per_sec(), Relaxed);
             self.feedback_age_ns.store(age, Relaxed);
         }
         let Some(controller) = ack.controller else {
