@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use super::plot::{Axis, Look, Plot, Series};
+use super::plot::{Axis, Line, Look, Plot, Series};
 use super::raster;
+use crate::contender::ORACLE;
 use crate::files;
 use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
@@ -114,18 +115,37 @@ fn plot(
         let own = points(&|name| name == base);
         lines.push(series(format!("{base} (base)"), Look::Frame, own, false));
     }
-    let heights = lines
-        .iter()
-        .flat_map(|line| line.points.iter().map(|p| p.1));
-    let ends = heights.fold((f64::MAX, f64::MIN), |(low, high), y| {
-        (low.min(y), high.max(y))
-    });
+    let span = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::MAX, f64::MIN), |(low, high), v| {
+            (low.min(v), high.max(v))
+        })
+    };
+    let ends = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.1)));
+    // The oracle, behind whom nothing waits, has no place on a logarithmic axis: it is a level.
+    let (limits, lines): (Vec<Series>, Vec<Series>) = lines
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .partition(|line| line.label == ORACLE);
+    let (left, right) = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)));
+    let level = |limit: Series| Line {
+        points: vec![(left, limit.points[0].1), (right, limit.points[0].1)],
+        label: limit.label,
+        look: Look::Level,
+        low: Vec::new(),
+        dashed: false,
+    };
     let mut vertical = Axis::linear(y);
     if ends.0 < ends.1 {
         let margin = (ends.1 - ends.0) * 0.05;
         vertical = vertical.within(ends.0 - margin, ends.1 + margin);
     }
     let mut plot = Plot::new(&name, Axis::log(x), vertical);
-    plot.series = lines.into_iter().filter(|l| !l.points.is_empty()).collect();
+    plot.lines = limits
+        .into_iter()
+        .take(1)
+        .filter(|_| left <= right)
+        .map(level)
+        .collect();
+    plot.series = lines;
     plot
 }
