@@ -67,7 +67,7 @@ pub fn sender(spec: &Spec) -> SenderKind {
 }
 
 /// Splits `bbr:policer=false,burst=4,cubic` before `cubic`: neither names nor keys have `=` or `:`.
-fn split(specs: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(specs);
     std::iter::from_fn(move || {
         let text = rest?;

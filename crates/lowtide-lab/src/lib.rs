@@ -1,8 +1,8 @@
 //! Experiments on congestion control: settings, runs, comparisons, grids, the papers, metrics,
 //! reports, figures.
 //!
-//! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`experiment`]
-//! and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
+//! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`frontier`],
+//! [`experiment`] and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
 //! they gave. What was not simulated is shown beside them: [`recording`]s of transfers, and a
 //! [`program`] behind a link. What users name is read and written by [`files`].
 
@@ -14,6 +14,7 @@ pub mod curves;
 pub mod experiment;
 pub mod figures;
 pub mod files;
+pub mod frontier;
 pub mod key;
 pub mod metrics;
 pub mod program;

@@ -13,7 +13,7 @@ use lowtide_lab::setting;
 use crate::failure::Failure;
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, link, list, output, reproduce, trace};
+use crate::{compare, experiment, frontier, link, list, output, reproduce, trace};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -26,6 +26,8 @@ struct Cli {
 enum Command {
     /// Run controllers over one link and show who gets what throughput at what delay
     Compare(Box<compare::Args>),
+    /// Draw the throughput and delay of controllers over many traces, their parameters swept
+    Frontier(Box<frontier::Args>),
     /// Run a scenario file: flows of any kind on one link, its cases and its sweep
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
@@ -114,6 +116,7 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
 fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
     ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
+        Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),

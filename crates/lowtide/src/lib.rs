@@ -23,12 +23,14 @@ mod app;
 mod compare;
 mod experiment;
 mod failure;
+mod frontier;
 mod interrupt;
 mod json_flag;
 mod link;
 mod link_args;
 mod list;
 mod output;
+mod path_args;
 mod progress;
 mod qlog_version;
 mod reproduce;
@@ -37,6 +39,7 @@ mod setting_args;
 mod sparkline;
 mod table;
 mod trace;
+mod trace_args;
 #[cfg(feature = "quic")]
 mod transfer;
 

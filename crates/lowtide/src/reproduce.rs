@@ -112,7 +112,6 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if let Some(folder) = &args.report {
         let papers = experiments.iter().zip(&rows);
         let report = Report {
-            metrics: Vec::new(),
             title: "What the papers measured, run again".to_string(),
             about: format!("Made by {}.", made_by(args)),
             papers: papers
@@ -123,7 +122,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
                 .iter()
                 .map(|e| Sweep::new(&e.file, &e.results))
                 .collect(),
-            runs: Vec::new(),
+            ..Report::default()
         };
         output::write_report(report, folder)?;
     }

@@ -6,8 +6,8 @@ use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
-    BytesText, FlowSection, HostPacing, RateText, Resolver, Sections, Setting, SourceText,
-    SpanText, TimeText, Transport,
+    BytesText, FlowSection, HostPacing, RateText, Resolver, RunSection, Sections, Setting,
+    SourceText, SpanText, TimeText, Transport,
 };
 use lowtide_sim::source::{self, SourceConfig};
 
@@ -67,6 +67,13 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "RATE", help_heading = "Flows", value_parser = quantity::rate)]
     access_rate: Option<Rate>,
 
+    #[command(flatten)]
+    run: RunSectionArgs,
+}
+
+/// How long, how often, carried by what.
+#[derive(clap::Args)]
+pub(crate) struct RunSectionArgs {
     /// How long the simulation runs [default: 30s, or the scenario's, or the trace's up to 120s]
     #[arg(long, value_name = "TIME", help_heading = "Run", value_parser = quantity::duration)]
     duration: Option<Duration>,
@@ -83,6 +90,15 @@ pub(crate) struct SettingArgs {
     /// time on the same links [default: model]
     #[arg(long, value_name = "HOST", help_heading = "Run")]
     host: Option<HostArg>,
+}
+
+impl RunSectionArgs {
+    pub(crate) fn apply(&self, run: &mut RunSection) {
+        run.duration = self.duration.map(TimeText).or(run.duration);
+        run.seeds = self.seeds.or(run.seeds);
+        run.first_seed = self.seed.or(run.first_seed);
+        run.host = self.host.map(HostArg::host).or(run.host);
+    }
 }
 
 impl SettingArgs {
@@ -103,11 +119,7 @@ impl SettingArgs {
     fn apply(&self, sections: &mut Sections) {
         let path = &mut sections.path;
         path.packet_size = self.packet_size.map(BytesText).or(path.packet_size);
-        let run = &mut sections.run;
-        run.duration = self.duration.map(TimeText).or(run.duration);
-        run.seeds = self.seeds.or(run.seeds);
-        run.first_seed = self.seed.or(run.first_seed);
-        run.host = self.host.map(HostArg::host).or(run.host);
+        self.run.apply(&mut sections.run);
         for flows in &mut sections.flows {
             self.apply_to_flows(flows);
         }

@@ -96,7 +96,7 @@ pub(crate) fn table(
         .collect();
     if !gone.is_empty() {
         let note = format!(
-            "no room for {}: a wider terminal, --csv or --json have all",
+            "no room for {}: a wider terminal or --json has all",
             gone.join(", ")
         );
         text.push_str(&format!("\n{}\n", wrapped(&note, width)));

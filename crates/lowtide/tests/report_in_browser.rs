@@ -551,6 +551,41 @@ fn a_reproduction_shows_claims_figures_and_cells() {
 }
 
 #[test]
+fn a_frontier_shows_its_tables_and_figures() {
+    let Some(browser) = browser() else { return };
+    let traces = tempfile::tempdir().unwrap();
+    for (name, step) in [("slow", 4), ("<b>fast", 1)] {
+        let times: String = (1..=500).map(|n| format!("{}\n", n * step)).collect();
+        fs::write(traces.path().join(name), times).unwrap();
+    }
+    let folder = traces.path().to_str().unwrap();
+    let args = [
+        "--traces",
+        folder,
+        "--cc",
+        "window:packets=5/20",
+        "--duration",
+        "2s",
+    ];
+    let report = report_of("frontier", &args);
+    let seen = look(
+        &browser,
+        &report,
+        true,
+        "const images = all('#frontier img');
+         await Promise.all(images.map((i) => i.decode()));
+         const cells = (table) => [...table.querySelectorAll('tbody tr')].map((r) => r.cells.length);
+         return { sizes: images.map((i) => i.naturalWidth), tables: all('table.frontier').map(cells),
+           base: document.querySelector('.frontier td:nth-child(2)').textContent,
+           others: ['#results', '#flow', '#sweep', '#papers'].map((id) => document.querySelector(id).hidden) };",
+    );
+    assert_eq!(seen["tables"], serde_json::json!([[6, 6, 6], [4]]));
+    assert_eq!(seen["base"], "1.000");
+    assert_eq!(seen["sizes"], serde_json::json!([960, 960, 960]));
+    assert_eq!(seen["others"], serde_json::json!([true, true, true, true]));
+}
+
+#[test]
 fn two_fingers_zoom_all_panels_and_one_moves_them() {
     let Some(browser) = browser() else { return };
     let report = report(&["--cc", "bbr", "--duration", "10s"]);

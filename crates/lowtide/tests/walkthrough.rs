@@ -11,10 +11,11 @@ fn root() -> PathBuf {
 }
 
 /// Documents whose commands need neither network nor another machine.
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 5] = [
     "README.md",
     "docs/scenario-files.md",
     "docs/report.md",
+    "docs/frontier.md",
     "docs/simulator/traces.md",
 ];
 
@@ -48,7 +49,7 @@ fn short(command: &str) -> Option<String> {
     // The reader's terminal is not the test's.
     let command = command.trim_end_matches("| less").replace("FILE", "s.toml");
     match name {
-        "compare" => Some(command.replacen("compare", "compare --duration 1s", 1)),
+        "compare" | "frontier" => Some(command.replacen(name, &format!("{name} --duration 1s"), 1)),
         // With this it checks all else that it is told, and runs nothing.
         "reproduce" if !command.contains("--list") => Some(format!("{command} --list")),
         "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" => Some(command),

@@ -37,6 +37,7 @@ function setUpLinks() {
 
 document.getElementById("about").textContent = data.about;
 setUpLinks();
+drawFrontiers();
 drawPapers();
 setUpSweeps();
 prefersDark.addEventListener("change", redraw);

@@ -1,5 +1,6 @@
 //! The report's plots as SVG and PNG, for papers and slides.
 
+mod frontier;
 mod grid;
 mod phases;
 pub(crate) mod plot;
@@ -12,6 +13,8 @@ use std::path::Path;
 
 use lowtide_cc::units::Time;
 
+pub(crate) use self::frontier::of_place as frontier_of_place;
+pub use self::frontier::write_frontier;
 pub use self::grid::write_grid;
 use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};

@@ -5,6 +5,7 @@ use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
 use super::columns::{Column, columns};
+use super::frontier::FrontierResult;
 use super::papers::PaperResult;
 use super::series::{Band, Counts, Series};
 use super::sweep::Sweep;
@@ -36,6 +37,7 @@ pub(super) struct Data<'a> {
     columns: Vec<Column>,
     links: Vec<LinkData<'a>>,
     sweeps: &'a [Sweep],
+    frontiers: &'a [FrontierResult],
     papers: &'a [PaperResult],
 }
 
@@ -172,6 +174,7 @@ impl<'a> Data<'a> {
                 .collect::<Result<_, LinkError>>()?,
             columns,
             sweeps: &report.sweeps,
+            frontiers: &report.frontiers,
             papers: &report.papers,
         })
     }

@@ -2,10 +2,13 @@
 //!
 //! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
 //! it with uPlot. Each view is a section of `templates/report.html` with data and a script of its
-//! own: comparisons and runs over time (`links`), sweeps, the papers' claims.
+//! own: comparisons and runs over time (`links`), sweeps, frontiers, the papers'
+//! claims.
 
 mod columns;
 mod data;
+mod figure;
+mod frontier;
 mod papers;
 mod series;
 mod sweep;
@@ -16,6 +19,7 @@ use std::path::Path;
 use askama::Template;
 
 use self::data::Data;
+pub use self::frontier::FrontierResult;
 pub use self::papers::PaperResult;
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
@@ -39,7 +43,7 @@ const LIBRARY: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const LIBRARY_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report/report.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("../../assets/report/decode.js"),
     include_str!("../../assets/report/look.js"),
     include_str!("../../assets/report/pinch.js"),
@@ -50,6 +54,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("../../assets/report/flow.js"),
     include_str!("../../assets/report/sweep.js"),
     include_str!("../../assets/report/papers.js"),
+    include_str!("../../assets/report/frontier.js"),
     include_str!("../../assets/report/page.js"),
 ];
 
@@ -75,6 +80,8 @@ pub struct Report<'a> {
     pub metrics: Vec<String>,
     /// Grids.
     pub sweeps: Vec<Sweep>,
+    /// Throughput and delay over many traces.
+    pub frontiers: Vec<FrontierResult>,
     /// Papers that were run again.
     pub papers: Vec<PaperResult>,
 }

@@ -1,9 +1,8 @@
 //! The papers' experiments as the report shows them: claims, figures, findings.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
+use super::figure::FigureData;
 use crate::claim::Holds;
 use crate::reproduce::{Experiment, Row, figures, notes};
 
@@ -34,13 +33,6 @@ struct RowData {
     holds: Holds,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct FigureData {
-    title: String,
-    /// SVG in Base64, so that nothing in it can end the page's own text.
-    svg: String,
-}
-
 impl PaperResult {
     /// An experiment with its rows.
     ///
@@ -53,10 +45,7 @@ impl PaperResult {
             paper.map_or_else(String::new, |p| get(p).trim().to_string())
         };
         let drawn = figures(experiment)?.into_iter();
-        let figures = drawn.map(|drawn| FigureData {
-            title: drawn.title,
-            svg: STANDARD.encode(drawn.svg),
-        });
+        let figures = drawn.map(|drawn| FigureData::new(drawn.title, &drawn.svg));
         Ok(Self {
             name: experiment.file.name(),
             paper: text(|p| &p.name),

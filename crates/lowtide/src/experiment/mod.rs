@@ -305,7 +305,7 @@ fn write_run_report(
             .collect(),
         metrics: file.content.metrics.clone(),
         sweeps: vec![Sweep::new(file, results)],
-        papers: Vec::new(),
+        ..Report::default()
     };
     output::write_report(report, folder)
 }

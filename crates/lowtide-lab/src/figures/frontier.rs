@@ -1,0 +1,151 @@
+//! Throughput against delay of many controllers over many traces: aggregated, and on each trace.
+
+use std::io;
+use std::path::Path;
+
+use super::plot::{Axis, Line, Look, Plot, Series};
+use super::raster;
+use crate::contender::ORACLE;
+use crate::files;
+use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
+
+/// Writes the frontier of each place, as `.svg` and `.png`, into `folder`, which is made:
+/// `frontier-40ms-inf` of all traces together, `frontier-40ms-inf-1`, `-2`, … of each trace.
+///
+/// # Errors
+/// When a figure cannot be drawn or a file cannot be written.
+pub fn write_frontier(frontier: &Frontier, folder: &Path) -> io::Result<()> {
+    let fonts = raster::fonts();
+    for plot in plots(frontier) {
+        let svg = plot.svg().map_err(|e| io::Error::other(e.to_string()))?;
+        let png = raster::png(&svg, &fonts).map_err(|e| io::Error::other(e.to_string()))?;
+        files::write(&folder.join(format!("{}.svg", plot.name)), svg.as_bytes())?;
+        files::write(&folder.join(format!("{}.png", plot.name)), &png)?;
+    }
+    Ok(())
+}
+
+fn plots(frontier: &Frontier) -> Vec<Plot> {
+    let places = frontier.rows.chunk_by(Row::is_beside);
+    places.flat_map(|rows| of_place(frontier, rows)).collect()
+}
+
+/// All traces together, then each.
+pub(crate) fn of_place(frontier: &Frontier, rows: &[Row]) -> Vec<Plot> {
+    let Some(first) = rows.first() else {
+        return Vec::new();
+    };
+    let is_here = |c: &&Curve| c.rtt_ms == first.rtt_ms && c.buffer == first.buffer;
+    let curves: Vec<&Curve> = frontier.curves.iter().filter(is_here).collect();
+    let (rtt, buffer, base) = (first.rtt_ms, &first.buffer, &frontier.base);
+    let name = format!("frontier-{rtt}ms-{buffer}");
+    let place = format!("RTT {rtt} ms, buffer {buffer}");
+    let count = frontier.traces.len();
+    let x = format!("p95 of the queueing delay over {base}'s");
+    let y = format!("throughput over {base}'s");
+    let together = |row: &Row| {
+        let (throughput, delay) = row.point();
+        (delay, throughput)
+    };
+    let mut plots = vec![Plot {
+        title: format!("{place}: geometric means over {count} traces"),
+        ..plot(&name, (&x, &y), base, &curves, rows, together)
+    }];
+    for (n, trace) in frontier.traces.iter().enumerate() {
+        let axes = ("p95 of the queueing delay, ms", "throughput, Mbit/s");
+        let on_trace = |row: &Row| {
+            let at: &OnTrace = &row.on_traces[n];
+            // Not `f64::max`, which would make a number of what does not exist.
+            match at.queue_delay_ms.p95 {
+                p95 if p95 < DELAY_FLOOR_MS => (DELAY_FLOOR_MS, at.throughput_mbps),
+                p95 => (p95, at.throughput_mbps),
+            }
+        };
+        plots.push(Plot {
+            title: format!("{place}: {trace}"),
+            ..plot(
+                &format!("{name}-{}", n + 1),
+                axes,
+                base,
+                &curves,
+                rows,
+                on_trace,
+            )
+        });
+    }
+    plots
+}
+
+/// A line or marks for each curve; `at` gives a row's place, delay first.
+fn plot(
+    name: &str,
+    (x, y): (&str, &str),
+    base: &str,
+    curves: &[&Curve],
+    rows: &[Row],
+    at: impl Fn(&Row) -> (f64, f64),
+) -> Plot {
+    let is_file_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    let name: String = name.chars().filter(|c| is_file_name(*c)).collect();
+    let points = |is_point: &dyn Fn(&str) -> bool| -> Vec<(f64, f64)> {
+        let own = rows.iter().filter(|row| is_point(&row.controller));
+        let places = own.map(&at);
+        places
+            .filter(|p| p.0.is_finite() && p.1.is_finite())
+            .collect()
+    };
+    let series = |label: String, look, points, joined| Series {
+        label,
+        look,
+        points,
+        half: Vec::new(),
+        joined,
+    };
+    let lines = curves.iter().enumerate().map(|(n, curve)| {
+        let own = points(&|name| curve.points.iter().any(|p| p == name));
+        // Between the points of several parameters there is no order.
+        let joined = curve.parameters == 1;
+        series(curve.controller.clone(), Look::Controller(n), own, joined)
+    });
+    let mut lines: Vec<Series> = lines.collect();
+    if curves
+        .iter()
+        .all(|curve| curve.points.iter().all(|p| p != base))
+    {
+        let own = points(&|name| name == base);
+        lines.push(series(format!("{base} (base)"), Look::Frame, own, false));
+    }
+    let span = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::MAX, f64::MIN), |(low, high), v| {
+            (low.min(v), high.max(v))
+        })
+    };
+    let ends = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.1)));
+    // The oracle, behind whom nothing waits, has no place on a logarithmic axis: it is a level.
+    let (limits, lines): (Vec<Series>, Vec<Series>) = lines
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .partition(|line| line.label == ORACLE);
+    let (left, right) = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)));
+    let level = |limit: Series| Line {
+        points: vec![(left, limit.points[0].1), (right, limit.points[0].1)],
+        label: limit.label,
+        look: Look::Level,
+        low: Vec::new(),
+        dashed: false,
+    };
+    let mut vertical = Axis::linear(y);
+    if ends.0 < ends.1 {
+        let margin = (ends.1 - ends.0) * 0.05;
+        vertical = vertical.within(ends.0 - margin, ends.1 + margin);
+    }
+    let mut plot = Plot::new(&name, Axis::log(x), vertical);
+    plot.lines = limits
+        .into_iter()
+        .take(1)
+        .filter(|_| left <= right)
+        .map(level)
+        .collect();
+    plot.series = lines;
+    plot
+}

@@ -1,0 +1,421 @@
+//! The view in which a controller is judged: its throughput and its delay over many traces, at several
+//! values of its parameters, against a base.
+
+mod aggregate;
+mod curve;
+mod swept;
+
+use lowtide_cc::units::Duration;
+use serde::Serialize;
+
+pub use self::aggregate::{
+    DELAY_FLOOR_MS, Outcome, Ratio, Summary, THROUGHPUT_FLOOR_MBPS, geometric_mean,
+};
+pub use self::curve::delay_at;
+pub use self::swept::{Error as SweptError, Swept};
+use crate::contender::Contender;
+use crate::metrics::Metrics;
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::setting::Setting;
+use crate::statistics::{ci95, mean};
+
+/// A path that all traces are run behind.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its RTT.
+    pub rtt: Duration,
+    /// Its buffer, as it was typed.
+    pub buffer: String,
+    /// A setting for each trace, the same traces in each place.
+    pub settings: Vec<Setting>,
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Whom all are measured against.
+    pub base: Contender,
+    /// Who is measured.
+    pub curves: Vec<Swept>,
+    /// Where.
+    pub places: Vec<Place>,
+    /// Ratios of throughput at which each curve's delay is looked up.
+    pub at: Vec<f64>,
+}
+
+impl Question {
+    /// The base and each point of the curves, once.
+    fn contenders(&self) -> Vec<&Contender> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        let mut all: Vec<&Contender> = Vec::new();
+        for contender in std::iter::once(&self.base).chain(points) {
+            if !all.contains(&contender) {
+                all.push(contender);
+            }
+        }
+        all
+    }
+
+    /// How many runs it takes.
+    #[must_use]
+    pub fn count_runs(&self) -> u64 {
+        let settings = self.places.iter().flat_map(|place| &place.settings);
+        let runs: u64 = settings.map(|s| s.seeds.iter().count() as u64).sum();
+        runs * self.contenders().len() as u64
+    }
+}
+
+/// What was measured; JSON has it under these names.
+#[derive(Clone, Debug, Serialize)]
+pub struct Frontier {
+    /// Whom all were measured against.
+    pub base: String,
+    /// The traces.
+    pub traces: Vec<String>,
+    /// Each controller in each place, the base first.
+    pub rows: Vec<Row>,
+    /// The points that one spec names, in each place.
+    pub curves: Vec<Curve>,
+    /// Runs that are missing in the rows.
+    #[serde(skip)]
+    pub failed: Vec<FailedRun>,
+    /// Packets that crossed the bottleneck in all runs.
+    pub simulated_packets: u64,
+}
+
+/// A controller in a place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its spec.
+    pub controller: String,
+    /// The place's RTT, ms.
+    pub rtt_ms: f64,
+    /// The place's buffer.
+    pub buffer: String,
+    /// All traces together.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Half the 95 % interval of the two means, where there are several seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<Confidence>,
+    /// Traces on which another controller had more throughput and less delay, each by more than 1 %.
+    /// The oracle, which knows the link's future, does not count.
+    pub dominated_on: Vec<String>,
+    /// Each trace.
+    pub on_traces: Vec<OnTrace>,
+}
+
+/// Half the 95 % intervals of a row's means: of the geometric means of single seeds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Confidence {
+    /// Of the ratio of throughput.
+    pub throughput_ratio: f64,
+    /// Of the ratio of delay.
+    pub queue_p95_ratio: f64,
+}
+
+/// A controller on a trace in a place, mean over the seeds.
+#[derive(Clone, Debug, Serialize)]
+pub struct OnTrace {
+    /// The trace.
+    pub trace: String,
+    /// Throughput, Mbit/s.
+    pub throughput_mbps: f64,
+    /// Queueing delay, ms.
+    pub queue_delay_ms: Delay,
+    /// Throughput over the base's.
+    pub throughput_ratio: f64,
+    /// 95th percentile of the queueing delay over the base's.
+    pub queue_p95_ratio: f64,
+    /// Of those that dominate it here the one with the least delay.
+    pub dominated_by: Option<String>,
+    /// Half the 95 % intervals, where there are several seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<TraceConfidence>,
+}
+
+/// A queueing delay.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Delay {
+    /// Its 95th percentile, ms.
+    pub p95: f64,
+}
+
+/// Half the 95 % intervals of the means on a trace.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TraceConfidence {
+    /// Of the throughput, Mbit/s.
+    pub throughput_mbps: f64,
+    /// Of the queueing delay, ms.
+    pub queue_delay_ms: Delay,
+}
+
+/// The points of a swept controller in a place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// Its spec with all values.
+    pub controller: String,
+    /// The place's RTT, ms.
+    pub rtt_ms: f64,
+    /// The place's buffer.
+    pub buffer: String,
+    /// Its points: controllers of rows.
+    pub points: Vec<String>,
+    /// How many of its parameters have several values; there is something between points of one.
+    #[serde(skip)]
+    pub parameters: usize,
+    /// Its delay where it reaches given throughputs.
+    pub at: Vec<At>,
+}
+
+/// A place on a controller's frontier.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct At {
+    /// Throughput over the base's.
+    pub throughput_ratio: f64,
+    /// 95th percentile of the queueing delay over the base's, between measured points; `None` beyond
+    /// them.
+    pub queue_p95_ratio: Option<f64>,
+}
+
+impl Row {
+    /// Throughput and delay over the base's.
+    #[must_use]
+    pub fn point(&self) -> (f64, f64) {
+        (self.summary.throughput_ratio, self.summary.queue_p95_ratio)
+    }
+
+    /// Whether it was measured where another was.
+    #[must_use]
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.rtt_ms == other.rtt_ms && self.buffer == other.buffer
+    }
+}
+
+/// Measures with this many threads (0: one for each core). `progress` is called after each run.
+///
+/// # Errors
+/// When threads cannot be started.
+pub fn measure(
+    question: &Question,
+    jobs: usize,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Frontier, NoThreads> {
+    let contenders = question.contenders();
+    let cells: Vec<Cell> = question
+        .places
+        .iter()
+        .flat_map(|place| contenders.iter().map(move |c| (place, *c)))
+        .flat_map(|(place, c)| place.settings.iter().map(move |s| Cell::new(place, c, s)))
+        .collect();
+    let tasks: Vec<Task<'_>> = cells.iter().flat_map(Cell::tasks).collect();
+    let mut runs = Pool::new(jobs)?.run(&tasks, None, progress).into_iter();
+    let mut frontier = Frontier {
+        base: question.base.name().to_string(),
+        traces: question.places.first().map_or_else(Vec::new, traces),
+        rows: Vec::new(),
+        curves: Vec::new(),
+        failed: Vec::new(),
+        simulated_packets: 0,
+    };
+    let mut cells = cells.iter();
+    for place in &question.places {
+        let mut measured = Vec::with_capacity(contenders.len());
+        for contender in &contenders {
+            let own = cells.by_ref().take(place.settings.len());
+            let seeds = own.map(|cell| {
+                let runs = runs.by_ref().take(cell.setting.seeds.iter().count());
+                runs.map(|run| frontier.take(run)).collect()
+            });
+            measured.push(Contestant {
+                contender,
+                traces: seeds.collect(),
+            });
+        }
+        let rows: Vec<Row> = measured
+            .iter()
+            .map(|own| row(place, own, &measured))
+            .collect();
+        let curves = question.curves.iter();
+        let curves = curves.map(|curve| curve_of(curve, place, &rows, &question.at));
+        frontier.curves.extend(curves);
+        frontier.rows.extend(rows);
+    }
+    Ok(frontier)
+}
+
+impl Frontier {
+    /// What came out of a run; NaN where it failed, which is noted.
+    fn take(&mut self, run: Result<Run, FailedRun>) -> Outcome {
+        let of = |m: &Metrics| Outcome {
+            throughput_mbps: m["throughput_mbps"],
+            queue_p95_ms: m["queue_delay_ms.p95"],
+        };
+        match run {
+            Ok(run) => {
+                self.simulated_packets += run.details.as_ref().map_or(0, |d| d.packets);
+                of(&run.measured.total)
+            }
+            Err(failed) => {
+                self.failed.push(failed);
+                Outcome {
+                    throughput_mbps: f64::NAN,
+                    queue_p95_ms: f64::NAN,
+                }
+            }
+        }
+    }
+}
+
+fn traces(place: &Place) -> Vec<String> {
+    let settings = place.settings.iter();
+    settings.map(|s| s.link_name.clone()).collect()
+}
+
+/// A controller on a trace in a place, before it is run.
+struct Cell {
+    name: String,
+    setting: Setting,
+}
+
+impl Cell {
+    fn new(place: &Place, contender: &Contender, setting: &Setting) -> Self {
+        let (rtt, buffer) = (place.rtt.as_millis_f64(), &place.buffer);
+        let (trace, name) = (&setting.link_name, contender.name());
+        Self {
+            name: format!("{trace}, RTT {rtt} ms, buffer {buffer}: {name}"),
+            setting: setting.run_by(contender),
+        }
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = Task<'_>> {
+        self.setting.seeds.iter().map(|seed| Task {
+            name: &self.name,
+            setting: &self.setting,
+            seed,
+            keep: Keep::Metrics,
+            key: None,
+        })
+    }
+}
+
+/// A controller in a place, and what it did on each trace with each seed.
+struct Contestant<'a> {
+    contender: &'a Contender,
+    traces: Vec<Vec<Outcome>>,
+}
+
+impl Contestant<'_> {
+    /// On a trace, `of` over the seeds that came to their end.
+    fn combined(&self, trace: usize, of: fn(&[f64]) -> f64) -> Outcome {
+        let ended = || {
+            self.traces[trace]
+                .iter()
+                .filter(|o| !o.throughput_mbps.is_nan())
+        };
+        let all = |get: fn(&Outcome) -> f64| of(&ended().map(get).collect::<Vec<f64>>());
+        Outcome {
+            throughput_mbps: all(|o| o.throughput_mbps),
+            queue_p95_ms: all(|o| o.queue_p95_ms),
+        }
+    }
+
+    fn mean(&self, trace: usize) -> Outcome {
+        self.combined(trace, mean)
+    }
+}
+
+/// The row of one of those that were measured in a place, of whom the first is the base.
+fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
+    let base = &all[0];
+    let traces = 0..place.settings.len();
+    let on_trace = |trace: usize| {
+        let outcome = own.mean(trace);
+        let ratio = outcome.against(base.mean(trace));
+        OnTrace {
+            trace: place.settings[trace].link_name.clone(),
+            throughput_mbps: outcome.throughput_mbps,
+            queue_delay_ms: Delay {
+                p95: outcome.queue_p95_ms,
+            },
+            throughput_ratio: ratio.throughput,
+            queue_p95_ratio: ratio.queue_p95,
+            dominated_by: dominator(outcome, trace, all),
+            ci95: (own.traces[trace].len() > 1).then(|| {
+                let half = own.combined(trace, ci95);
+                TraceConfidence {
+                    throughput_mbps: half.throughput_mbps,
+                    queue_delay_ms: Delay {
+                        p95: half.queue_p95_ms,
+                    },
+                }
+            }),
+        }
+    };
+    let on_traces: Vec<OnTrace> = traces.map(on_trace).collect();
+    let ratios = on_traces.iter().map(|t| Ratio {
+        throughput: t.throughput_ratio,
+        queue_p95: t.queue_p95_ratio,
+    });
+    let dominated = on_traces.iter().filter(|t| t.dominated_by.is_some());
+    Row {
+        controller: own.contender.name().to_string(),
+        rtt_ms: place.rtt.as_millis_f64(),
+        buffer: place.buffer.clone(),
+        summary: Summary::of(&ratios.collect::<Vec<Ratio>>()),
+        ci95: confidence(own, base),
+        dominated_on: dominated.map(|t| t.trace.clone()).collect(),
+        on_traces,
+    }
+}
+
+/// Of those that dominate an outcome on a trace the one with the least delay.
+fn dominator(outcome: Outcome, trace: usize, all: &[Contestant<'_>]) -> Option<String> {
+    let others = all.iter();
+    let others = others.filter(|c| !matches!(c.contender, Contender::Oracle));
+    let better = others
+        .map(|c| (c, c.mean(trace)))
+        .filter(|(_, other)| outcome.is_dominated_by(*other));
+    let best = better.min_by(|(_, a), (_, b)| a.queue_p95_ms.total_cmp(&b.queue_p95_ms));
+    best.map(|(c, _)| c.contender.name().to_string())
+}
+
+/// Half the intervals of a row's means; a seed counts whose runs all came to their end.
+fn confidence(own: &Contestant<'_>, base: &Contestant<'_>) -> Option<Confidence> {
+    let seeds = own.traces.first().map_or(0, Vec::len);
+    let of_seed = |seed: usize| {
+        let pairs = own.traces.iter().zip(&base.traces);
+        let ratios = pairs.map(|(own, base)| own[seed].against(base[seed]));
+        Summary::of(&ratios.collect::<Vec<Ratio>>())
+    };
+    let whole: Vec<Summary> = (0..seeds)
+        .map(of_seed)
+        .filter(|s| !s.throughput_ratio.is_nan())
+        .collect();
+    let half = |get: fn(&Summary) -> f64| ci95(&whole.iter().map(get).collect::<Vec<f64>>());
+    (seeds > 1).then(|| Confidence {
+        throughput_ratio: half(|s| s.throughput_ratio),
+        queue_p95_ratio: half(|s| s.queue_p95_ratio),
+    })
+}
+
+/// A swept controller in a place whose rows are these.
+fn curve_of(swept: &Swept, place: &Place, rows: &[Row], at: &[f64]) -> Curve {
+    let is_point = |row: &&Row| swept.points.iter().any(|p| p.name() == row.controller);
+    let own = || rows.iter().filter(is_point);
+    let points: Vec<(f64, f64)> = own().map(Row::point).collect();
+    Curve {
+        controller: swept.name.clone(),
+        rtt_ms: place.rtt.as_millis_f64(),
+        buffer: place.buffer.clone(),
+        points: own().map(|row| row.controller.clone()).collect(),
+        parameters: swept.parameters,
+        at: at
+            .iter()
+            .map(|throughput| At {
+                throughput_ratio: *throughput,
+                queue_p95_ratio: delay_at(&points, *throughput),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,320 @@
+//! `lowtide frontier`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lowtide_cc::units::Duration;
+use lowtide_cc::units::quantity;
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::figures;
+use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
+use lowtide_lab::report::{FrontierResult, Report};
+use lowtide_lab::setting::{BufferText, Resolver, Sections, Setting, SpanText};
+use lowtide_sim::queue::{self, QueueLimit};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::json_flag::JsonFlag;
+use crate::output::{self, SCHEMA};
+use crate::path_args::PathArgs;
+use crate::progress;
+use crate::setting_args::RunSectionArgs;
+use crate::table::{self, Column, Look};
+use crate::trace_args::TraceArgs;
+
+/// A buffer, as it was typed.
+#[derive(Clone, Debug)]
+struct Buffer {
+    text: String,
+    limit: QueueLimit,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Controllers, as in bbr,rbbr:alpha=0.5/0.7/0.9 with each value a point of a line, or one each
+    /// time [default: all of 'lowtide list']
+    #[arg(long = "cc", value_name = "NAME")]
+    controllers: Vec<String>,
+
+    /// The controller that all are measured against
+    #[arg(long, value_name = "NAME", default_value = "bbr")]
+    base: String,
+
+    /// Ratios of throughput at which the delay of a line is looked up
+    #[arg(long, value_name = "RATIO", value_delimiter = ',', default_value = "0.95,0.97,1",
+          value_parser = ratio)]
+    at: Vec<f64>,
+
+    #[command(flatten)]
+    traces: TraceArgs,
+
+    /// Round-trip propagation delays
+    #[arg(long, value_name = "TIME", value_delimiter = ',', default_value = "40ms",
+          value_parser = quantity::duration, help_heading = "Link")]
+    rtt: Vec<Duration>,
+
+    /// Queues before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
+    #[arg(long, value_name = "LIMIT", value_delimiter = ',', default_value = "inf",
+          value_parser = buffer, help_heading = "Link")]
+    buffer: Vec<Buffer>,
+
+    #[command(flatten)]
+    path: PathArgs,
+
+    #[command(flatten)]
+    run: RunSectionArgs,
+
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Run",
+          value_parser = clap::value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
+
+    /// Write a report, one HTML file that needs nothing else, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    /// Write the frontier of each RTT and buffer as SVG and PNG into this folder, of all traces
+    /// together and of each (-1, -2, … in their order)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    figures: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonFlag,
+
+    /// Print Markdown tables
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    markdown: bool,
+
+    /// Leave out how long it took, so that the same runs give the same bytes
+    #[arg(long, help_heading = "Output")]
+    no_timing: bool,
+}
+
+fn buffer(text: &str) -> Result<Buffer, quantity::QuantityError> {
+    let limit = queue::parse(text)?;
+    let text = text.trim().to_string();
+    Ok(Buffer { text, limit })
+}
+
+/// The largest ratio that is looked up.
+const MAX_RATIO: f64 = 1000.0;
+
+fn ratio(text: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.trim().parse().ok();
+    let fitting = value.filter(|v| *v > 0.0 && *v <= MAX_RATIO);
+    fitting.ok_or_else(|| format!("a ratio is a number above 0 and up to {MAX_RATIO}, as in 0.97"))
+}
+
+/// JSON; other tools rely on the names.
+#[derive(Serialize)]
+struct JsonFrontier<'a> {
+    schema: u32,
+    command: &'static str,
+    /// `null` with `--no-timing`: the one value that differs from run to run.
+    wall_s: Option<f64>,
+    #[serde(flatten)]
+    frontier: &'a Frontier,
+}
+
+/// What stands below the tables.
+const NOTE: &str = "Ratios against the base: geometric means over the traces, and the worst trace; delay is the \
+                    95th percentile of the queueing delay. Dominated: on so many traces another one had more \
+                    throughput and less delay, each by more than 1 %.";
+
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let question = Question {
+        base: base(&args.base, contenders)?,
+        curves: curves(&args.controllers, contenders)?,
+        places: places(args, contenders)?,
+        at: args.at.clone(),
+    };
+    let bar = progress::bar(question.count_runs());
+    let started = Instant::now();
+    let jobs = args.jobs.unwrap_or(0) as usize;
+    let frontier = frontier::measure(&question, jobs, &|| bar.inc(1)).map_err(Failure::run)?;
+    let wall = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
+    bar.finish_and_clear();
+    // What was computed is shown even when the report cannot be written.
+    args.json.put(&JsonFrontier {
+        schema: SCHEMA,
+        command: "frontier",
+        wall_s: wall,
+        frontier: &frontier,
+    })?;
+    if !args.json.is_printed() {
+        output::print(text(&frontier, wall, args.markdown).as_bytes())?;
+    }
+    if let Some(dir) = &args.report {
+        let result = FrontierResult::new(&frontier);
+        let report = Report {
+            title: title(&frontier),
+            frontiers: vec![result.map_err(Failure::run)?],
+            ..Report::default()
+        };
+        output::write_report(report, dir)?;
+    }
+    if let Some(dir) = &args.figures {
+        figures::write_frontier(&frontier, dir)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", dir.display())))?;
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "figures: {}", dir.display());
+    }
+    output::complain(frontier.failed.iter().map(output::failed))
+}
+
+fn base(spec: &str, contenders: &Contenders) -> Result<Contender, Failure> {
+    let base = contenders.parse(spec);
+    base.map_err(|e| Failure::input(format!("--base: {e}")))
+}
+
+/// The controllers asked for; without any, the usual ones.
+fn curves(specs: &[String], contenders: &Contenders) -> Result<Vec<Swept>, Failure> {
+    if specs.is_empty() {
+        return Ok(contenders.usual().into_iter().map(Swept::of).collect());
+    }
+    let mut curves = Vec::new();
+    for specs in specs {
+        let swept = Swept::parse_all(specs, contenders);
+        curves.extend(swept.map_err(|e| Failure::input(format!("--cc: {e}")))?);
+    }
+    Ok(curves)
+}
+
+/// Every RTT with every buffer, all traces behind each.
+fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
+    let mut resolver = Resolver::new(contenders, Path::new(""));
+    let Some(mut links) = args.traces.links(&mut resolver)? else {
+        return Err(Failure::input(
+            "there is no link: name a folder with --traces, or files with --trace",
+        ));
+    };
+    for sections in &mut links {
+        args.path.apply(&mut sections.path);
+        args.run.apply(&mut sections.run);
+    }
+    let mut places = Vec::new();
+    for rtt in &args.rtt {
+        for buffer in &args.buffer {
+            let setting = |sections: &Sections| -> Result<Setting, Failure> {
+                let mut sections = sections.clone();
+                sections.path.rtt = Some(SpanText(*rtt));
+                sections.link.buffer = Some(BufferText(buffer.limit));
+                let setting = resolver.setting(&sections);
+                setting.map_err(|problem| args.traces.failure(&problem))
+            };
+            places.push(Place {
+                rtt: *rtt,
+                buffer: buffer.text.clone(),
+                settings: links.iter().map(setting).collect::<Result<_, _>>()?,
+            });
+        }
+    }
+    Ok(places)
+}
+
+fn count(frontier: &Frontier) -> String {
+    match frontier.traces.len() {
+        1 => "1 trace".to_string(),
+        n => format!("{n} traces"),
+    }
+}
+
+fn title(frontier: &Frontier) -> String {
+    let count = count(frontier);
+    format!("Throughput and delay on {count}, against {}", frontier.base)
+}
+
+/// The tables of each place.
+fn text(frontier: &Frontier, wall: Option<f64>, markdown: bool) -> String {
+    let look = Look::of_output(markdown);
+    let head = if markdown { "### " } else { "" };
+    let count = count(frontier);
+    let mut text = String::new();
+    for rows in frontier.rows.chunk_by(Row::is_beside) {
+        let place = &rows[0];
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{head}RTT {} ms, buffer {}, {count}, against {}\n",
+            place.rtt_ms, place.buffer, frontier.base
+        );
+        text.push_str(&table_of_rows(rows, look));
+        text.push('\n');
+        let is_line =
+            |c: &&Curve| c.points.len() > 1 && c.rtt_ms == place.rtt_ms && c.buffer == place.buffer;
+        let lines: Vec<&Curve> = frontier.curves.iter().filter(is_line).collect();
+        if !lines.is_empty() {
+            text.push_str(&table_of_lines(&lines, look));
+            text.push('\n');
+        }
+    }
+    if let (Look::Plain(width), false) = (look, markdown) {
+        if let Some(wall) = wall {
+            let packets = frontier.simulated_packets;
+            let _ = writeln!(text, "{packets} packets simulated in {wall:.2} s\n");
+        }
+        text.push_str(&table::wrapped(NOTE, width.unwrap_or(100).min(100)));
+        text.push('\n');
+    }
+    text
+}
+
+/// Digits of a ratio.
+const DIGITS: usize = 3;
+
+fn shown(ratio: f64) -> String {
+    if ratio.is_finite() {
+        format!("{ratio:.DIGITS$}")
+    } else {
+        "-".to_string()
+    }
+}
+
+fn table_of_rows(rows: &[Row], look: Look) -> String {
+    let columns = [
+        ("throughput", 1),
+        ("worst", 2),
+        ("delay", 1),
+        ("worst", 2),
+        ("dominated", 3),
+    ];
+    let columns = columns.map(|(head, rank)| Column { head, rank });
+    let row = |row: &Row| {
+        let with = |ratio: f64, half: Option<f64>| {
+            shown(ratio) + &output::interval(half.filter(|h| h.is_finite()), DIGITS)
+        };
+        let of_all = &row.summary;
+        let cells = vec![
+            with(
+                of_all.throughput_ratio,
+                row.ci95.map(|c| c.throughput_ratio),
+            ),
+            shown(of_all.throughput_ratio_min),
+            with(of_all.queue_p95_ratio, row.ci95.map(|c| c.queue_p95_ratio)),
+            shown(of_all.queue_p95_ratio_max),
+            row.dominated_on.len().to_string(),
+        ];
+        (row.controller.clone(), cells)
+    };
+    let rows: Vec<(String, Vec<String>)> = rows.iter().map(row).collect();
+    table::table("controller", &columns, &rows, look)
+}
+
+/// The delay of each line where it reaches the throughputs asked for.
+fn table_of_lines(lines: &[&Curve], look: Look) -> String {
+    let at = lines.first().map_or(&[][..], |line| &line.at);
+    let heads: Vec<String> = at
+        .iter()
+        .map(|at| format!("at {}", at.throughput_ratio))
+        .collect();
+    let columns: Vec<Column<'_>> = heads.iter().map(|head| Column { head, rank: 1 }).collect();
+    let row = |line: &&Curve| {
+        let cells = line.at.iter().map(|at| at.queue_p95_ratio);
+        let cells = cells.map(|ratio| shown(ratio.unwrap_or(f64::NAN)));
+        (line.controller.clone(), cells.collect())
+    };
+    let rows: Vec<(String, Vec<String>)> = lines.iter().map(row).collect();
+    table::table("delay on the line", &columns, &rows, look)
+}

@@ -1,0 +1,46 @@
+//! The flags that impair a path.
+
+use lowtide_cc::units::Duration;
+use lowtide_cc::units::quantity;
+use lowtide_lab::setting::{BurstText, PathSection, ShareText, TimeText};
+use lowtide_sim::impairment::{self, LossModel};
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Link")]
+pub(crate) struct PathArgs {
+    /// Random loss behind the bottleneck, as in 0.1%
+    #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
+    loss: Option<f64>,
+
+    /// Bursty loss behind the bottleneck: mean share and mean burst in packets, as in 1%:10
+    #[arg(long, value_name = "SHARE:PACKETS", conflicts_with = "loss",
+          value_parser = impairment::parse_burst_loss)]
+    burst_loss: Option<LossModel>,
+
+    /// Random loss of acknowledgments
+    #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
+    ack_loss: Option<f64>,
+
+    /// Random extra delay behind the bottleneck, up to this
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    jitter: Option<Duration>,
+
+    /// Let jitter reorder packets
+    #[arg(long, requires = "jitter")]
+    reorder: bool,
+
+    /// Acknowledgments arrive in batches, this far apart
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    ack_aggregation: Option<Duration>,
+}
+
+impl PathArgs {
+    pub(crate) fn apply(&self, path: &mut PathSection) {
+        path.loss = self.loss.map(ShareText).or(path.loss);
+        path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
+        path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);
+        path.jitter = self.jitter.map(TimeText).or(path.jitter);
+        path.reorder |= self.reorder;
+        path.ack_aggregation = self.ack_aggregation.map(TimeText).or(path.ack_aggregation);
+    }
+}
