@@ -13,8 +13,8 @@ pub fn delay_at(points: &[(f64, f64)], throughput: f64) -> Option<f64> {
     let pair = frontier.windows(2).find(between)?;
     let [(low, low_delay), (high, high_delay)] = [pair[0], pair[1]];
     let share = (throughput - low) / (high - low);
-    let logarithm = low_delay.ln() + share * (high_delay.ln() - low_delay.ln());
-    Some(logarithm.exp())
+    let (low, high) = (libm::log(low_delay), libm::log(high_delay));
+    Some(libm::exp(low + share * (high - low)))
 }
 
 /// Those that no other betters, by rising throughput, and so by rising delay.
