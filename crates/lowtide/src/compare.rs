@@ -13,6 +13,7 @@ use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
 
 use crate::failure::Failure;
+use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
 use crate::output::{self, JsonComparison};
 use crate::progress;
@@ -31,10 +32,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     setting: SettingArgs,
 
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", help_heading = "Run",
-          value_parser = clap::value_parser!(u64).range(1..=1024))]
-    jobs: Option<u64>,
+    #[command(flatten, next_help_heading = "Run")]
+    jobs: Jobs,
 
     /// Write a report, one HTML file that needs nothing else, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -121,7 +120,7 @@ fn compare_all(
 ) -> Result<Compared, Failure> {
     let draws = !(args.json.is_printed() || args.csv || args.markdown) && args.sparklines.applies();
     let options = Options {
-        jobs: args.jobs.unwrap_or(0) as usize,
+        jobs: args.jobs.threads(),
         timelines: args.report.is_some() || args.figures.is_some() || draws,
     };
     let runs = settings.iter().map(|s| compare::count_runs(s, asked));

@@ -16,6 +16,7 @@ use lowtide_sim::queue::{self, QueueLimit};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
 use crate::output::{self, SCHEMA};
 use crate::path_args::PathArgs;
@@ -66,10 +67,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     run: RunSectionArgs,
 
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", help_heading = "Run",
-          value_parser = clap::value_parser!(u64).range(1..=1024))]
-    jobs: Option<u64>,
+    #[command(flatten, next_help_heading = "Run")]
+    jobs: Jobs,
 
     /// Write a report, one HTML file that needs nothing else, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -132,7 +131,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     };
     let bar = progress::bar(question.count_runs());
     let started = Instant::now();
-    let jobs = args.jobs.unwrap_or(0) as usize;
+    let jobs = args.jobs.threads();
     let frontier = frontier::measure(&question, jobs, &|| bar.inc(1)).map_err(Failure::run)?;
     let wall = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
     bar.finish_and_clear();

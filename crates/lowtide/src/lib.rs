@@ -25,6 +25,7 @@ mod experiment;
 mod failure;
 mod frontier;
 mod interrupt;
+mod jobs;
 mod json_flag;
 mod link;
 mod link_args;

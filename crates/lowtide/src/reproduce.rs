@@ -207,7 +207,7 @@ fn execute(
     }
     let bar = progress::bar(experiment::count_runs(&cells, None));
     let options = Options {
-        jobs: args.flags.threads(),
+        jobs: args.flags.jobs.threads(),
         store: None,
         over_time: &over_time,
     };

@@ -3,6 +3,8 @@
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting::{Host, MAX_SEEDS};
 
+use crate::jobs::Jobs;
+
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum HostArg {
     Model,
@@ -32,9 +34,8 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<HostArg>,
 
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub(crate) jobs: Option<u64>,
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
 }
 
 impl RunFlags {
@@ -52,9 +53,5 @@ impl RunFlags {
         let seeds = self.seeds.map(|n| format!(" --seeds {n}"));
         let host = self.host.map(|host| format!(" --host {}", host.host()));
         seeds.into_iter().chain(host).collect()
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.jobs.unwrap_or(0) as usize
     }
 }

@@ -184,10 +184,7 @@ fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
 fn the_udp_relay_needs_no_privileges_and_prints_json() {
     let service = UdpSocket::bind("127.0.0.1:0").unwrap();
     let target = service.local_addr().unwrap();
-    let free = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = free_address();
     let between = format!("{free},{target}");
     let args = [
         "link",
@@ -351,6 +348,12 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     }
 }
 
+/// A local UDP address that nobody has.
+fn free_address() -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap()
+}
+
 /// Sends 1000 bytes, headers included, every 20 ms until it is dropped.
 struct Client {
     done: Arc<AtomicBool>,
@@ -382,13 +385,7 @@ impl Drop for Client {
 
 #[test]
 fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
-    let free = || {
-        UdpSocket::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-    };
-    let (listen, target) = (free(), free());
+    let (listen, target) = (free_address(), free_address());
     let between = format!("{listen},{target}");
     let client = Client::of(listen);
     let args = ["link", "--udp", &between, "--duration", "2s", "--json"];
@@ -413,10 +410,7 @@ fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
 fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
     let service = UdpSocket::bind("127.0.0.1:0").unwrap();
     let target = service.local_addr().unwrap();
-    let free = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = free_address();
     let client = Client::of(free);
     let dir = tempfile::tempdir().unwrap();
     let (report, between) = (dir.path().to_str().unwrap(), format!("{free},{target}"));
@@ -458,10 +452,7 @@ fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
 fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() {
     let service = UdpSocket::bind("127.0.0.1:0").unwrap();
     let target = service.local_addr().unwrap();
-    let free = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = free_address();
     let dir = tempfile::tempdir().unwrap();
     let json = format!("--json={}", dir.path().join("link.json").display());
     let report = dir.path().to_str().unwrap();

@@ -3,10 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use super::folder::Folder;
 use super::plot::{Axis, Line, Look, Plot, Series};
-use super::raster;
 use crate::contender::ORACLE;
-use crate::files;
 use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
 /// Writes the frontier of each place, as `.svg` and `.png`, into `folder`, which is made:
@@ -15,14 +14,8 @@ use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 /// # Errors
 /// When a figure cannot be drawn or a file cannot be written.
 pub fn write_frontier(frontier: &Frontier, folder: &Path) -> io::Result<()> {
-    let fonts = raster::fonts();
-    for plot in plots(frontier) {
-        let svg = plot.svg().map_err(|e| io::Error::other(e.to_string()))?;
-        let png = raster::png(&svg, &fonts).map_err(|e| io::Error::other(e.to_string()))?;
-        files::write(&folder.join(format!("{}.svg", plot.name)), svg.as_bytes())?;
-        files::write(&folder.join(format!("{}.png", plot.name)), &png)?;
-    }
-    Ok(())
+    let folder = Folder::new(folder);
+    plots(frontier).iter().try_for_each(|plot| folder.put(plot))
 }
 
 fn plots(frontier: &Frontier) -> Vec<Plot> {

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use super::folder::Folder;
 use super::plot::{Axis, Look, Plot, Series};
-use super::raster;
-use crate::files;
 use crate::report::{Field, Group, Sweep};
 
 /// Metrics that are drawn: those that the file asks for come first.
@@ -23,14 +22,9 @@ pub fn write_grid(sweep: &Sweep, folder: &Path) -> io::Result<usize> {
     if !sweep.is_grid() {
         return Ok(0);
     }
-    let fonts = raster::fonts();
+    let folder = Folder::new(folder);
     let plots = plots(sweep);
-    for plot in &plots {
-        let svg = plot.svg().map_err(|e| io::Error::other(e.to_string()))?;
-        let png = raster::png(&svg, &fonts).map_err(|e| io::Error::other(e.to_string()))?;
-        files::write(&folder.join(format!("{}.svg", plot.name)), svg.as_bytes())?;
-        files::write(&folder.join(format!("{}.png", plot.name)), &png)?;
-    }
+    plots.iter().try_for_each(|plot| folder.put(plot))?;
     Ok(plots.len())
 }
 

@@ -1,5 +1,6 @@
 //! The report's plots as SVG and PNG, for papers and slides.
 
+mod folder;
 mod frontier;
 mod grid;
 mod phases;
@@ -13,6 +14,7 @@ use std::path::Path;
 
 use lowtide_cc::units::Time;
 
+use self::folder::{Folder, not_drawn};
 pub(crate) use self::frontier::of_place as frontier_of_place;
 pub use self::frontier::write_frontier;
 pub use self::grid::write_grid;
@@ -20,7 +22,6 @@ use self::plot::{Axis, Line, Look, Mark, Plot};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{cdf, fairness, rates, share_window, shares, without_outliers};
-use crate::files;
 use crate::metrics::{Metric, Metrics};
 use crate::setting::{Life, Setting};
 use crate::timeline::{Envelope, FlowBin, FlowTimeline, LinkBin, Timeline};
@@ -35,20 +36,14 @@ use crate::timeline::{Envelope, FlowBin, FlowTimeline, LinkBin, Timeline};
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
 pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::Result<()> {
-    let fonts = raster::fonts();
-    let drawn = |e: Box<dyn Error>| io::Error::other(e.to_string());
-    let write = |name: &str, svg: String| -> io::Result<()> {
-        let png = raster::png(&svg, &fonts).map_err(drawn)?;
-        files::write(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
-        files::write(&folder.join(format!("{name}.png")), &png)
-    };
-    for plot in plots(setting, comparison).map_err(drawn)? {
-        write(&plot.name, plot.svg().map_err(drawn)?)?;
+    let folder = Folder::new(folder);
+    for plot in plots(setting, comparison).map_err(not_drawn)? {
+        folder.put(&plot)?;
     }
     let rows = strips(comparison, Time::ZERO + setting.duration);
     if !rows.is_empty() {
-        let svg = phases::svg(&rows, setting.duration).map_err(drawn)?;
-        write("phases", svg)?;
+        let svg = phases::svg(&rows, setting.duration).map_err(not_drawn)?;
+        folder.put_svg("phases", &svg)?;
     }
     Ok(())
 }

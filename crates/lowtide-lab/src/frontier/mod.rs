@@ -227,10 +227,7 @@ pub fn measure(
                 let runs = runs.by_ref().take(cell.setting.seeds.iter().count());
                 runs.map(|run| frontier.take(run)).collect()
             });
-            measured.push(Contestant {
-                contender,
-                traces: seeds.collect(),
-            });
+            measured.push(Contestant::new(contender, seeds.collect()));
         }
         let rows: Vec<Row> = measured
             .iter()
@@ -299,29 +296,33 @@ impl Cell {
     }
 }
 
-/// A controller in a place, and what it did on each trace with each seed.
+/// A controller in a place, and what it did on each trace.
 struct Contestant<'a> {
     contender: &'a Contender,
+    /// With each seed.
     traces: Vec<Vec<Outcome>>,
+    /// The means over the seeds: everybody is compared with them.
+    means: Vec<Outcome>,
 }
 
-impl Contestant<'_> {
-    /// On a trace, `of` over the seeds that came to their end.
-    fn combined(&self, trace: usize, of: fn(&[f64]) -> f64) -> Outcome {
-        let ended = || {
-            self.traces[trace]
-                .iter()
-                .filter(|o| !o.throughput_mbps.is_nan())
-        };
-        let all = |get: fn(&Outcome) -> f64| of(&ended().map(get).collect::<Vec<f64>>());
-        Outcome {
-            throughput_mbps: all(|o| o.throughput_mbps),
-            queue_p95_ms: all(|o| o.queue_p95_ms),
+impl<'a> Contestant<'a> {
+    fn new(contender: &'a Contender, traces: Vec<Vec<Outcome>>) -> Self {
+        let means = traces.iter().map(|seeds| combined(seeds, mean)).collect();
+        Self {
+            contender,
+            traces,
+            means,
         }
     }
+}
 
-    fn mean(&self, trace: usize) -> Outcome {
-        self.combined(trace, mean)
+/// `of` over the seeds that came to their end.
+fn combined(seeds: &[Outcome], of: fn(&[f64]) -> f64) -> Outcome {
+    let ended = || seeds.iter().filter(|o| !o.throughput_mbps.is_nan());
+    let all = |get: fn(&Outcome) -> f64| of(&ended().map(get).collect::<Vec<f64>>());
+    Outcome {
+        throughput_mbps: all(|o| o.throughput_mbps),
+        queue_p95_ms: all(|o| o.queue_p95_ms),
     }
 }
 
@@ -330,8 +331,8 @@ fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
     let base = &all[0];
     let traces = 0..place.settings.len();
     let on_trace = |trace: usize| {
-        let outcome = own.mean(trace);
-        let ratio = outcome.against(base.mean(trace));
+        let outcome = own.means[trace];
+        let ratio = outcome.against(base.means[trace]);
         OnTrace {
             trace: place.settings[trace].link_name.clone(),
             throughput_mbps: outcome.throughput_mbps,
@@ -342,7 +343,7 @@ fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
             queue_p95_ratio: ratio.queue_p95,
             dominated_by: dominator(outcome, trace, all),
             ci95: (own.traces[trace].len() > 1).then(|| {
-                let half = own.combined(trace, ci95);
+                let half = combined(&own.traces[trace], ci95);
                 TraceConfidence {
                     throughput_mbps: half.throughput_mbps,
                     queue_delay_ms: Delay {
@@ -374,7 +375,7 @@ fn dominator(outcome: Outcome, trace: usize, all: &[Contestant<'_>]) -> Option<S
     let others = all.iter();
     let others = others.filter(|c| !matches!(c.contender, Contender::Oracle));
     let better = others
-        .map(|c| (c, c.mean(trace)))
+        .map(|c| (c, c.means[trace]))
         .filter(|(_, other)| outcome.is_dominated_by(*other));
     let best = better.min_by(|(_, a), (_, b)| a.queue_p95_ms.total_cmp(&b.queue_p95_ms));
     best.map(|(c, _)| c.contender.name().to_string())

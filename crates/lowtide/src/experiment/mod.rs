@@ -219,7 +219,7 @@ fn execute(
     bar: &ProgressBar,
 ) -> Result<Done, Failure> {
     let options = Options {
-        jobs: args.flags.threads(),
+        jobs: args.flags.jobs.threads(),
         store,
         over_time,
     };

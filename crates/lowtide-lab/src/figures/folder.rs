@@ -1,0 +1,42 @@
+//! Figures as files.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use resvg::usvg::fontdb::Database;
+
+use super::plot::Plot;
+use super::raster;
+use crate::files;
+
+/// A folder of figures, each as `.svg` and `.png`; the first one makes it.
+pub(super) struct Folder<'a> {
+    path: &'a Path,
+    fonts: Arc<Database>,
+}
+
+impl<'a> Folder<'a> {
+    pub(super) fn new(path: &'a Path) -> Self {
+        let fonts = raster::fonts();
+        Self { path, fonts }
+    }
+
+    /// Draws a plot under its name.
+    pub(super) fn put(&self, plot: &Plot) -> io::Result<()> {
+        self.put_svg(&plot.name, &plot.svg().map_err(not_drawn)?)
+    }
+
+    /// Writes a figure that is drawn.
+    pub(super) fn put_svg(&self, name: &str, svg: &str) -> io::Result<()> {
+        let png = raster::png(svg, &self.fonts).map_err(not_drawn)?;
+        files::write(&self.path.join(format!("{name}.svg")), svg.as_bytes())?;
+        files::write(&self.path.join(format!("{name}.png")), &png)
+    }
+}
+
+/// A figure that cannot be drawn.
+pub(super) fn not_drawn(e: Box<dyn Error>) -> io::Error {
+    io::Error::other(e.to_string())
+}
