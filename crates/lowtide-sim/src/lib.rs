@@ -19,4 +19,6 @@ pub use network::{
     AccessConfig, Direction, Network, NetworkConfig, PipeConfig, impairment, link, queue,
 };
 pub use probe::Probe;
-pub use simulation::{ConfigError, FlowConfig, Outcome, SenderKind, SimConfig, Simulation};
+pub use simulation::{
+    CausalConfig, ConfigError, FlowConfig, Forecast, Outcome, SenderKind, SimConfig, Simulation,
+};

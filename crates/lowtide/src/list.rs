@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use lowtide_lab::contender::Contenders;
+use lowtide_cc::registry::Parameter;
+use lowtide_lab::contender::{BOUNDS, Contenders};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -31,6 +32,16 @@ struct ListedParameter {
     values: String,
 }
 
+fn parameters(all: &[Parameter]) -> Vec<ListedParameter> {
+    let listed = |p: &Parameter| ListedParameter {
+        name: p.name,
+        summary: p.summary,
+        default: p.default.to_string(),
+        values: p.domain.to_string(),
+    };
+    all.iter().map(listed).collect()
+}
+
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let entries = contenders.registry().entries().iter();
     let mut listed: Vec<Listed> = entries
@@ -38,24 +49,15 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             name: entry.name,
             summary: entry.summary,
             source: entry.source,
-            parameters: entry
-                .parameters
-                .iter()
-                .map(|p| ListedParameter {
-                    name: p.name,
-                    summary: p.summary,
-                    default: p.default.to_string(),
-                    values: p.domain.to_string(),
-                })
-                .collect(),
+            parameters: parameters(entry.parameters),
         })
         .collect();
-    listed.push(Listed {
-        name: lowtide_lab::contender::ORACLE,
-        summary: "the physical limit: knows the link's future, keeps it busy with an empty queue",
+    listed.extend(BOUNDS.iter().map(|bound| Listed {
+        name: bound.name,
+        summary: bound.summary,
         source: "Lowtide; only in the simulator",
-        parameters: Vec::new(),
-    });
+        parameters: parameters(bound.parameters),
+    }));
     args.json.put(&listed)?;
     if args.json.is_printed() {
         return Ok(());

@@ -139,6 +139,7 @@ fn list_names_every_controller_with_its_parameters() {
             "compound",
             "window",
             "oracle",
+            "causal",
         ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");

@@ -223,44 +223,58 @@ fn parse_among(entries: &[&'static Entry], spec: &str) -> Result<Spec, Error> {
                 nearest: nearest(name, names()),
                 known: join(names()),
             })?;
-    let mut values = Values::of(entry.parameters);
-    for part in parameters.into_iter().flat_map(|p| p.split(',')) {
-        let (key, text) = part.split_once('=').ok_or_else(|| Error::NotKeyValue {
-            spec: spec.to_string(),
+    let values = parse_parameters(entry.name, entry.parameters, parameters)?;
+    Ok(Spec { entry, values })
+}
+
+/// Checks what a spec says behind its name and colon, as in `key=value,key=value`; `None`: all are at their
+/// defaults. For what is named by specs and is no controller.
+///
+/// # Errors
+/// When there is no such parameter, or a value does not fit; the error names the part in question and
+/// what fits.
+pub fn parse_parameters(
+    name: &'static str,
+    parameters: &'static [Parameter],
+    text: Option<&str>,
+) -> Result<Values, Error> {
+    let mut values = Values::of(parameters);
+    for part in text.into_iter().flat_map(|text| text.split(',')) {
+        let (key, value) = part.split_once('=').ok_or_else(|| Error::NotKeyValue {
+            spec: alloc::format!("{name}:{}", text.unwrap_or_default()),
             part: part.to_string(),
         })?;
-        let at = entry
-            .parameters
+        let at = parameters
             .iter()
             .position(|p| p.name == key)
             .ok_or_else(|| {
-                let names = || entry.parameters.iter().map(|p| p.name);
+                let names = || parameters.iter().map(|p| p.name);
                 Error::UnknownParameter {
-                    controller: entry.name,
+                    controller: name,
                     key: key.to_string(),
                     nearest: nearest(key, names()),
-                    known: if entry.parameters.is_empty() {
+                    known: if parameters.is_empty() {
                         "it has none".to_string()
                     } else {
                         alloc::format!("it has: {}", join(names()))
                     },
                 }
             })?;
-        let parameter = &entry.parameters[at];
+        let parameter = &parameters[at];
         if values.is_given(at) {
             return Err(Error::Twice {
-                controller: entry.name,
+                controller: name,
                 key: parameter.name,
             });
         }
-        values.set(at, text).ok_or_else(|| Error::BadValue {
-            controller: entry.name,
+        values.set(at, value).ok_or_else(|| Error::BadValue {
+            controller: name,
             key: parameter.name,
-            value: text.to_string(),
+            value: value.to_string(),
             domain: parameter.domain.to_string(),
         })?;
     }
-    Ok(Spec { entry, values })
+    Ok(values)
 }
 
 /// Checks a spec that names a controller of this crate, and builds it.

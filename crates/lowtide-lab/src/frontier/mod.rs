@@ -99,7 +99,7 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Confidence>,
     /// Traces on which another controller had more throughput and less delay, each by more than 1 %.
-    /// The oracle, which knows the link's future, does not count.
+    /// Bounds, which know the link, do not count.
     pub dominated_on: Vec<String>,
     /// Each trace.
     pub on_traces: Vec<OnTrace>,
@@ -373,7 +373,7 @@ fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
 /// Of those that dominate an outcome on a trace the one with the least delay.
 fn dominator(outcome: Outcome, trace: usize, all: &[Contestant<'_>]) -> Option<String> {
     let others = all.iter();
-    let others = others.filter(|c| !matches!(c.contender, Contender::Oracle));
+    let others = others.filter(|c| !c.contender.is_bound());
     let better = others
         .map(|c| (c, c.means[trace]))
         .filter(|(_, other)| outcome.is_dominated_by(*other));

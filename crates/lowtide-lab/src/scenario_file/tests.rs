@@ -224,7 +224,7 @@ fn the_quic_host_takes_no_tcp_and_no_small_packets() {
         &file("flows = [{}, { controller = \"oracle\" }]"),
         3,
         "flows.1.controller",
-        "the oracle",
+        "oracle, which is no controller",
     );
 }
 

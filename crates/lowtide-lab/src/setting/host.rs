@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Problem, Setting};
-use crate::contender::Contender;
 
 /// What carries the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -17,7 +16,7 @@ pub enum Host {
     /// The simulator's own transports.
     #[default]
     Model,
-    /// s2n-quic in virtual time, on the same links. The oracle, which is no controller, stays with
+    /// s2n-quic in virtual time, on the same links. Bounds, which are no controllers, stay with
     /// the model.
     #[cfg(feature = "quic")]
     Quic,
@@ -43,10 +42,9 @@ impl Host {
         }
     }
 
-    /// The host of these groups: the oracle alone stays with the model.
+    /// The host of these groups: bounds alone stay with the model.
     pub(crate) fn of(setting: &Setting) -> Self {
-        let is_oracle = |contender: &Contender| matches!(contender, Contender::Oracle);
-        if setting.groups.iter().all(|g| is_oracle(&g.contender)) {
+        if setting.groups.iter().all(|g| g.contender.is_bound()) {
             Self::Model
         } else {
             setting.host
@@ -66,9 +64,12 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
             return problem(key, "the QUIC host paces at the controller's rate");
         }
         let others = setting.groups.len() > 1;
-        if others && matches!(group.contender, Contender::Oracle) {
+        if others && group.contender.is_bound() {
             let key = format!("flows.{n}.controller");
-            return problem(key, "the oracle cannot share a link over the QUIC host");
+            let name = group.contender.name();
+            let text =
+                format!("{name}, which is no controller, cannot share a link over the QUIC host");
+            return problem(key, &text);
         }
     }
     let most = lowtide_quic::virtual_time::MAX_FLOWS;

@@ -77,8 +77,8 @@ const CLIENT_STREAM: u64 = 2;
 /// Why a configuration cannot run with s2n-quic.
 #[derive(Debug)]
 pub enum Error {
-    /// The oracle is no congestion controller.
-    Oracle,
+    /// The oracle and the causal bound are no congestion controllers.
+    Bound,
     /// The flows are not QUIC.
     NotQuic,
     /// A flow's host does not pace at the controller's rate.
@@ -96,7 +96,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Oracle => f.write_str("the oracle cannot send over QUIC"),
+            Self::Bound => f.write_str("the oracle and the causal bound cannot send over QUIC"),
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
             Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
@@ -342,7 +342,7 @@ fn start_flow<P: Probe + Send + 'static>(
         estimator,
     } = &flow.sender
     else {
-        return Err(Error::Oracle);
+        return Err(Error::Bound);
     };
     if flow.pacing != Pacing::Rate {
         return Err(Error::Pacing);

@@ -6,6 +6,7 @@ use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_cc::{Config, Controller};
 
+use super::causal::CausalConfig;
 use crate::network::{AccessConfig, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
 use crate::transport::{Pacing, TransportConfig};
@@ -73,8 +74,8 @@ impl SimConfig {
             return Err(ConfigError::ZeroDuration);
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            if matches!(flow.sender, SenderKind::Oracle) && self.forward.link.is_unlimited() {
-                return Err(ConfigError::OracleOnUnlimitedLink(index));
+            if flow.sender.knows_link() && self.forward.link.is_unlimited() {
+                return Err(ConfigError::UnlimitedLinkKnown(index));
             }
             for (rate, side) in [
                 (flow.access.sender_rate, "sender"),
@@ -105,6 +106,16 @@ pub enum SenderKind {
     },
     /// Knows the bottleneck's future: each packet reaches the link just when it can be served.
     Oracle,
+    /// Knows the bottleneck's past: the bound for what a controller can do.
+    Causal(CausalConfig),
+}
+
+impl SenderKind {
+    /// Whether it is told about the link itself, which no real sender is.
+    #[must_use]
+    pub const fn knows_link(&self) -> bool {
+        matches!(self, Self::Oracle | Self::Causal(_))
+    }
 }
 
 impl std::fmt::Debug for SenderKind {
@@ -112,6 +123,7 @@ impl std::fmt::Debug for SenderKind {
         f.write_str(match self {
             Self::Controlled { .. } => "Controlled",
             Self::Oracle => "Oracle",
+            Self::Causal(_) => "Causal",
         })
     }
 }
@@ -150,9 +162,9 @@ pub enum ConfigError {
     /// Nothing would happen.
     #[error("the duration must be longer than zero")]
     ZeroDuration,
-    /// The oracle would send infinitely fast.
-    #[error("flow {0}: the oracle needs a bottleneck of limited rate")]
-    OracleOnUnlimitedLink(usize),
+    /// Who knows the link would send infinitely fast.
+    #[error("flow {0}: the oracle and the causal bound need a bottleneck of limited rate")]
+    UnlimitedLinkKnown(usize),
     /// Flow, which rate.
     #[error("flow {0}: the rate of the {1}'s access link must be above zero")]
     ZeroAccessRate(usize, &'static str),

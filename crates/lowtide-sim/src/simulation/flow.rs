@@ -1,9 +1,10 @@
 //! A flow: both of its ends, and when it starts.
 
-use lowtide_cc::Config;
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Duration, Time};
+use lowtide_cc::{Config, Controller};
 
+use super::causal::{self, Causal};
 use super::config::{FlowConfig, SenderKind, SimConfig};
 use crate::network::AccessConfig;
 use crate::network::seed::Stream;
@@ -25,16 +26,26 @@ impl Flow {
     /// Flow number `index` of a simulation.
     pub(super) fn new(index: usize, flow: &FlowConfig, config: &SimConfig) -> Self {
         let seed = Stream::Flow(index).seed(config.seed);
+        let mut cc_config = Config::for_datagram(config.packet_size);
+        cc_config.initial_window = flow.transport.initial_window(config.packet_size);
+        cc_config.now = flow.start;
+        cc_config.seed = seed;
         let (controller, estimator) = match &flow.sender {
             SenderKind::Oracle => (None, None),
+            SenderKind::Causal(causal) => {
+                let place = causal::Place {
+                    base_rtt: config.base_rtt(&flow.access),
+                    to_link: flow.access.sender_delay,
+                    share: 1.0 / config.flows.len() as f64,
+                };
+                let link = config.forward.link.clone();
+                let causal = Causal::new(*causal, link, place, &cc_config);
+                (Some(Box::new(causal) as Box<dyn Controller>), None)
+            }
             SenderKind::Controlled {
                 controller,
                 estimator,
             } => {
-                let mut cc_config = Config::for_datagram(config.packet_size);
-                cc_config.initial_window = flow.transport.initial_window(config.packet_size);
-                cc_config.now = flow.start;
-                cc_config.seed = seed;
                 let estimator = estimator.as_ref().map(rbbr::Receiver::new);
                 (Some(controller(&cc_config)), estimator)
             }

@@ -4,6 +4,7 @@
 //! Each event is a packet that the network hands to a host, or a timer of a sender or receiver. At
 //! the same instant the network comes first, then timers, flow by flow.
 
+mod causal;
 mod config;
 mod flow;
 mod oracle;
@@ -11,6 +12,7 @@ mod payload;
 
 use lowtide_cc::units::{Bytes, Time};
 
+pub use self::causal::{CausalConfig, Forecast};
 pub use self::config::{ConfigError, ControllerFactory, FlowConfig, SenderKind, SimConfig};
 use self::flow::Flow;
 use self::oracle::BottleneckSlots;

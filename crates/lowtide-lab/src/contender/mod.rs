@@ -1,15 +1,27 @@
-//! Who sends: controllers by name, and the oracle.
+//! Who sends: controllers by name, and bounds.
+
+mod bound;
 
 use std::sync::Arc;
 
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
-use lowtide_sim::SenderKind;
+use lowtide_sim::{CausalConfig, SenderKind};
+
+use self::bound::parse_causal;
+pub use self::bound::{BOUNDS, Bound, CAUSAL, ORACLE};
 
 /// Who sends a group's flows, or takes part in a comparison.
 #[derive(Clone, Debug)]
 pub enum Contender {
     /// The physical limit.
     Oracle,
+    /// What can be done without knowing the future.
+    Causal {
+        /// How it is shown; the spec as the user wrote it.
+        name: String,
+        /// What the spec says.
+        config: CausalConfig,
+    },
     /// A controller: one of the registry's, or your own.
     Controller {
         /// How it is shown; the spec as the user wrote it.
@@ -18,9 +30,6 @@ pub enum Contender {
         sender: SenderKind,
     },
 }
-
-/// Name of the oracle.
-pub const ORACLE: &str = "oracle";
 
 impl Contender {
     /// A constant window of so many packets.
@@ -35,8 +44,14 @@ impl Contender {
     pub fn name(&self) -> &str {
         match self {
             Self::Oracle => ORACLE,
-            Self::Controller { name, .. } => name,
+            Self::Causal { name, .. } | Self::Controller { name, .. } => name,
         }
+    }
+
+    /// Whether it is a bound, which is told about the link, and no controller.
+    #[must_use]
+    pub const fn is_bound(&self) -> bool {
+        matches!(self, Self::Oracle | Self::Causal { .. })
     }
 
     /// What makes its senders.
@@ -44,6 +59,7 @@ impl Contender {
     pub fn sender(&self) -> SenderKind {
         match self {
             Self::Oracle => SenderKind::Oracle,
+            Self::Causal { config, .. } => SenderKind::Causal(*config),
             Self::Controller { sender, .. } => sender.clone(),
         }
     }
@@ -88,7 +104,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whom the lab knows by name: the controllers of a registry, and the oracle. Whatever resolves names
+/// Whom the lab knows by name: the controllers of a registry, and the bounds. Whatever resolves names
 /// is given one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
@@ -138,6 +154,10 @@ impl Contenders {
     pub fn parse(&self, spec: &str) -> Result<Contender, registry::Error> {
         if spec == ORACLE {
             return Ok(Contender::Oracle);
+        }
+        if let Some(config) = parse_causal(spec) {
+            let (name, config) = (spec.to_string(), config?);
+            return Ok(Contender::Causal { name, config });
         }
         Ok(Contender::Controller {
             name: spec.to_string(),
