@@ -2,6 +2,14 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// The geometric mean of values above zero; NaN without values, or where one is NaN.
+#[must_use]
+pub fn geometric_mean(values: &[f64]) -> f64 {
+    // Not the platform's functions: the same bytes on every machine.
+    let logarithms = values.iter().map(|v| libm::log(*v));
+    libm::exp(logarithms.sum::<f64>() / values.len() as f64)
+}
+
 /// The mean; NaN without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {

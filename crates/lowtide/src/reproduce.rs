@@ -73,9 +73,8 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.list {
         let mut text = String::new();
         for file in &files {
-            let place = file.content.paper.as_ref().map_or("", |p| &p.place);
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{:<14} {place}: {}", file.name(), file.content.about);
+            let _ = writeln!(text, "{:<14} {}", file.name(), about(file));
         }
         return output::print(text.as_bytes());
     }
@@ -226,18 +225,22 @@ fn execute(
         .collect())
 }
 
+/// What a file is about, and which part of a paper that is.
+fn about(file: &ScenarioFile) -> String {
+    let content = &file.content;
+    match &content.paper {
+        Some(paper) => format!("{}: {}", paper.place, content.about),
+        None => content.about.clone(),
+    }
+}
+
 fn text(experiments: &[Experiment], rows: &[Vec<Row>]) -> String {
     let mut text = String::new();
     for (experiment, rows) in experiments.iter().zip(rows) {
         let content = &experiment.file.content;
-        let place = content.paper.as_ref().map_or("", |p| &p.place);
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{}: {place}. {}\n",
-            experiment.file.name(),
-            content.about
-        );
+        let (name, about) = (experiment.file.name(), about(&experiment.file));
+        let _ = writeln!(text, "{name}: {about}\n");
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
         table.set_header(["setting", "metric", "paper", "ours", "holds", "claim"]);

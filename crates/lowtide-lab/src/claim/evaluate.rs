@@ -37,6 +37,7 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
                 Function::Min => vec![fold(&values, f64::min)],
                 Function::Max => vec![fold(&values, f64::max)],
                 Function::Mean => vec![crate::statistics::mean(&values)],
+                Function::GeometricMean => vec![crate::statistics::geometric_mean(&values)],
                 Function::Median => vec![median(values)],
             })
         }

@@ -7,7 +7,7 @@
 //! product  = factor { ( "*" | "/" ) factor }
 //! factor   = number | "-" factor | "(" sum ")" | value | function
 //! value    = name [ "(" label { "," label } ")" ]           rtt_ms.mean("bbr", "20mbit")
-//! function = ( "min" | "max" | "mean" | "median" | "abs" ) "(" sum ")"
+//! function = ( "min" | "max" | "mean" | "geomean" | "median" | "abs" ) "(" sum ")"
 //! label    = '"' text '"' | "'" text "'"
 //! ```
 //!

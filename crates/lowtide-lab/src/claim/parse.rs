@@ -42,6 +42,8 @@ pub enum Function {
     Max,
     /// The mean of all.
     Mean,
+    /// The geometric mean of all.
+    GeometricMean,
     /// The median of all.
     Median,
     /// The absolute value of each.
@@ -239,6 +241,7 @@ impl Reader {
                     "min" => Function::Min,
                     "max" => Function::Max,
                     "mean" => Function::Mean,
+                    "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
                     _ => return self.value(name),

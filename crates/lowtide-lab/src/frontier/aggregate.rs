@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::statistics::geometric_mean;
+
 /// Less throughput than this, in Mbit/s, is taken for this: a packet of 1500 bytes in 12 s.
 pub const THROUGHPUT_FLOOR_MBPS: f64 = 0.001;
 /// A shorter 95th percentile of the queueing delay than this, in milliseconds, is taken for this: a
@@ -85,14 +87,6 @@ impl Summary {
             queue_p95_ratio_max: extreme(&delay, f64::max),
         }
     }
-}
-
-/// The geometric mean of values above zero; NaN without values, or where one is NaN.
-#[must_use]
-pub fn geometric_mean(values: &[f64]) -> f64 {
-    // Not the platform's functions: the same bytes on every machine.
-    let logarithms = values.iter().map(|v| libm::log(*v));
-    libm::exp(logarithms.sum::<f64>() / values.len() as f64)
 }
 
 /// The smallest or largest; NaN without values, or where one is NaN.

@@ -8,9 +8,7 @@ mod swept;
 use lowtide_cc::units::Duration;
 use serde::Serialize;
 
-pub use self::aggregate::{
-    DELAY_FLOOR_MS, Outcome, Ratio, Summary, THROUGHPUT_FLOOR_MBPS, geometric_mean,
-};
+pub use self::aggregate::{DELAY_FLOOR_MS, Outcome, Ratio, Summary, THROUGHPUT_FLOOR_MBPS};
 pub use self::curve::delay_at;
 pub use self::swept::{Error as SweptError, Swept};
 use crate::contender::Contender;

@@ -83,8 +83,9 @@ pub fn select(which: &str, files: Vec<ScenarioFile>) -> Vec<ScenarioFile> {
 /// The recorded links of a file that are below `folder`, and names of those that are not.
 #[must_use]
 pub fn traces(file: &ScenarioFile, folder: &Path) -> (Vec<(String, PathBuf)>, Vec<String>) {
-    let named = file.content.paper.as_ref().map_or(&[][..], |p| &p.traces);
-    let (found, missing): (Vec<_>, Vec<_>) = named
+    let (found, missing): (Vec<_>, Vec<_>) = file
+        .content
+        .traces
         .iter()
         .map(|name| (name.clone(), folder.join(name)))
         .partition(|(_, path)| path.is_file());

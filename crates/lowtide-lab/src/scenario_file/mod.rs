@@ -56,12 +56,16 @@ pub struct Content {
     /// Metrics to show (default: the usual ones).
     #[serde(default)]
     pub metrics: Vec<String>,
+    /// Recorded links, below the folder that `lowtide reproduce --traces` names, on which the claims
+    /// marked with `on_traces` are tested as well.
+    #[serde(default)]
+    pub traces: Vec<String>,
     /// The paper that this runs again.
     pub paper: Option<Paper>,
     /// Values that the paper prints.
     #[serde(default)]
     pub printed: Vec<Printed>,
-    /// What the paper claims.
+    /// What is claimed: by the paper, or of a controller.
     #[serde(default)]
     pub claims: Vec<Claim>,
     /// The paper's curves.

@@ -21,10 +21,6 @@ pub struct Paper {
     /// What was found where the result is another than the paper's, and how.
     #[serde(default)]
     pub finding: String,
-    /// Recorded links, below the folder that `--traces` names, on which the claims marked with
-    /// `on_traces` are tested as well.
-    #[serde(default)]
-    pub traces: Vec<String>,
 }
 
 /// Printed values of one metric: a table of settings by columns.

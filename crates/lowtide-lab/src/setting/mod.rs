@@ -167,6 +167,8 @@ pub struct Setting {
     pub link: LinkSource,
     /// Round-trip propagation delay of the shared path, half of it each way.
     pub rtt: Duration,
+    /// When that becomes another one.
+    pub rtt_steps: Vec<(Time, Duration)>,
     /// The queue before the bottleneck.
     pub buffer: QueueLimit,
     /// Loss behind the bottleneck.
@@ -203,6 +205,7 @@ impl Setting {
             link_name: name.to_string(),
             link,
             rtt: Duration::from_millis(40),
+            rtt_steps: Vec::new(),
             buffer: QueueLimit::Unlimited,
             loss: LossModel::None,
             ack_loss: LossModel::None,
@@ -330,9 +333,13 @@ impl Setting {
         let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        let steps = || self.rtt_steps.iter().copied();
+        forward.delay_steps = steps().map(|(at, rtt)| (at, rtt.div(2))).collect();
         forward.loss = self.loss;
         forward.jitter = self.jitter;
         let mut reverse = PipeConfig::delay_only(self.rtt - there);
+        let back = steps().map(|(at, rtt)| (at, rtt - rtt.div(2)));
+        reverse.delay_steps = back.collect();
         reverse.loss = self.ack_loss;
         reverse.aggregation = self.aggregation;
         Ok(SimConfig {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::AccessConfig;
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
@@ -324,6 +324,10 @@ impl Resolver {
 fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     if let Some(rtt) = path.rtt {
         setting.rtt = rtt.0;
+    }
+    if let Some(steps) = &path.rtt_steps {
+        let parsed = impairment::parse_delay_steps(steps);
+        setting.rtt_steps = parsed.or_else(|e| wrong("path.rtt_steps", e))?;
     }
     if path.loss.is_some() && path.burst_loss.is_some() {
         return wrong("path.burst_loss", "there is 'loss' already; leave one out");

@@ -61,6 +61,8 @@ pub struct LinkSection {
 pub struct PathSection {
     /// Round-trip propagation delay of the shared path, half of it each way (default 40 ms).
     pub rtt: Option<SpanText>,
+    /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
+    pub rtt_steps: Option<String>,
     /// Independent loss behind the bottleneck.
     pub loss: Option<ShareText>,
     /// Bursty loss behind the bottleneck, instead of `loss`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::units::{Duration, Rate};
+use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::access::AccessLink;
 use super::direction::Direction;
@@ -47,6 +47,9 @@ pub struct PipeConfig {
     pub buffer: QueueLimit,
     /// Propagation delay behind the link.
     pub delay: Duration,
+    /// When it becomes another one, in rising order; what is said of delays and round trips before the
+    /// simulation (base RTT, BDP) goes by the first.
+    pub delay_steps: Vec<(Time, Duration)>,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
     /// Random extra delay behind the link.
@@ -69,6 +72,7 @@ impl PipeConfig {
             link,
             buffer,
             delay,
+            delay_steps: Vec::new(),
             loss: LossModel::None,
             jitter: None,
             aggregation: None,

@@ -56,7 +56,13 @@ impl<Q: Discipline> Pipe<Q> {
             server: Server::new(config.link.clone()),
             serving: None,
             loss: LossProcess::new(config.loss, seed),
-            delay: DelayProcess::new(config.delay, config.jitter, config.aggregation, seed),
+            delay: DelayProcess::new(
+                config.delay,
+                &config.delay_steps,
+                config.jitter,
+                config.aggregation,
+                seed,
+            ),
         }
     }
 

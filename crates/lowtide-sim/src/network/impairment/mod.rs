@@ -6,4 +6,4 @@ mod text;
 
 pub use self::delay::{Aggregation, DelayProcess, Jitter};
 pub use self::loss::{LossModel, LossProcess};
-pub use self::text::parse_burst_loss;
+pub use self::text::{parse_burst_loss, parse_delay_steps};

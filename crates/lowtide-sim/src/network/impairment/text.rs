@@ -1,8 +1,31 @@
 //! Impairments as people write them.
 
 use lowtide_cc::units::quantity::{self, QuantityError};
+use lowtide_cc::units::{Duration, Time};
 
 use super::LossModel;
+
+/// Delays from given times on: `20s:60ms,40s:40ms`.
+///
+/// # Errors
+/// When a part is no time and delay, or times do not rise.
+pub fn parse_delay_steps(text: &str) -> Result<Vec<(Time, Duration)>, QuantityError> {
+    let mut steps: Vec<(Time, Duration)> = Vec::new();
+    for part in text.split(',') {
+        let Some((at, delay)) = part.split_once(':') else {
+            return Err(QuantityError::of(part, "is no TIME:DELAY, as in 20s:60ms"));
+        };
+        let at = Time::ZERO + quantity::duration(at)?;
+        if steps.last().is_some_and(|(last, _)| *last >= at) {
+            return Err(QuantityError::of(
+                part,
+                "does not come after the step before it",
+            ));
+        }
+        steps.push((at, quantity::duration(delay)?));
+    }
+    Ok(steps)
+}
 
 /// Bursty loss, mean share and mean burst in packets (`1%:10`), as a Gilbert–Elliott model that
 /// loses everything in its bad state.
