@@ -67,6 +67,10 @@ pub trait Probe {
     /// A packet reached the receiver.
     fn on_deliver(&mut self, _delivery: &Delivery<'_>) {}
 
+    /// All of a video's frame, and of those before it, has arrived; the application wrote it at
+    /// `written_at`. Only in the simulator's own transports.
+    fn on_frame(&mut self, _flow: usize, _written_at: Time, _now: Time) {}
+
     /// A sender processed an acknowledgment.
     fn on_ack(&mut self, _flow: usize, _ack: &AckSeen<'_>) {}
 
@@ -110,6 +114,7 @@ forward_to_both! {
     on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
     on_bottleneck_exit(flow: usize, now: Time, queued: Bytes, sojourn: Duration);
     on_deliver(delivery: &Delivery<'_>);
+    on_frame(flow: usize, written_at: Time, now: Time);
     on_ack(flow: usize, ack: &AckSeen<'_>);
     on_loss(flow: usize, loss: &LossSeen<'_>);
     on_timeout(flow: usize, now: Time);

@@ -103,12 +103,16 @@ catalogue! {
     "queue_delay_ms.p99", Flows 5 Less 1.0 1, "queue p99", "99th percentile of the queueing delay" "ms", |s| s.queue_delay.p99;
     "queue_delay_ms.max", Flows 5 Less 1.0 1, "queue max", "largest queueing delay" "ms", |s| s.queue_delay.max;
     "self_inflicted_ms.p95", Flows 4 Less 1.0 1, "self p95", "95th percentile of the self-inflicted delay" "ms", |s| s.self_inflicted_p95;
+    "frame_delay_ms.p50", Flows 6 Less 1.0 1, "frame p50", "median delay of video frames" "ms", |s| s.frame_delay.p50;
+    "frame_delay_ms.p95", Flows 6 Less 1.0 1, "frame p95", "95th percentile of the delay of video frames" "ms", |s| s.frame_delay.p95;
+    "frame_delay_ms.p99", Flows 6 Less 1.0 1, "frame p99", "99th percentile of the delay of video frames" "ms", |s| s.frame_delay.p99;
     "loss_share", Flows 4 Less 100.0 2, "lost %", "bytes lost" "%", |s| s.dropped.as_f64() / s.sent.as_f64();
     "retransmitted_share", Flows 4 Less 100.0 2, "resent %", "bytes sent again" "%", |s| s.retransmitted.as_f64() / s.sent.as_f64();
     "jain", Flows 4 More 1.0 3, "Jain", "Jain's fairness index" "", |s| s.jain;
     "power", Flows 4 More 1.0 3, "power", "power: throughput over p95 RTT" "", |s| s.mbps(s.received) / s.rtt.p95;
     // Of a group, whose metrics else are the means of its flows': worked out in `meter.rs`.
     "share", Group 3 Neither 100.0 1, "share %", "share of all goodput" "%", |_| f64::NAN;
+    "jain_overall", Run 6 More 1.0 3, "Jain overall", "Jain's index of the flows' goodput" "", |s| s.jain_overall;
     "equilibrium_s", Run 6 Less 1.0 1, "alike s", "time to share alike" "s", |s| s.of_run(|c| c.equilibrium_s().unwrap_or(f64::NAN));
     "timeouts", Run 6 Less 1.0 0, "timeouts", "timeouts" "", |s| s.of_run(|c| c.timeouts as f64);
     "sent_packets", Run 6 Neither 1.0 0, "sent", "packets sent" "", |s| s.of_run(|c| c.sent as f64);

@@ -10,7 +10,7 @@ use lowtide_sim::{Probe, SimConfig};
 
 use super::counts::Counts;
 use super::distribution::Delays;
-use super::fairness::Fairness;
+use super::fairness::{self, Fairness};
 use super::samples::{Sample, Samples};
 use super::seen::Seen;
 use super::self_inflicted::SelfInflicted;
@@ -34,6 +34,8 @@ struct FlowMeter {
     /// One-way delays less propagation.
     queueing: Delays,
     least_queueing: Duration,
+    /// From the writing of a video's frame until all of it has arrived.
+    frames: Delays,
     self_inflicted: SelfInflicted,
 }
 
@@ -41,6 +43,11 @@ impl FlowMeter {
     /// The time in which data can arrive.
     fn life(&self) -> Duration {
         self.stop.since(self.start)
+    }
+
+    /// Bytes of first copies in a second of its life.
+    fn goodput(&self) -> f64 {
+        self.first_copies.as_f64() / self.life().as_secs_f64()
     }
 
     fn opportunities(&self, link: &Link) -> Bytes {
@@ -106,6 +113,7 @@ impl Meter {
                 rtt: Delays::default(),
                 queueing: Delays::default(),
                 least_queueing: Duration::MAX,
+                frames: Delays::default(),
                 self_inflicted: SelfInflicted::new(link.clone(), Duration::ZERO, Duration::ZERO),
             })
             .collect();
@@ -238,6 +246,7 @@ fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
     };
     let rtt = together(flows, |f| &f.rtt, Delays::merge).unwrap_or_default();
     let queueing = together(flows, |f| &f.queueing, Delays::merge).unwrap_or_default();
+    let frames = together(flows, |f| &f.frames, Delays::merge).unwrap_or_default();
     let self_inflicted = together(flows, |f| &f.self_inflicted, SelfInflicted::merge);
     let least = flows.iter().map(|f| f.least_queueing).min();
     debug_assert!(flows.iter().all(|f| f.life() <= stop.since(start)));
@@ -251,8 +260,10 @@ fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
         opportunities,
         rtt: rtt.summary_above(Duration::ZERO),
         queue_delay: queueing.summary_above(least.unwrap_or_default()),
+        frame_delay: frames.summary_above(Duration::ZERO),
         self_inflicted_p95: self_inflicted.map_or(f64::NAN, |s| s.p95_ms()),
         jain,
+        jain_overall: fairness::jain(flows.iter().map(FlowMeter::goodput)),
         counts: None,
     }
 }
@@ -303,6 +314,12 @@ impl Probe for Meter {
             first_copy: d.first_copy,
         };
         self.push(d.flow, sample);
+    }
+
+    fn on_frame(&mut self, flow: usize, written_at: Time, now: Time) {
+        if now >= self.from {
+            self.flows[flow].frames.record(now.since(written_at));
+        }
     }
 
     #[inline]

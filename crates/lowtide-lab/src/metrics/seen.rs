@@ -20,9 +20,12 @@ pub(super) struct Seen<'a> {
     pub(super) opportunities: Bytes,
     pub(super) rtt: DelaySummary,
     pub(super) queue_delay: DelaySummary,
+    pub(super) frame_delay: DelaySummary,
     /// Milliseconds.
     pub(super) self_inflicted_p95: f64,
     pub(super) jain: f64,
+    /// Of the flows' goodput over their life.
+    pub(super) jain_overall: f64,
     /// Of a whole run.
     pub(super) counts: Option<&'a Counts>,
 }

@@ -141,6 +141,9 @@ fn fairness_is_jains_index_over_windows_in_which_flows_overlap() {
         measured.total["jain"]
     );
     assert_eq!(measured.flows[1]["jain"], 1.0);
+    // 2500 and 1000 packets, each flow in its four seconds.
+    let overall = measured.total["jain_overall"];
+    assert!((overall - 12.25 / 14.5).abs() < 1e-9, "{overall}");
 }
 
 #[test]

@@ -38,6 +38,8 @@ fn a_video_slower_than_the_link_is_paced_and_loses_nothing() {
         );
         // A frame of 8.3 kB alone takes 13 ms of a 5 Mbit/s link.
         assert!(m["rtt_ms.p95"] < 140.0, "{name} {m:?}");
+        let frame = m["frame_delay_ms.p50"];
+        assert!((63.0..80.0).contains(&frame), "{name} {m:?}");
     }
 }
 

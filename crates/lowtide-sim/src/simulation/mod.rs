@@ -241,6 +241,10 @@ impl Simulation {
             first_copy: arrival.first_copy,
             estimator: f.receiver.estimator(),
         });
+        let first_missing = f.receiver.first_missing();
+        while let Some(written_at) = f.sender.frame_below(first_missing) {
+            probe.on_frame(flow as usize, written_at, now);
+        }
         if arrival.ack_now {
             self.send_ack(now, flow, probe);
         } else if let Some(deadline) = f.receiver.deadline() {

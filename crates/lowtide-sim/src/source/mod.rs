@@ -24,7 +24,53 @@ enum Kind {
         pending: Bytes,
         /// The write that comes next.
         next: Option<(Time, Bytes)>,
+        /// Whose frames are told apart.
+        frames: Option<Frames>,
     },
+}
+
+/// The frames of a video that have not been taken whole: the writes again, behind those that are
+/// pending, so that however much is pending takes no memory.
+#[derive(Clone, Debug)]
+struct Frames {
+    writes: Writes,
+    /// When the oldest of them was written.
+    written_at: Time,
+    /// What of it has not been taken.
+    left: Bytes,
+    /// What has been taken behind it.
+    ahead: Bytes,
+}
+
+impl Frames {
+    fn new(mut writes: Writes) -> Option<Self> {
+        let (written_at, left) = writes.next()?;
+        let ahead = Bytes::ZERO;
+        Some(Self {
+            writes,
+            written_at,
+            left,
+            ahead,
+        })
+    }
+
+    fn take(&mut self, bytes: Bytes) {
+        self.ahead += bytes - self.left;
+        self.left -= bytes;
+    }
+
+    fn completed(&mut self) -> Option<Time> {
+        if !self.left.is_zero() {
+            return None;
+        }
+        let completed = self.written_at;
+        let (written_at, bytes) = self.writes.next()?;
+        self.written_at = written_at;
+        self.left = bytes;
+        let ahead = std::mem::take(&mut self.ahead);
+        self.take(ahead);
+        Some(completed)
+    }
 }
 
 /// An application at work.
@@ -55,12 +101,17 @@ impl Source {
                 Writes::Video(Video::new(start, rate, fps, spread, seed))
             }
         };
+        let frames = match &writes {
+            Writes::Video(_) => Frames::new(writes.clone()),
+            Writes::Steady(_) | Writes::OnOff(_) => None,
+        };
         let next = writes.next();
         Self {
             kind: Kind::Writes {
                 writes,
                 pending: Bytes::ZERO,
                 next,
+                frames,
             },
         }
     }
@@ -75,6 +126,7 @@ impl Source {
                 writes,
                 pending,
                 next,
+                ..
             } => {
                 while let Some((at, bytes)) = *next
                     && at <= now
@@ -93,7 +145,23 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => {}
             Kind::Sized(left) => *left -= bytes,
-            Kind::Writes { pending, .. } => *pending -= bytes,
+            Kind::Writes {
+                pending, frames, ..
+            } => {
+                *pending -= bytes;
+                if let Some(frames) = frames {
+                    frames.take(bytes);
+                }
+            }
+        }
+    }
+
+    /// When a frame was written of which the last part has been taken; each frame once, in their order.
+    #[inline]
+    pub fn completed_frame(&mut self) -> Option<Time> {
+        match &mut self.kind {
+            Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Writes { frames, .. } => frames.as_mut()?.completed(),
         }
     }
 
@@ -185,6 +253,21 @@ mod tests {
         assert_eq!(source.available(at(1)), Bytes::new(500));
         assert_eq!(source.next_write(), Some(at(2)));
         assert!(!source.is_finished());
+        let video = SourceConfig::Video {
+            rate: Rate::from_mbps(8),
+            fps: 25,
+            spread: 0.0,
+        };
+        // Frames of 40 kB, 40 ms apart; 90 kB have two of them.
+        let mut source = Source::new(video, Time::ZERO, Bytes::new(1_000), 0);
+        assert_eq!(source.available(at(90)), Bytes::new(120_000));
+        source.take(Bytes::new(39_999));
+        assert_eq!(source.completed_frame(), None);
+        source.take(Bytes::new(50_001));
+        let completed = [(); 3].map(|()| source.completed_frame());
+        assert_eq!(completed, [Some(at(0)), Some(at(40)), None]);
+        source.take(Bytes::new(30_000));
+        assert_eq!(source.completed_frame(), Some(at(80)));
         let mut sized = Source::new(SourceConfig::Sized(Bytes::new(9)), at(0), Bytes::new(5), 0);
         sized.take(Bytes::new(9));
         assert!(sized.is_finished());

@@ -152,6 +152,13 @@ impl Receiver {
         }
     }
 
+    /// The first segment that has not arrived.
+    #[inline]
+    pub(crate) fn first_missing(&self) -> u64 {
+        let first = self.data.as_slice().first();
+        first.filter(|range| range.start == 0).map_or(0, |r| r.end)
+    }
+
     /// The sender knows of all packets below. A real receiver learns that from the acknowledgments
     /// of its acknowledgments (RFC 9000 §13.2.4); here every packet says so.
     #[inline]

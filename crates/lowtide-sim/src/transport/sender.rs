@@ -3,6 +3,8 @@
 //! A sender takes data from its source, hands it to the network as the controller allows, and lets
 //! its protocol's loss recovery judge what acknowledgments and timers mean.
 
+use std::collections::VecDeque;
+
 use lowtide_cc::controller::{
     AckEvent, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
     TimeoutKind,
@@ -56,6 +58,8 @@ pub(crate) struct Sender {
     oracle: Option<Oracle>,
     pacer: Pacer,
     source: Source,
+    /// The source's frames that have been sent: the last segment of each, and when it was written.
+    frames: VecDeque<(u64, Time)>,
     packet_size: Bytes,
     start: Time,
     stop: Time,
@@ -101,6 +105,7 @@ impl Sender {
             oracle,
             pacer: Pacer::new(setup.pacing),
             source: setup.source,
+            frames: VecDeque::new(),
             packet_size: setup.packet_size,
             start: setup.start,
             stop: setup.stop,
@@ -378,7 +383,10 @@ impl Sender {
         } else {
             let bytes = self.source.available(now).min(self.packet_size);
             self.source.take(bytes);
-            self.transmit(now, None, bytes, out);
+            let segment = self.transmit(now, None, bytes, out);
+            while let Some(written_at) = self.source.completed_frame() {
+                self.frames.push_back((segment, written_at));
+            }
         }
     }
 
@@ -401,8 +409,21 @@ impl Sender {
         }
     }
 
-    /// Puts one packet on the wire; `segment`: old data, otherwise new.
-    fn transmit(&mut self, now: Time, segment: Option<u64>, bytes: Bytes, out: &mut Vec<Outgoing>) {
+    /// When the oldest frame was written of which everything lies below a segment; then the next one.
+    #[inline]
+    pub(crate) fn frame_below(&mut self, segment: u64) -> Option<Time> {
+        let frame = self.frames.pop_front_if(|(last, _)| *last < segment);
+        frame.map(|(_, written_at)| written_at)
+    }
+
+    /// Puts one packet on the wire; `segment`: old data, otherwise new. Returns the segment.
+    fn transmit(
+        &mut self,
+        now: Time,
+        segment: Option<u64>,
+        bytes: Bytes,
+        out: &mut Vec<Outgoing>,
+    ) -> u64 {
         let connection = &mut self.connection;
         if connection.inflight().is_zero() {
             connection.last_progress_at = now;
@@ -410,13 +431,16 @@ impl Sender {
         connection.last_sent_at = now;
         let number = connection.board.next_number();
         let (_, rate_state) = connection.driver.on_sent(now, number, bytes);
+        let retransmission = segment.is_some();
+        let segment = connection.board.transmit(segment, bytes, now, rate_state);
         out.push(Outgoing {
             number,
-            segment: connection.board.transmit(segment, bytes, now, rate_state),
+            segment,
             bytes,
-            retransmission: segment.is_some(),
+            retransmission,
             signal: connection.driver.controller().peer_signal(),
         });
+        segment
     }
 
     #[inline]
