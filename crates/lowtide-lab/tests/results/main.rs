@@ -2,5 +2,6 @@
 
 mod experiment;
 mod figures;
+mod goals;
 mod papers;
 mod qlog;
