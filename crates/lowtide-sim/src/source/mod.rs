@@ -25,7 +25,7 @@ enum Kind {
         /// The write that comes next.
         next: Option<(Time, Bytes)>,
         /// Whose frames are told apart.
-        frames: Option<Frames>,
+        frames: Option<Box<Frames>>,
     },
 }
 
@@ -102,7 +102,7 @@ impl Source {
             }
         };
         let frames = match &writes {
-            Writes::Video(_) => Frames::new(writes.clone()),
+            Writes::Video(_) => Frames::new(writes.clone()).map(Box::new),
             Writes::Steady(_) | Writes::OnOff(_) => None,
         };
         let next = writes.next();

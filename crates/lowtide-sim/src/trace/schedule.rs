@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<RateSchedule, String> {
 
 #[cfg(test)]
 mod tests {
-    use lowtide_cc::units::{Bytes, Duration};
+    use lowtide_cc::units::Duration;
 
     use super::*;
     use crate::link::Link;

@@ -412,8 +412,9 @@ impl Sender {
     /// When the oldest frame was written of which everything lies below a segment; then the next one.
     #[inline]
     pub(crate) fn frame_below(&mut self, segment: u64) -> Option<Time> {
-        let frame = self.frames.pop_front_if(|(last, _)| *last < segment);
-        frame.map(|(_, written_at)| written_at)
+        let (_, written_at) = *self.frames.front().filter(|(last, _)| *last < segment)?;
+        self.frames.pop_front();
+        Some(written_at)
     }
 
     /// Puts one packet on the wire; `segment`: old data, otherwise new. Returns the segment.
