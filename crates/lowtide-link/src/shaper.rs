@@ -80,7 +80,7 @@ impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
     fn on_drop(&mut self, dropped: Dropped<Slot>) {
         let summary = &mut self.counts.summary;
         match dropped.cause {
-            DropCause::QueueFull => summary.dropped_queue_packets += 1,
+            DropCause::QueueFull | DropCause::Policed => summary.dropped_queue_packets += 1,
             DropCause::LinkLoss => summary.lost_packets += 1,
         }
         let Dropped {

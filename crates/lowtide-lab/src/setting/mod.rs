@@ -15,7 +15,7 @@ use std::sync::Arc;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{Link, LinkError};
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::queue::{Policer, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{Pacing, TransportConfig};
@@ -24,7 +24,8 @@ use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
+    TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
@@ -171,6 +172,8 @@ pub struct Setting {
     pub rtt_steps: Vec<(Time, Duration)>,
     /// The queue before the bottleneck.
     pub buffer: QueueLimit,
+    /// What drops packets before that.
+    pub policer: Option<Policer>,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
     /// Loss of acknowledgments.
@@ -207,6 +210,7 @@ impl Setting {
             rtt: Duration::from_millis(40),
             rtt_steps: Vec::new(),
             buffer: QueueLimit::Unlimited,
+            policer: None,
             loss: LossModel::None,
             ack_loss: LossModel::None,
             jitter: None,
@@ -333,6 +337,7 @@ impl Setting {
         let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        forward.policer = self.policer;
         let steps = || self.rtt_steps.iter().copied();
         forward.delay_steps = steps().map(|(at, rtt)| (at, rtt.div(2))).collect();
         forward.loss = self.loss;

@@ -6,7 +6,7 @@ use std::fmt;
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::impairment::{self, LossModel};
-use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::queue::{self, Policer, QueueLimit};
 use lowtide_sim::source::{self, SourceConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
@@ -82,6 +82,10 @@ quantity!(
 quantity!(
     /// A queue's limit.
     BufferText(QueueLimit), queue::parse, "a queue's limit", "2bdp", "100p", "20MB", "50ms", "inf"
+);
+quantity!(
+    /// A policer.
+    PolicerText(Policer), queue::parse_policer, "a policer's rate and burst", "10mbit:100kB"
 );
 quantity!(
     /// A probability.

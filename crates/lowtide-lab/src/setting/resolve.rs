@@ -113,6 +113,7 @@ impl Resolver {
         if let Some(buffer) = sections.link.buffer {
             setting.buffer = buffer.0;
         }
+        setting.policer = sections.link.policer.map(|policer| policer.0);
         set_path(&mut setting, &sections.path)?;
         let run = &sections.run;
         if let Some(duration) = run.duration {

@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::host::Host;
 use super::quantity::{
-    BufferText, BurstText, BytesText, RateText, ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
+    TimeText,
 };
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
@@ -53,6 +54,8 @@ pub struct LinkSection {
     pub opportunity: Option<BytesText>,
     /// The queue before the bottleneck (default `inf` on traces and models, `2bdp` else).
     pub buffer: Option<BufferText>,
+    /// A policer before that queue, as in `10mbit:100kB`: what exceeds rate and burst is dropped.
+    pub policer: Option<PolicerText>,
 }
 
 /// The path around the bottleneck.

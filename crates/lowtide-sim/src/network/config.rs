@@ -8,7 +8,7 @@ use super::access::AccessLink;
 use super::direction::Direction;
 use super::impairment::{Aggregation, Jitter, LossModel};
 use super::link::Link;
-use super::queue::QueueLimit;
+use super::queue::{Policer, QueueLimit};
 
 /// A network: one path that all flows share, each way, and the flows' own links at both of its
 /// ends.
@@ -45,6 +45,8 @@ pub struct PipeConfig {
     pub link: Arc<Link>,
     /// How much the queue before the link holds.
     pub buffer: QueueLimit,
+    /// What drops packets before the queue.
+    pub policer: Option<Policer>,
     /// Propagation delay behind the link.
     pub delay: Duration,
     /// When it becomes another one, in rising order; what is said of delays and round trips before the
@@ -71,6 +73,7 @@ impl PipeConfig {
         Self {
             link,
             buffer,
+            policer: None,
             delay,
             delay_steps: Vec::new(),
             loss: LossModel::None,

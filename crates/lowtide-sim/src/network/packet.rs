@@ -79,6 +79,8 @@ pub struct Departure {
 pub enum DropCause {
     /// The queue before the shared link was full.
     QueueFull,
+    /// It exceeded a policer's rate and burst.
+    Policed,
     /// The loss model took it behind the link.
     LinkLoss,
 }

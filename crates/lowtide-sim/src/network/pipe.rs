@@ -45,7 +45,7 @@ impl Pipe {
     /// An idle one. `base_rtt` resolves queues in BDP; `seed` feeds loss and jitter.
     pub(super) fn new(config: &PipeConfig, base_rtt: Duration, seed: u64) -> Self {
         let capacity = config.buffer.resolve(&config.link, base_rtt);
-        Self::with_queue(Queue::new(capacity), config, seed)
+        Self::with_queue(Queue::new(capacity, config.policer), config, seed)
     }
 }
 

@@ -6,6 +6,7 @@
 mod discipline;
 mod drop_tail;
 mod limit;
+mod policer;
 mod text;
 
 use lowtide_cc::units::{Bytes, Time};
@@ -13,7 +14,9 @@ use lowtide_cc::units::{Bytes, Time};
 pub(super) use self::discipline::{Discipline, Waiting};
 use self::drop_tail::DropTail;
 pub use self::limit::{Capacity, QueueLimit};
-pub use self::text::parse;
+use self::policer::Policed;
+pub use self::policer::Policer;
+pub use self::text::{parse, parse_policer};
 use super::packet::{DropCause, Handle};
 
 /// A queue of any of these disciplines. An enum and not a trait object: queues are in the path of
@@ -63,11 +66,16 @@ macro_rules! disciplines {
 
 disciplines! {
     DropTail,
+    Policed,
 }
 
 impl Queue {
-    /// An empty queue of this capacity.
-    pub(super) fn new(capacity: Capacity) -> Self {
-        Self::DropTail(DropTail::new(capacity))
+    /// An empty queue of this capacity, behind a policer where there is one.
+    pub(super) fn new(capacity: Capacity, policer: Option<Policer>) -> Self {
+        let queue = DropTail::new(capacity);
+        match policer {
+            None => Self::DropTail(queue),
+            Some(policer) => Self::Policed(Policed::new(policer, queue)),
+        }
     }
 }

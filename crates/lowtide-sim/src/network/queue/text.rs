@@ -2,7 +2,23 @@
 
 use lowtide_cc::units::quantity::{self, QuantityError, is_time_unit, is_volume_unit};
 
-use super::QueueLimit;
+use super::{Policer, QueueLimit};
+
+/// A policer, rate and burst: `10mbit:100kB`.
+///
+/// # Errors
+/// When the text is none.
+pub fn parse_policer(text: &str) -> Result<Policer, QuantityError> {
+    let Some((rate, burst)) = text.split_once(':') else {
+        return Err(QuantityError::of(
+            text,
+            "is no RATE:BURST, as in 10mbit:100kB",
+        ));
+    };
+    let rate = quantity::rate(rate)?;
+    let burst = quantity::bytes(burst)?;
+    Ok(Policer { rate, burst })
+}
 
 /// A queue's limit: `2bdp`, `100p`, `64kB`, `50ms`, `inf`.
 ///
@@ -29,7 +45,7 @@ pub fn parse(text: &str) -> Result<QueueLimit, QuantityError> {
 
 #[cfg(test)]
 mod tests {
-    use lowtide_cc::units::{Bytes, Duration};
+    use lowtide_cc::units::{Bytes, Duration, Rate};
 
     use super::*;
 
@@ -41,6 +57,12 @@ mod tests {
         let time = Duration::from_millis(50);
         assert_eq!(parse("50ms"), Ok(QueueLimit::Time(time)));
         assert_eq!(parse("inf"), Ok(QueueLimit::Unlimited));
+        let policer = Policer {
+            rate: Rate::from_mbps(10),
+            burst: Bytes::new(100_000),
+        };
+        assert_eq!(parse_policer("10mbit:100kB"), Ok(policer));
+        assert!(parse_policer("10mbit").is_err() && parse_policer("0mbit:1kB").is_err());
         for text in ["2", "nan", "2.5p", "-1bdp", "inf2", "9999999999bdp"] {
             assert!(parse(text).is_err(), "{text}");
         }
