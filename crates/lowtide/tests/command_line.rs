@@ -123,6 +123,7 @@ fn list_names_every_controller_with_its_parameters() {
     assert_eq!(
         names,
         [
+            "ebb",
             "bbr",
             "bbr-noagg",
             "rbbr",
@@ -142,7 +143,7 @@ fn list_names_every_controller_with_its_parameters() {
             "causal",
         ]
     );
-    assert_eq!(entries[0]["parameters"][0]["name"], "aggregation");
+    assert_eq!(entries[0]["parameters"][0]["name"], "idle");
     assert!(stdout(&["list"]).contains("hystart=false"));
 }
 

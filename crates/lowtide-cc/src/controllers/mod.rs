@@ -8,6 +8,7 @@ pub mod bbrx;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
+pub mod ebb;
 pub mod ebcc;
 pub mod newreno;
 pub mod rbbr;
@@ -17,11 +18,12 @@ pub mod window;
 
 /// Calls the macro `$then` with a line for each controller of the registry: its entry, a type name for
 /// hosts that give each controller a type, and its name in a spec. In the order in which they should
-/// be shown: the BBR family, then its rivals.
+/// be shown: our own, the BBR family, then its rivals.
 #[macro_export]
 macro_rules! for_each_controller {
     ($then:path) => {
         $then! {
+            ebb::EBB as Ebb = "ebb";
             bbr::BBR as Bbr = "bbr";
             bbr::BBR_NOAGG as BbrNoagg = "bbr-noagg";
             rbbr::RBBR as Rbbr = "rbbr";

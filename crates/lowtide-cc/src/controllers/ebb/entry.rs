@@ -1,0 +1,31 @@
+//! ebb.
+
+use alloc::boxed::Box;
+
+use super::{Ebb, Tuning};
+use crate::registry::{Domain, Entry, Parameter, Value};
+
+pub(crate) static EBB: Entry = Entry {
+    name: "ebb",
+    summary: "ebb: lets a set share of the link idle, and queues no more than that takes",
+    source: "docs/ebb.md",
+    parameters: &[Parameter {
+        name: "idle",
+        summary: "share of the link's capacity that may stay unused; less means more delay",
+        default: Value::Real(Tuning::DEFAULT.idle),
+        domain: Domain::Real {
+            min: 0.001,
+            max: 0.5,
+        },
+    }],
+    make: |values, config| {
+        Box::new(Ebb::new(
+            config,
+            Tuning {
+                idle: values.real("idle"),
+                ..Tuning::DEFAULT
+            },
+        ))
+    },
+    receiver: None,
+};

@@ -1,0 +1,103 @@
+//! The path's own delay: what an RTT is when the flow meets no queue.
+//!
+//! The minimum of the RTTs is a lower bound that single packets reach. On a path with jitter most
+//! do not, and a window that is made for the minimum starves the flow. Within a round on a calm link
+//! the queue hardly changes, so that the scatter of the RTTs, their mean above their least, is the
+//! path's. On a link whose rate moves it is the queue's: there the law holds a margin above zero,
+//! and by that measure the scatter is left out.
+
+use crate::units::{Duration, Time};
+
+/// A sample up to this multiple of the minimum confirms it.
+const NEAR: f64 = 1.03;
+/// The minimum is that of the current and the previous span of this length, as long as BBR's
+/// (Linux `bbr_min_rtt_win_sec`): routes change, and radio links hand over.
+const SPAN: Duration = Duration::from_secs(10);
+/// With this margin the link is not calm at all.
+const LIVELY: f64 = 0.05;
+/// Fewer samples than this do not show a round's scatter.
+const SAMPLES: u64 = 8;
+
+/// What is known of the path's delay.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Path {
+    current: Option<Duration>,
+    previous: Option<Duration>,
+    span_ends: Time,
+    confirmed_at: Time,
+    latest: Duration,
+    round: Samples,
+    /// Mean scatter of a round, over about eight rounds.
+    scatter: Duration,
+}
+
+/// The RTTs of a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    count: u64,
+    sum: Duration,
+    least: Duration,
+}
+
+impl Path {
+    /// The least RTT of an acknowledgment's packets.
+    pub(super) fn on_rtt(&mut self, now: Time, rtt: Duration) {
+        if now >= self.span_ends {
+            self.previous = self.current.take().or(self.previous);
+            self.span_ends = now + SPAN;
+        }
+        if self.minimum().is_none_or(|min| rtt <= min.mul_f64(NEAR)) {
+            self.confirmed_at = now;
+        }
+        self.current = Some(self.current.map_or(rtt, |min| min.min(rtt)));
+        self.latest = rtt;
+        let round = &mut self.round;
+        round.least = if round.count == 0 {
+            rtt
+        } else {
+            round.least.min(rtt)
+        };
+        round.sum += rtt;
+        round.count += 1;
+    }
+
+    /// A round has ended.
+    pub(super) fn on_round(&mut self) {
+        if self.round.count < SAMPLES {
+            return;
+        }
+        let scatter = self.round.sum.div(self.round.count) - self.round.least;
+        self.scatter = (self.scatter * 7 + scatter).div(8);
+        self.round = Samples::default();
+    }
+
+    fn minimum(&self) -> Option<Duration> {
+        match (self.current, self.previous) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// RTT of a packet that meets no queue, at a margin that tells how lively the link is; `share` of
+    /// the scatter is the path's. `None` before the first sample.
+    pub(super) fn min_rtt(&self, margin: f64, share: f64) -> Option<Duration> {
+        let calm = (1.0 - margin.max(0.0) / LIVELY).max(0.0);
+        let minimum = self.minimum()?.max(Duration::from_nanos(1));
+        Some(minimum + self.scatter.mul_f64(share * calm))
+    }
+
+    /// The newest sample.
+    pub(super) fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// How long no sample has been close to the minimum.
+    pub(super) fn unconfirmed(&self, now: Time) -> Duration {
+        now.since(self.confirmed_at)
+    }
+
+    /// Begins to wait for the next confirmation.
+    pub(super) fn wait_anew(&mut self, now: Time) {
+        self.confirmed_at = now;
+    }
+}
