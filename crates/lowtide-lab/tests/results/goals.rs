@@ -3,21 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lowtide_cc::registry::{self, Entry};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::CellResult;
 use lowtide_lab::reproduce::{Experiment, rows};
 use lowtide_lab::scenario_file::ScenarioFile;
-
-/// In ebb's place as long as there is none.
-static STAND_IN: Entry = Entry {
-    name: "ebb",
-    summary: "Vegas by another name",
-    source: "this test",
-    parameters: &[],
-    make: |_, config| registry::build("vegas", config).unwrap(),
-    receiver: None,
-};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/ebb");
@@ -27,7 +16,7 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn every_goal_names_cells_and_values_that_there_are() {
-    let contenders = Contenders::default().with(&STAND_IN).unwrap_or_default();
+    let contenders = Contenders::default();
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("trace");
     fs::write(&trace, "1\n2\n").unwrap();
