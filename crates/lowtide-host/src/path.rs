@@ -179,7 +179,7 @@ impl Path {
             self.report_losses();
         }
         for sent in acked {
-            self.driver.note_acked(now, &sent.packet());
+            self.driver.note_acked(now, &sent.packet(), None);
         }
         self.advance(now, feedback);
         let rtt = RoundTrip {

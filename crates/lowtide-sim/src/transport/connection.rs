@@ -47,8 +47,8 @@ impl Connection {
     pub(super) fn deliver(&mut self, now: Time, number: u64) -> Option<Transmission> {
         let (t, before) = self.board.settle(number, Fate::Acked)?;
         match before {
-            Fate::InFlight => self.driver.note_acked(now, &packet(number, &t)),
-            Fate::Lost => self.driver.note_late_ack(now, &packet(number, &t)),
+            Fate::InFlight => self.driver.note_acked(now, &packet(number, &t), None),
+            Fate::Lost => self.driver.note_late_ack(now, &packet(number, &t), None),
             Fate::Acked => return None,
         }
         self.board.ack_segment(t.segment);
