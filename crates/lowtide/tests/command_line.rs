@@ -726,6 +726,10 @@ fn what_is_wrong_is_named_by_its_flag() {
         &["--ack-every: is for quic only (see --transport)"],
     );
     refused(
+        &["compare", "--timestamps", "--transport", "tcp"],
+        &["--timestamps: is for quic only (see --transport)"],
+    );
+    refused(
         &["compare", "--packet-size", "70kB"],
         &["--packet-size: the most is"],
     );

@@ -236,6 +236,7 @@ fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
         TransportConfig::Quic {
             ack_every,
             max_ack_delay,
+            ..
         } => Ok(match ack_every {
             0 | 1 => StdDuration::ZERO,
             2..10 => MAX_ACK_DELAY,
