@@ -1,16 +1,14 @@
 //! Controllers are told when packets arrived, where the flow's receiver reports it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
+use lowtide_cc::controller::AckedPacket;
+use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, Controller, registry};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::Delivery;
+use lowtide_sim::probe::{AckSeen, Delivery};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::transport::{Pacing, TransportConfig};
@@ -19,61 +17,25 @@ use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimCo
 /// The grain of reported times.
 const TICK: Duration = Duration::from_micros(16);
 
-/// A controller that keeps what it is told of arrivals.
-#[derive(Debug)]
-struct Told {
-    inner: Box<dyn Controller>,
-    packets: Arc<Mutex<Vec<AckedPacket>>>,
-}
-
-impl Controller for Told {
-    fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.inner.on_packet_sent(sent);
-    }
-    fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        self.packets.lock().unwrap().extend(ack.packets);
-        self.inner.on_ack(ack);
-    }
-    fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.inner.on_loss(loss);
-    }
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.inner.on_timeout(timeout);
-    }
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.inner.on_mtu_change(max_datagram);
-    }
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn send_quantum(&self) -> Bytes {
-        self.inner.send_quantum()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-}
-
-/// When each packet arrived, by when it was sent: paced packets leave one by one.
+/// What the controller was told of its packets, and when packets sent at a time arrived.
 #[derive(Debug, Default)]
-struct Arrived(HashMap<Time, Vec<Time>>);
+struct Watch {
+    told: Vec<AckedPacket>,
+    arrived: HashMap<Time, Vec<Time>>,
+}
 
-impl Probe for Arrived {
+impl Probe for Watch {
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
+        self.told.extend(ack.packets);
+    }
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
-        self.0
-            .entry(delivery.sent_at)
-            .or_default()
-            .push(delivery.now);
+        let arrived = self.arrived.entry(delivery.sent_at).or_default();
+        arrived.push(delivery.now);
     }
 }
 
 /// Ten seconds of BBR at 20 Mbit/s where this share of the acknowledgments is lost.
-fn run(transport: TransportConfig, ack_loss: f64) -> (Vec<AckedPacket>, Arrived) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let packets = told.clone();
+fn run(transport: TransportConfig, ack_loss: f64) -> Watch {
     let one_way = Duration::from_millis(20);
     let link = Link::constant(Rate::from_mbps(20)).unwrap();
     let unlimited = Arc::new(Link::unlimited());
@@ -82,11 +44,7 @@ fn run(transport: TransportConfig, ack_loss: f64) -> (Vec<AckedPacket>, Arrived)
         reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, one_way),
         flows: vec![FlowConfig {
             sender: SenderKind::Controlled {
-                controller: Arc::new(move |config: &Config| {
-                    let inner = registry::build("bbr", config).unwrap();
-                    let packets = packets.clone();
-                    Box::new(Told { inner, packets })
-                }),
+                controller: Arc::new(|config| registry::build("bbr", config).unwrap()),
                 estimator: None,
             },
             transport,
@@ -102,11 +60,10 @@ fn run(transport: TransportConfig, ack_loss: f64) -> (Vec<AckedPacket>, Arrived)
         seed: 1,
     };
     config.reverse.loss = LossModel::Random(ack_loss);
-    let mut arrived = Arrived::default();
-    Simulation::new(config).unwrap().run(&mut arrived);
-    let told = std::mem::take(&mut *told.lock().unwrap());
-    assert!(told.len() > 10_000, "{} packets", told.len());
-    (told, arrived)
+    let mut watch = Watch::default();
+    Simulation::new(config).unwrap().run(&mut watch);
+    assert!(watch.told.len() > 10_000, "{} packets", watch.told.len());
+    watch
 }
 
 fn reporting(every: u32) -> TransportConfig {
@@ -126,11 +83,11 @@ fn reporting(every: u32) -> TransportConfig {
 #[test]
 fn each_packets_arrival_is_known_to_a_tick_on_a_clock_that_runs_as_the_receivers() {
     for every in [1, 2, 50] {
-        let (packets, arrived) = run(reporting(every), 0.0);
+        let watch = run(reporting(every), 0.0);
         let mut offset = None;
-        for packet in &packets {
+        for packet in &watch.told {
             let reported = packet.received_at.expect("no acknowledgment was lost");
-            let happened = &arrived.0[&packet.sent_at];
+            let happened = &watch.arrived[&packet.sent_at];
             let behind = |at: &Time| at.since(reported);
             let offset = *offset.get_or_insert_with(|| behind(&happened[0]));
             let is_exact = |at: &Time| behind(at) < offset + TICK && behind(at) + TICK > offset;
@@ -141,7 +98,7 @@ fn each_packets_arrival_is_known_to_a_tick_on_a_clock_that_runs_as_the_receivers
 
 #[test]
 fn a_lost_acknowledgment_takes_no_timestamps_with_it_two_in_a_row_do() {
-    let (packets, _) = run(reporting(2), 0.1);
+    let packets = run(reporting(2), 0.1).told;
     let unknown = packets.iter().filter(|p| p.received_at.is_none()).count();
     let share = unknown as f64 / packets.len() as f64;
     assert!((0.005..0.02).contains(&share), "{share}");
@@ -150,7 +107,7 @@ fn a_lost_acknowledgment_takes_no_timestamps_with_it_two_in_a_row_do() {
 #[test]
 fn who_reports_nothing_is_not_guessed_at() {
     for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
-        let (packets, _) = run(transport, 0.0);
+        let packets = run(transport, 0.0).told;
         assert!(packets.iter().all(|p| p.received_at.is_none()));
     }
 }

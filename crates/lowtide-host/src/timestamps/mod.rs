@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod encoding;
+pub mod frame;
 mod report;
 
 pub use arrivals::Arrivals;

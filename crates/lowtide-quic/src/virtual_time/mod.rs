@@ -363,9 +363,12 @@ fn start_flow<P: Probe + Send + 'static>(
         flow: index,
         network: network.clone(),
     });
-    let sender = Controllers::with_controller("sender", controller.clone())
+    let mut sender = Controllers::with_controller("sender", controller.clone())
         .with_seed(seed)
         .with_observer(observer);
+    if flow.transport.reports_timestamps() {
+        sender = sender.with_timestamps();
+    }
     let client = endpoints.client(sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;
     let mut dumbbell = network.lock();
