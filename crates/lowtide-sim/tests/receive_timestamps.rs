@@ -11,6 +11,7 @@ use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
+use lowtide_sim::trace::generate;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
 
@@ -21,12 +22,20 @@ const TICK: Duration = Duration::from_micros(16);
 #[derive(Debug, Default)]
 struct Watch {
     told: Vec<AckedPacket>,
+    rtt: Duration,
+    rtts: u64,
+    /// What the controller made of feedback, last.
+    feedback: Option<&'static str>,
     arrived: HashMap<Time, Vec<Time>>,
 }
 
 impl Probe for Watch {
     fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
         self.told.extend(ack.packets);
+        self.rtt += ack.rtt.unwrap_or_default();
+        self.rtts += u64::from(ack.rtt.is_some());
+        let snapshot = ack.controller.map(|c| c.snapshot());
+        self.feedback = snapshot.and_then(|s| s.feedback).map(|f| f.state);
     }
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         let arrived = self.arrived.entry(delivery.sent_at).or_default();
@@ -34,18 +43,36 @@ impl Probe for Watch {
     }
 }
 
+impl Watch {
+    fn mean_rtt(&self) -> f64 {
+        self.rtt.as_secs_f64() / self.rtts as f64
+    }
+}
+
 /// Ten seconds of BBR at 20 Mbit/s where this share of the acknowledgments is lost.
 fn run(transport: TransportConfig, ack_loss: f64) -> Watch {
-    let one_way = Duration::from_millis(20);
     let link = Link::constant(Rate::from_mbps(20)).unwrap();
+    run_by("bbr", transport, link, 10, ack_loss)
+}
+
+fn run_by(
+    spec: &str,
+    transport: TransportConfig,
+    link: Link,
+    seconds: u64,
+    ack_loss: f64,
+) -> Watch {
+    let one_way = Duration::from_millis(20);
     let unlimited = Arc::new(Link::unlimited());
+    let spec = registry::parse(spec).unwrap();
+    let estimator = spec.receiver();
     let mut config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), one_way),
+        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Unlimited, one_way),
         reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, one_way),
         flows: vec![FlowConfig {
             sender: SenderKind::Controlled {
-                controller: Arc::new(|config| registry::build("bbr", config).unwrap()),
-                estimator: None,
+                controller: Arc::new(move |config| spec.build(config)),
+                estimator,
             },
             transport,
             pacing: Pacing::Rate,
@@ -54,7 +81,7 @@ fn run(transport: TransportConfig, ack_loss: f64) -> Watch {
             stop: None,
             access: AccessConfig::default(),
         }],
-        duration: Duration::from_secs(10),
+        duration: Duration::from_secs(seconds),
         packet_size: Bytes::new(1_500),
         ack_size: Bytes::new(60),
         seed: 1,
@@ -110,4 +137,27 @@ fn who_reports_nothing_is_not_guessed_at() {
         let packets = run(transport, 0.0).told;
         assert!(packets.iter().all(|p| p.received_at.is_none()));
     }
+}
+
+#[test]
+fn rbbr_needs_no_estimator_at_a_receiver_that_reports_arrivals() {
+    let link = || {
+        let model = generate::named()
+            .iter()
+            .find(|n| n.name == "4g-mobility")
+            .unwrap()
+            .model();
+        Link::Rates(model.generate(Duration::from_secs(60), 1).unwrap())
+    };
+    let frame = run_by("rbbr", TransportConfig::quic(), link(), 60, 0.0);
+    let from_timestamps = "rbbr:from=timestamps";
+    let timestamps = run_by(from_timestamps, reporting(2), link(), 60, 0.0);
+    let throughput = timestamps.told.len() as f64 / frame.told.len() as f64;
+    let rtt = timestamps.mean_rtt() / frame.mean_rtt();
+    println!("throughput × {throughput}, RTT × {rtt}");
+    assert!((0.97..1.03).contains(&throughput), "{throughput}");
+    assert!((0.97..1.03).contains(&rtt), "{rtt}");
+    assert_eq!(timestamps.feedback, Some("used"));
+    let without = run_by(from_timestamps, TransportConfig::quic(), link(), 60, 0.0);
+    assert_eq!(without.feedback, None, "by its acknowledgments alone");
 }
