@@ -222,7 +222,7 @@ fn slowed(at: Time, by: f64) -> Time {
 
 /// Half of the packets arrive at the end of all time.
 fn jumping(at: Time) -> Time {
-    if at.as_nanos() / 1_000_000 % 2 == 0 {
+    if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
         Time::MAX
     } else {
         at
