@@ -264,7 +264,7 @@ LowtideTcp::OnReceive(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpS
     for (const auto& t : delivered)
     {
         m_sampler->on_packet_acked(Clock(), t.bytes, Nanoseconds(t.sentAt), t.rate);
-        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt)});
+        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt), LOWTIDE_NONE});
     }
     const Time minRtt = m_tracker.MinRtt();
     LowtideRateSample sample;

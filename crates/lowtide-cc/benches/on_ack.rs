@@ -68,6 +68,7 @@ impl Flow {
                 number,
                 bytes: MSS,
                 sent_at,
+                received_at: None,
             }];
             cc.on_ack(&AckEvent {
                 now: self.now,

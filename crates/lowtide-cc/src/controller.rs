@@ -87,6 +87,10 @@ pub struct AckedPacket {
     pub bytes: Bytes,
     /// When it was sent.
     pub sent_at: Time,
+    /// When it arrived, on the peer's clock, where the peer reports that (draft-ietf-quic-receive-ts).
+    /// Where that clock begins and how fast it runs is unknown: only differences mean something, and
+    /// as they come from the network they may be anything.
+    pub received_at: Option<Time>,
 }
 
 /// A packet that the host's loss detection gave up.

@@ -67,6 +67,7 @@ fn drive(cc: &mut dyn Controller, mut receiver: Option<&mut Receiver>, packets: 
             number,
             bytes: MSS,
             sent_at: now,
+            received_at: Some(later),
         }];
         cc.on_ack(&AckEvent {
             now: later,

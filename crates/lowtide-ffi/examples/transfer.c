@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
         must(lowtide_sampler_on_packet_acked(sampler, now, MSS, p->sent_at, &p->rate_state));
         LowtideRateSample sample;
         bool sampled = lowtide_sampler_sample(sampler, rtt, &sample) == LOWTIDE_STATUS_OK;
-        LowtidePacket packet = {oldest, MSS, p->sent_at};
+        LowtidePacket packet = {oldest, MSS, p->sent_at, LOWTIDE_NONE};
         LowtideAck ack = {.now = now, .packets = &packet, .packet_count = 1,
                           .rtt = now - p->sent_at, .prior_inflight = prior_inflight,
                           .inflight = inflight, .rate_sample = sampled ? &sample : NULL};

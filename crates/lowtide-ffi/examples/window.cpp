@@ -16,7 +16,7 @@ int main() {
     std::vector<LowtidePacket> packets;
     for (std::uint64_t n = 0; n < 10; n++) {
         states.push_back(sampler.on_packet_sent(0, 1200, 1200 * n));
-        packets.push_back(LowtidePacket{n, 1200, 0});
+        packets.push_back(LowtidePacket{n, 1200, 0, LOWTIDE_NONE});
         cc.on_packet_sent(0, n, 1200, 1200 * (n + 1), false);
     }
     for (const LowtideRateState &state : states) sampler.on_packet_acked(rtt, 1200, 0, state);

@@ -142,6 +142,11 @@ typedef struct LowtidePacket {
      * When it was sent, ns.
      */
     uint64_t sent_at;
+    /**
+     * When it arrived, ns on the peer's clock, where the peer reports that
+     * (draft-ietf-quic-receive-ts); only differences count. `LOWTIDE_NONE` or 0: it does not.
+     */
+    uint64_t received_at;
 } LowtidePacket;
 
 /**

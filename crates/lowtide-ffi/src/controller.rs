@@ -75,6 +75,22 @@ pub struct LowtidePacket {
     pub bytes: u64,
     /// When it was sent, ns.
     pub sent_at: u64,
+    /// When it arrived, ns on the peer's clock, where the peer reports that
+    /// (draft-ietf-quic-receive-ts); only differences count. `LOWTIDE_NONE` or 0: it does not.
+    pub received_at: u64,
+}
+
+impl LowtidePacket {
+    fn to_core(self) -> AckedPacket {
+        AckedPacket {
+            number: self.number,
+            bytes: Bytes::new(self.bytes),
+            sent_at: Time::from_nanos(self.sent_at),
+            // Zero is what a host leaves there that does not know of the field.
+            received_at: (self.received_at != LOWTIDE_NONE && self.received_at != 0)
+                .then_some(Time::from_nanos(self.received_at)),
+        }
+    }
 }
 
 /// A packet that was lost.
@@ -256,11 +272,7 @@ pub unsafe extern "C" fn lowtide_on_ack(
             c.packets.on_acknowledged(packet.number);
         }
         c.acked_packets.clear();
-        c.acked_packets.extend(packets.iter().map(|p| AckedPacket {
-            number: p.number,
-            bytes: Bytes::new(p.bytes),
-            sent_at: Time::from_nanos(p.sent_at),
-        }));
+        c.acked_packets.extend(packets.iter().map(|p| p.to_core()));
         c.inner.on_ack(&AckEvent {
             now,
             packets: &c.acked_packets,

@@ -81,6 +81,7 @@ fn packet(number: u64, sent_at: u64) -> LowtidePacket {
         number,
         bytes: 1000,
         sent_at,
+        received_at: LOWTIDE_NONE,
     }
 }
 

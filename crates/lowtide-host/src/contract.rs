@@ -422,6 +422,7 @@ mod tests {
             number: 7,
             bytes,
             sent_at: at(1),
+            received_at: None,
         }];
         controller.on_ack(&AckEvent {
             now: at(40),

@@ -137,24 +137,25 @@ impl Driver {
         self.sampler.on_app_limited(self.inflight);
     }
 
-    /// The acknowledgment under way newly covers this packet.
+    /// The acknowledgment under way newly covers this packet. `received_at`: as in
+    /// [`AckedPacket::received_at`].
     #[inline]
-    pub fn note_acked(&mut self, now: Time, packet: &SentPacket) {
+    pub fn note_acked(&mut self, now: Time, packet: &SentPacket, received_at: Option<Time>) {
         self.begin();
         self.inflight -= packet.bytes;
-        self.acknowledge(now, packet);
+        self.acknowledge(now, packet, received_at);
     }
 
-    /// The acknowledgment under way newly covers this packet, which was declared lost before and is
-    /// no longer in flight.
+    /// As [`note_acked`](Self::note_acked) for a packet that was declared lost before and is no longer
+    /// in flight.
     #[inline]
-    pub fn note_late_ack(&mut self, now: Time, packet: &SentPacket) {
+    pub fn note_late_ack(&mut self, now: Time, packet: &SentPacket, received_at: Option<Time>) {
         self.begin();
-        self.acknowledge(now, packet);
+        self.acknowledge(now, packet, received_at);
     }
 
     #[inline]
-    fn acknowledge(&mut self, now: Time, packet: &SentPacket) {
+    fn acknowledge(&mut self, now: Time, packet: &SentPacket, received_at: Option<Time>) {
         self.sampler
             .on_packet_acked(now, packet.bytes, packet.sent_at, &packet.rate_state);
         self.bytes_acked += packet.bytes;
@@ -164,6 +165,7 @@ impl Driver {
             number: packet.number,
             bytes: packet.bytes,
             sent_at: packet.sent_at,
+            received_at,
         });
     }
 

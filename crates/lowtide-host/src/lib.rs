@@ -11,6 +11,7 @@ mod flight;
 mod observer;
 mod path;
 mod signal;
+pub mod timestamps;
 
 pub use driver::{Driver, RoundTrip, SentPacket};
 pub use factory::{Factory, Make};

@@ -9,6 +9,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use crate::driver::{Driver, RoundTrip};
 use crate::flight::Sent;
 use crate::observer::Observer;
+use crate::timestamps::Report;
 
 /// A controller on one path of a QUIC connection.
 #[derive(Debug)]
@@ -167,19 +168,22 @@ impl Path {
     }
 
     /// An acknowledgment newly covers `acked`, in the order of their numbers, and may bring feedback.
-    /// `rtt`: the sample that it gives.
+    /// `rtt`: the sample that it gives; `arrivals`: what the peer reports of the packets, by their numbers
+    /// in the transport.
     pub fn on_acked(
         &mut self,
         now: Time,
         acked: &[Sent],
         rtt: Option<Duration>,
         feedback: Option<Feedback>,
+        arrivals: Option<&Report>,
     ) {
         if self.lost_at != now {
             self.report_losses();
         }
         for sent in acked {
-            self.driver.note_acked(now, &sent.packet());
+            let received_at = arrivals.and_then(|report| report.received_at(sent.wire_number?));
+            self.driver.note_acked(now, &sent.packet(), received_at);
         }
         self.advance(now, feedback);
         let rtt = RoundTrip {
@@ -240,7 +244,7 @@ mod tests {
             if ms >= 40 {
                 let acked = flight.remove(0);
                 path.on_rtt(RTT, RTT);
-                path.on_acked(at(ms), &[acked], Some(RTT), None);
+                path.on_acked(at(ms), &[acked], Some(RTT), None, None);
             }
             path.advance(at(ms), None);
             flight.push(path.on_sent(at(ms), None, PACKET));

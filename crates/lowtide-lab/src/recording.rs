@@ -203,6 +203,7 @@ impl Recording {
                 number: number.saturating_sub(1),
                 bytes: Bytes::new(sample.acked_bytes),
                 sent_at: now,
+                received_at: None,
             }];
             let count = sample.rtts.min(MAX_OF_A_SAMPLE);
             for index in 0..count.max(1) {

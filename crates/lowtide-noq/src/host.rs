@@ -116,7 +116,7 @@ impl Inner {
         self.path.set_negotiated(exchange.is_spoken());
         let feedback = exchange.take_feedback(held.now);
         self.path
-            .on_acked(held.now, &self.acked, held.rtt, feedback);
+            .on_acked(held.now, &self.acked, held.rtt, feedback, None);
         self.acked.clear();
         self.publish(held.now, exchange, Bytes::ZERO);
     }

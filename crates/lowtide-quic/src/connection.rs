@@ -20,6 +20,7 @@ use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr::frame::Frame;
 use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Rate};
+use lowtide_host::timestamps::{Arrivals, Report, frame};
 use s2n_quic::provider::congestion_controller::Timestamp;
 
 use crate::clock::Clock;
@@ -38,7 +39,7 @@ const MAX_RANGES: usize = 1024;
 
 /// Feedback that the controller has not seen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Received {
+pub(crate) struct Heard {
     /// Packet number that carried it.
     pub(crate) carrier: u64,
     pub(crate) rate: Rate,
@@ -51,10 +52,13 @@ struct AckedRanges {
     ranges: Vec<RangeInclusive<u64>>,
 }
 
-/// The peer's estimator for what it sends to us.
+/// What is made of the packets that arrive.
 #[derive(Debug)]
-struct Estimator {
-    receiver: Receiver,
+struct Received {
+    /// The peer's estimator for what it sends to us.
+    estimator: Receiver,
+    /// What the peer is told of them, where it has asked.
+    arrivals: Option<Arrivals>,
     clock: Clock,
 }
 
@@ -76,9 +80,13 @@ pub(crate) struct Connection {
     /// The packet under way has room for it.
     slot_open: AtomicBool,
     has_feedback: AtomicBool,
-    feedback: Mutex<Option<Received>>,
+    feedback: Mutex<Option<Heard>>,
     newest_carrier: AtomicU64,
-    estimator: Mutex<Estimator>,
+    received: Mutex<Received>,
+    /// This endpoint asks for timestamps.
+    asks_for_timestamps: bool,
+    /// What the peer has said of packets that it received.
+    reported: Mutex<Report>,
 }
 
 const NO_SIGNAL: u8 = 0;
@@ -94,7 +102,7 @@ fn signal_code(signal: Option<PeerSignal>) -> u8 {
 }
 
 impl Connection {
-    fn new(id: u64, receiver: &ReceiverConfig) -> Self {
+    fn new(id: u64, receiver: &ReceiverConfig, asks_for_timestamps: bool) -> Self {
         Self {
             id,
             negotiated: AtomicBool::new(false),
@@ -110,10 +118,13 @@ impl Connection {
             has_feedback: AtomicBool::new(false),
             feedback: Mutex::new(None),
             newest_carrier: AtomicU64::new(NO_NUMBER),
-            estimator: Mutex::new(Estimator {
-                receiver: Receiver::new(receiver),
+            received: Mutex::new(Received {
+                estimator: Receiver::new(receiver),
+                arrivals: None,
                 clock: Clock::default(),
             }),
+            asks_for_timestamps,
+            reported: Mutex::default(),
         }
     }
 
@@ -124,8 +135,9 @@ impl Connection {
 
     // Negotiation
 
-    pub(crate) fn on_peer_parameters(&self, speaks_extension: bool) {
+    pub(crate) fn on_peer_parameters(&self, speaks_extension: bool, asks_for_timestamps: bool) {
         self.negotiated.store(speaks_extension, Relaxed);
+        lock(&self.received).arrivals = asks_for_timestamps.then(Arrivals::default);
     }
 
     #[inline]
@@ -227,15 +239,18 @@ impl Connection {
         bytes: Bytes,
         frame: Option<Frame>,
     ) {
-        let mut estimator = lock(&self.estimator);
-        let now = estimator.clock.time(at);
+        let mut received = lock(&self.received);
+        let now = received.clock.time(at);
         if let Some(frame) = frame {
-            estimator.receiver.on_signal(frame.signal);
+            received.estimator.on_signal(frame.signal);
         }
         if !bytes.is_zero() {
-            estimator.receiver.on_packet(now, bytes);
+            received.estimator.on_packet(now, bytes);
+            if let Some(arrivals) = &mut received.arrivals {
+                arrivals.on_packet(number, now);
+            }
         }
-        drop(estimator);
+        drop(received);
         if let Some(frame) = frame
             && !frame.rate.is_zero()
         {
@@ -249,13 +264,13 @@ impl Connection {
             return;
         }
         self.newest_carrier.store(carrier, Relaxed);
-        *lock(&self.feedback) = Some(Received { carrier, rate });
+        *lock(&self.feedback) = Some(Heard { carrier, rate });
         self.has_feedback.store(true, Relaxed);
     }
 
     /// The newest feedback, once.
     #[inline]
-    pub(crate) fn take_feedback(&self) -> Option<Received> {
+    pub(crate) fn take_feedback(&self) -> Option<Heard> {
         if !self.has_feedback.load(Relaxed) {
             return None;
         }
@@ -266,13 +281,48 @@ impl Connection {
     /// An acknowledgment leaves: the estimate that it should carry.
     #[inline]
     pub(crate) fn estimate_for_ack(&self, at: Timestamp) -> Option<Rate> {
-        let mut estimator = lock(&self.estimator);
-        let now = estimator.clock.time(at);
-        estimator.receiver.feedback_for_ack(now)
+        let mut received = lock(&self.received);
+        let now = received.clock.time(at);
+        received.estimator.feedback_for_ack(now)
     }
 
     pub(crate) fn estimate(&self) -> Option<Rate> {
-        lock(&self.estimator).receiver.estimate()
+        lock(&self.received).estimator.estimate()
+    }
+
+    // Timestamps, both ways
+
+    /// Appends the frame with timestamps that an acknowledgment with so much room should carry.
+    #[inline]
+    pub(crate) fn write_timestamps(&self, room: usize, out: &mut Vec<u8>) {
+        if let Some(arrivals) = &mut lock(&self.received).arrivals {
+            frame::write(arrivals, room, out);
+        }
+    }
+
+    /// Takes in the frame with timestamps that `payload` begins with. Returns its length; 0 where there
+    /// is none, or none was asked for.
+    #[inline]
+    pub(crate) fn on_timestamps(&self, payload: &[u8]) -> usize {
+        if !self.asks_for_timestamps {
+            return 0;
+        }
+        let Some((report, rest)) = frame::split(payload) else {
+            return 0;
+        };
+        // What cannot be read says nothing.
+        let _ = lock(&self.reported).read(report);
+        payload.len() - rest.len()
+    }
+
+    /// What the peer has last reported of our packets.
+    #[inline]
+    pub(crate) fn with_reported<T>(&self, f: impl FnOnce(Option<&Report>) -> T) -> T {
+        if self.asks_for_timestamps {
+            f(Some(&lock(&self.reported)))
+        } else {
+            f(None)
+        }
     }
 }
 
@@ -297,6 +347,7 @@ impl Link {
 #[derive(Debug)]
 pub(crate) struct Connections {
     receiver: ReceiverConfig,
+    asks_for_timestamps: bool,
     by_id: Mutex<HashMap<u64, Arc<Connection>>>,
     /// Has a context and no controller yet.
     newborn: Mutex<Weak<Connection>>,
@@ -307,9 +358,10 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    pub(crate) fn new(receiver: ReceiverConfig) -> Self {
+    pub(crate) fn new(receiver: ReceiverConfig, asks_for_timestamps: bool) -> Self {
         Self {
             receiver,
+            asks_for_timestamps,
             by_id: Mutex::default(),
             newborn: Mutex::default(),
             new_path: Mutex::default(),
@@ -317,8 +369,14 @@ impl Connections {
         }
     }
 
+    /// Whether this endpoint asks its peers for timestamps.
+    pub(crate) fn asks_for_timestamps(&self) -> bool {
+        self.asks_for_timestamps
+    }
+
     pub(crate) fn create(&self, id: u64) -> Arc<Connection> {
-        let connection = Arc::new(Connection::new(id, &self.receiver));
+        let connection = Connection::new(id, &self.receiver, self.asks_for_timestamps);
+        let connection = Arc::new(connection);
         lock(&self.by_id).insert(id, connection.clone());
         *lock(&self.newborn) = Arc::downgrade(&connection);
         connection

@@ -25,6 +25,7 @@ pub type Choice = Arc<dyn Fn(SocketAddr) -> Option<Spec> + Send + Sync>;
 pub struct Controllers {
     factory: Factory,
     choice: Option<Choice>,
+    timestamps: bool,
     /// None where the endpoint has only the controllers.
     connections: Option<Arc<Connections>>,
 }
@@ -40,6 +41,7 @@ impl Controllers {
         Self {
             factory,
             choice: None,
+            timestamps: false,
             connections: None,
         }
     }
@@ -86,6 +88,15 @@ impl Controllers {
         self
     }
 
+    /// Asks peers to report when packets arrived
+    /// ([`AckedPacket::received_at`](lowtide_cc::controller::AckedPacket::received_at)). Needs all
+    /// [`parts`](Self::parts), at both ends.
+    #[must_use]
+    pub fn with_timestamps(mut self) -> Self {
+        self.timestamps = true;
+        self
+    }
+
     /// Watches all controllers with one observer.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -105,10 +116,11 @@ impl Controllers {
     /// The parts of one endpoint, all of which must be given to the same builder.
     #[must_use]
     pub fn parts(self) -> Parts {
-        let connections = Arc::new(Connections::new(self.factory.receiver()));
+        let connections = Arc::new(Connections::new(self.factory.receiver(), self.timestamps));
         let controller = Self {
             factory: self.factory,
             choice: self.choice,
+            timestamps: self.timestamps,
             connections: Some(connections.clone()),
         };
         Parts {

@@ -8,7 +8,7 @@ use s2n_quic::provider::event::{
 };
 
 use crate::connection::{Connection, Connections};
-use crate::slot::CAPABILITY;
+use crate::slot::{CAPABILITY, TIMESTAMPS};
 
 /// Tells the other parts which connection they work for. Combine it with a subscriber of your own
 /// as a pair: `with_event((parts.events, yours))`.
@@ -73,9 +73,11 @@ impl Subscriber for Events {
         event: &TransportParametersReceived<'_>,
     ) {
         let capability = event.transport_parameters.max_datagram_frame_size;
+        let speaks_extension = capability & !TIMESTAMPS == CAPABILITY;
+        let asks_for_timestamps = speaks_extension && capability & TIMESTAMPS != 0;
         context
             .connection
-            .on_peer_parameters(capability == CAPABILITY);
+            .on_peer_parameters(speaks_extension, asks_for_timestamps);
         self.connections.set_negotiating(&context.connection);
     }
 

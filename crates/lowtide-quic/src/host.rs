@@ -271,7 +271,13 @@ impl CongestionController for Host {
         let negotiated = self.link.get().is_some_and(|c| c.is_negotiated());
         self.path.set_negotiated(negotiated);
         let feedback = self.take_feedback(now);
-        self.path.on_acked(now, &self.acked, rtt, feedback);
+        let (path, acked) = (&mut self.path, &self.acked);
+        match self.link.get().filter(|_| is_application) {
+            Some(connection) => connection.with_reported(|arrivals| {
+                path.on_acked(now, acked, rtt, feedback, arrivals);
+            }),
+            None => path.on_acked(now, acked, rtt, feedback, None),
+        }
         if !self.acked.is_empty() {
             self.publish(now);
         }

@@ -22,6 +22,8 @@ pub struct Interceptor {
     last: Option<(u64, Arc<Connection>)>,
     /// Size of the datagram under way, until its first 1-RTT packet has counted it.
     datagram: Bytes,
+    // Reused from packet to packet.
+    timestamps: Vec<u8>,
 }
 
 impl Interceptor {
@@ -30,6 +32,7 @@ impl Interceptor {
             connections,
             last: None,
             datagram: Bytes::ZERO,
+            timestamps: Vec::new(),
         }
     }
 
@@ -72,6 +75,8 @@ impl PacketInterceptor for Interceptor {
             return payload;
         };
         let payload = payload.into_less_safe_slice();
+        let start = connection.on_timestamps(payload);
+        let payload = &mut payload[start..];
         let frame = Frame::decode(payload);
         let start = if frame.is_some() { frame::LENGTH } else { 0 };
         let payload = &mut payload[start..];
@@ -96,30 +101,45 @@ impl PacketInterceptor for Interceptor {
         if !packet.number.space().is_application_data() {
             return;
         }
-        let Some(connection) = self.connection(subject) else {
-            return;
-        };
-        connection.set_leaving(packet.number.as_u64());
-        if !connection.is_negotiated() {
-            return;
+        let mut timestamps = std::mem::take(&mut self.timestamps);
+        if let Some(connection) = self.connection(subject) {
+            write_frames(connection, packet, payload, &mut timestamps);
         }
-        let (buffer, extra) = payload.inner_mut();
-        if connection.take_slot() {
-            let frame = connection.frame(connection.estimate());
-            if replace_placeholder(buffer.as_mut_slice(), frame) {
-                connection.on_signal_written();
-            }
-        } else if extra.is_none()
-            && begins_with_ack(buffer.as_mut_slice())
-            && buffer.remaining_capacity() >= frame::LENGTH
-        {
-            let feedback = connection.estimate_for_ack(packet.timestamp);
-            if feedback.is_some() || connection.wants_slot() {
-                let frame = connection.frame(feedback.or_else(|| connection.estimate()));
-                insert_first(buffer, frame);
-                connection.on_signal_written();
-            }
+        self.timestamps = timestamps;
+    }
+}
+
+/// Puts what is to be said into a 1-RTT packet; `scratch`: reused.
+#[inline]
+fn write_frames(
+    connection: &Connection,
+    packet: &Packet,
+    payload: &mut scatter::Buffer<'_>,
+    scratch: &mut Vec<u8>,
+) {
+    connection.set_leaving(packet.number.as_u64());
+    if !connection.is_negotiated() {
+        return;
+    }
+    let (buffer, extra) = payload.inner_mut();
+    let acknowledges = extra.is_none() && begins_with_ack(buffer.as_mut_slice());
+    if connection.take_slot() {
+        let frame = connection.frame(connection.estimate());
+        if replace_placeholder(buffer.as_mut_slice(), frame) {
+            connection.on_signal_written();
         }
+    } else if acknowledges && buffer.remaining_capacity() >= frame::LENGTH {
+        let feedback = connection.estimate_for_ack(packet.timestamp);
+        if feedback.is_some() || connection.wants_slot() {
+            let frame = connection.frame(feedback.or_else(|| connection.estimate()));
+            insert_first(buffer, &frame.encode());
+            connection.on_signal_written();
+        }
+    }
+    if acknowledges {
+        scratch.clear();
+        connection.write_timestamps(buffer.remaining_capacity(), scratch);
+        insert_first(buffer, scratch);
     }
 }
 
@@ -139,12 +159,12 @@ fn is_only_ack(payload: &mut [u8]) -> bool {
 }
 
 /// Puts `frame` before all others.
-fn insert_first(buffer: &mut EncoderBuffer<'_>, frame: Frame) {
+fn insert_first(buffer: &mut EncoderBuffer<'_>, frame: &[u8]) {
     let end = buffer.len();
-    buffer.write_slice(&frame.encode());
+    buffer.write_slice(frame);
     let payload = buffer.as_mut_slice();
-    payload.copy_within(..end, frame::LENGTH);
-    payload[..frame::LENGTH].copy_from_slice(&frame.encode());
+    payload.copy_within(..end, frame.len());
+    payload[..frame.len()].copy_from_slice(frame);
 }
 
 /// Puts `frame` before all others and a PING where the placeholder was; false, and nothing changed,
@@ -202,7 +222,7 @@ pub fn fuzz_payload(payload: &[u8]) {
     let mut room = vec![0; payload.len() + frame::LENGTH];
     let mut buffer = EncoderBuffer::new(&mut room);
     buffer.write_slice(payload);
-    insert_first(&mut buffer, frame);
+    insert_first(&mut buffer, &frame.encode());
     assert_eq!(buffer.remaining_capacity(), 0);
     let (first, rest) = buffer.as_mut_slice().split_at(frame::LENGTH);
     assert!(first == frame.encode() && rest == payload);
@@ -276,7 +296,7 @@ mod tests {
         let mut bytes = [0; 40];
         let mut buffer = EncoderBuffer::new(&mut bytes);
         buffer.write_slice(BEFORE);
-        insert_first(&mut buffer, FRAME);
+        insert_first(&mut buffer, &FRAME.encode());
         assert_eq!(
             buffer.as_mut_slice(),
             [&FRAME.encode()[..], BEFORE].concat()

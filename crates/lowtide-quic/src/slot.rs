@@ -18,6 +18,9 @@ use crate::connection::{Connection, Connections};
 /// `RBBR`, version 1, and 65535, so that to everybody else it means "any size".
 pub const CAPABILITY: u64 = 0x0052_4242_5201_FFFF;
 
+/// What an endpoint adds to [`CAPABILITY`] that asks its peer for receive timestamps.
+pub const TIMESTAMPS: u64 = 0x2_0000;
+
 /// Data of the DATAGRAM frame that keeps the place: with its type and length as long as RBBR's frame
 /// and a PING.
 const PLACEHOLDER_DATA: usize = frame::LENGTH + PING.len() - 2;
@@ -53,7 +56,10 @@ impl Endpoint for Datagrams {
     }
 
     fn max_datagram_frame_size(&self, _info: &PreConnectionInfo) -> u64 {
-        CAPABILITY
+        match self.connections.asks_for_timestamps() {
+            true => CAPABILITY | TIMESTAMPS,
+            false => CAPABILITY,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use lowtide_quic::virtual_time;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
+use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{SenderKind, SimConfig, Simulation};
 
 use network::{Watch, config};
@@ -34,6 +35,19 @@ fn every_controller_carries_data_like_the_model_of_the_transport() {
         let shows = format!("{}: throughput × {throughput}, RTT × {rtt}", entry.name);
         assert!((0.95..1.05).contains(&throughput), "{shows}");
         assert!((0.85..1.15).contains(&rtt), "{shows}");
+    }
+}
+
+#[test]
+fn a_flow_that_asks_for_timestamps_gets_them_from_the_model_and_from_the_stack() {
+    let mut config = config("bbr", TEN_MBIT, QueueLimit::Bdp(2.0), 4);
+    assert!(quic(&config).received_at == 0 && model(config.clone()).received_at == 0);
+    if let TransportConfig::Quic { timestamps, .. } = &mut config.flows[0].transport {
+        *timestamps = true;
+    }
+    for watch in [quic(&config), model(config)] {
+        let share = watch.received_at as f64 / watch.acked as f64;
+        assert!(share > 0.99, "{share}");
     }
 }
 
@@ -90,6 +104,6 @@ fn what_s2n_quic_cannot_run_is_refused() {
     assert!(refused(&|c| c.flows[0].sender = SenderKind::Oracle).contains("oracle"));
     assert!(refused(&|c| c.packet_size = Bytes::new(600)).contains("600 B"));
     assert!(refused(&|c| c.flows.clear()).contains("at least one flow"));
-    let tcp = lowtide_sim::transport::TransportConfig::tcp();
+    let tcp = TransportConfig::tcp();
     assert!(refused(&|c| c.flows[0].transport = tcp).contains("TCP"));
 }

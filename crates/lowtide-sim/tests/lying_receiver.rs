@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lowtide_cc::controller::{
-    AckEvent, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
+    AckEvent, AckedPacket, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
 };
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
@@ -23,11 +23,15 @@ const DURATION: Duration = Duration::from_secs(60);
 /// Makes another report of the receiver's at this time.
 type Lie = fn(Time, Rate) -> Rate;
 
+/// Makes another time of an arrival.
+type Clock = fn(Time) -> Time;
+
 /// Hands a controller another report than its receiver sent.
 #[derive(Debug)]
 struct Deceived {
     inner: Box<dyn Controller>,
     lie: Lie,
+    clock: Clock,
 }
 
 impl Controller for Deceived {
@@ -40,7 +44,13 @@ impl Controller for Deceived {
         self.inner.on_packet_sent(sent);
     }
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        self.inner.on_ack(ack);
+        let told = |p: &AckedPacket| AckedPacket {
+            received_at: p.received_at.map(self.clock),
+            ..*p
+        };
+        let packets: Vec<AckedPacket> = ack.packets.iter().map(told).collect();
+        let packets = &packets;
+        self.inner.on_ack(&AckEvent { packets, ..*ack });
     }
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         self.inner.on_loss(loss);
@@ -78,13 +88,26 @@ impl Controller for Deceived {
 }
 
 fn flow(name: &str, lie: Lie) -> FlowConfig {
+    flow_told(name, lie, |at| at)
+}
+
+/// An RBBR flow that makes its own estimate of what its receiver's clock says.
+fn flow_by_timestamps(clock: Clock) -> FlowConfig {
+    let mut flow = flow_told("rbbr:from=timestamps", |_, rate| rate, clock);
+    if let TransportConfig::Quic { timestamps, .. } = &mut flow.transport {
+        *timestamps = true;
+    }
+    flow
+}
+
+fn flow_told(name: &str, lie: Lie, clock: Clock) -> FlowConfig {
     let spec = registry::parse(name).unwrap();
     let estimator = spec.receiver();
     FlowConfig {
         sender: SenderKind::Controlled {
             controller: Arc::new(move |config: &Config| {
                 let inner = spec.build(config);
-                Box::new(Deceived { inner, lie })
+                Box::new(Deceived { inner, lie, clock })
             }),
             estimator,
         },
@@ -147,10 +170,14 @@ impl Probe for Shares {
 
 /// Three runs of an RBBR flow beside `rival`.
 fn beside(rival: &str, lie: Lie) -> Shares {
+    beside_flow(rival, &flow("rbbr", lie), 3)
+}
+
+fn beside_flow(rival: &str, first: &FlowConfig, seeds: u64) -> Shares {
     let mut shares = Shares::default();
-    for seed in 0..3 {
+    for seed in 0..seeds {
         let link = Link::constant(Rate::from_mbps(20)).unwrap();
-        let flows = vec![flow("rbbr", lie), flow(rival, |_, rate| rate)];
+        let flows = vec![first.clone(), flow(rival, |_, rate| rate)];
         run(link, flows, seed, &mut shares);
     }
     shares
@@ -176,6 +203,45 @@ fn a_receiver_that_reports_more_than_arrived_or_nothing_gains_a_tenth_at_most() 
         let honest = beside(rival, |_, rate| rate);
         for (name, lie) in lies {
             let liar = beside(rival, lie);
+            println!(
+                "{rival}, {name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
+                liar.of_first(),
+                honest.of_first(),
+                liar.mean_rtt() * 1e3,
+                honest.mean_rtt() * 1e3
+            );
+            assert!(liar.of_first() < 1.1 * honest.of_first(), "{rival}, {name}");
+            assert!(liar.mean_rtt() < 1.1 * honest.mean_rtt(), "{rival}, {name}");
+        }
+    }
+}
+
+fn slowed(at: Time, by: f64) -> Time {
+    Time::ZERO + at.since(Time::ZERO).mul_f64(by)
+}
+
+/// Half of the packets arrive at the end of all time.
+fn jumping(at: Time) -> Time {
+    if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
+        Time::MAX
+    } else {
+        at
+    }
+}
+
+#[test]
+fn a_receiver_whose_clock_lies_gains_a_tenth_at_most() {
+    let clocks: [(&str, Clock); 5] = [
+        ("1 % slow", |at| slowed(at, 0.99)),
+        ("5 % slow", |at| slowed(at, 0.95)),
+        ("a fifth slow", |at| slowed(at, 0.8)),
+        ("standing still", |_| Time::ZERO),
+        ("jumping", jumping),
+    ];
+    for rival in ["rbbr", "cubic", "bbr"] {
+        let honest = beside_flow(rival, &flow_by_timestamps(|at| at), 6);
+        for (name, clock) in clocks {
+            let liar = beside_flow(rival, &flow_by_timestamps(clock), 6);
             println!(
                 "{rival}, {name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
                 liar.of_first(),

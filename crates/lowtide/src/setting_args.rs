@@ -49,6 +49,10 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "N", help_heading = "Flows")]
     ack_every: Option<u32>,
 
+    /// QUIC receivers report when packets arrived (draft-ietf-quic-receive-ts)
+    #[arg(long, help_heading = "Flows")]
+    timestamps: bool,
+
     /// How hosts pace: at the controller's rate, not at all, or as mvfst did until July 2020
     /// [default: rate]
     #[arg(long, value_name = "HOW", help_heading = "Flows")]
@@ -140,6 +144,7 @@ impl SettingArgs {
         });
         flows.pacing = pacing.or(flows.pacing);
         flows.ack_every = self.ack_every.or(flows.ack_every);
+        flows.timestamps = self.timestamps.then_some(true).or(flows.timestamps);
         flows.source = self.source.map(SourceText).or(flows.source);
         let access = &mut flows.access;
         access.sender_rate = self.access_rate.map(RateText).or(access.sender_rate);

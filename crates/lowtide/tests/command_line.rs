@@ -718,6 +718,34 @@ access = { sender_rate = "20mbit" }
 }
 
 #[test]
+fn receivers_report_timestamps_where_a_flag_or_a_file_says_so() {
+    const SCHEDULE: &str = "0s:10mbit,4s:3mbit,5s:9mbit,6s:2mbit,7s:8mbit";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("timestamps.toml");
+    let by_file = |timestamps: bool| {
+        let text = format!(
+            "link = {{ schedule = \"{SCHEDULE}\" }}\nrun = {{ duration = \"10s\" }}\n\
+             flows = [{{ controller = \"rbbr:from=timestamps\", timestamps = {timestamps} }}]\n"
+        );
+        fs::write(&path, text).unwrap();
+        let run: Value =
+            serde_json::from_str(&stdout(&["run", path.to_str().unwrap(), "--json"])).unwrap();
+        run["results"][0]["throughput_mbps"].clone()
+    };
+    let (with, without) = (by_file(true), by_file(false));
+    assert_ne!(with, without);
+    let flags = "compare --json --duration 10s --cc rbbr:from=timestamps --schedule";
+    for (flag, expected) in [(Some("--timestamps"), with), (None, without)] {
+        let mut args: Vec<&str> = flags.split_whitespace().collect();
+        args.push(SCHEDULE);
+        args.extend(flag);
+        let compared: Value = serde_json::from_str(&stdout(&args)).unwrap();
+        let compared = contender(&compared, "rbbr:from=timestamps");
+        assert_eq!(compared["throughput_mbps"], expected, "{flag:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named_by_its_flag() {
     refused(
         &["compare", "--ack-every", "0"],
@@ -726,6 +754,10 @@ fn what_is_wrong_is_named_by_its_flag() {
     refused(
         &["compare", "--ack-every", "4", "--transport", "tcp"],
         &["--ack-every: is for quic only (see --transport)"],
+    );
+    refused(
+        &["compare", "--timestamps", "--transport", "tcp"],
+        &["--timestamps: is for quic only (see --transport)"],
     );
     refused(
         &["compare", "--packet-size", "70kB"],

@@ -54,7 +54,7 @@ pub struct Entry {
     /// Makes one.
     pub make: fn(&Values, &Config) -> Box<dyn Controller>,
     /// The estimator at the receiver, where the controller works by feedback (RBBR).
-    pub receiver: Option<fn(&Values) -> ReceiverConfig>,
+    pub receiver: Option<fn(&Values) -> Option<ReceiverConfig>>,
 }
 
 /// All controllers of this crate, in the order in which they should be shown.
@@ -129,7 +129,7 @@ impl Spec {
     /// The estimator that the receiver must run, where the controller works by feedback (RBBR).
     #[must_use]
     pub fn receiver(&self) -> Option<ReceiverConfig> {
-        self.entry.receiver.map(|make| make(&self.values))
+        self.entry.receiver.and_then(|make| make(&self.values))
     }
 }
 

@@ -186,6 +186,7 @@ fn event(cc: &mut dyn Controller, input: &mut Input<'_>) {
                 number: input.number(),
                 bytes: input.bytes(),
                 sent_at: input.time(),
+                received_at: input.flag().then(|| input.time()),
             }];
             cc.on_ack(&AckEvent {
                 now,

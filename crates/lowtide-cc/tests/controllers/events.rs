@@ -33,6 +33,7 @@ pub(crate) fn packet(number: u64, sent_at: Time) -> AckedPacket {
         number,
         bytes: MSS,
         sent_at,
+        received_at: None,
     }
 }
 

@@ -195,6 +195,7 @@ impl Host {
             number: p.number,
             bytes: MSS,
             sent_at: p.sent_at,
+            received_at: None,
         }];
         self.cc.on_ack(&AckEvent {
             now: self.now,
@@ -224,6 +225,7 @@ impl Host {
                     number: p.number,
                     bytes: MSS,
                     sent_at: p.sent_at,
+                    received_at: None,
                 }],
                 bytes_acked: MSS,
                 bytes_lost: Bytes::ZERO,

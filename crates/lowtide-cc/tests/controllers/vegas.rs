@@ -93,6 +93,7 @@ fn round(cc: &mut dyn Controller, number: &mut u64, now: &mut Time, rtt: Duratio
             number,
             bytes: MSS,
             sent_at: *now,
+            received_at: None,
         })
         .collect();
     *number += packets.len() as u64;

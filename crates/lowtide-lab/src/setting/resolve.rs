@@ -397,20 +397,27 @@ fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
                 return only("sack", "tcp");
             }
             let mut config = TransportConfig::quic();
-            if let (TransportConfig::Quic { ack_every, .. }, Some(every)) =
-                (&mut config, section.ack_every)
+            if let TransportConfig::Quic {
+                ack_every,
+                timestamps,
+                ..
+            } = &mut config
             {
-                if !(1..=MAX_ACK_EVERY).contains(&every) {
+                *ack_every = section.ack_every.unwrap_or(*ack_every);
+                if !(1..=MAX_ACK_EVERY).contains(ack_every) {
                     let problem = format!("must lie between 1 and {MAX_ACK_EVERY}");
                     return wrong("ack_every", problem);
                 }
-                *ack_every = every;
+                *timestamps = section.timestamps.unwrap_or(*timestamps);
             }
             Ok(config)
         }
         Transport::Tcp => {
             if section.ack_every.is_some() {
                 return only("ack_every", "quic");
+            }
+            if section.timestamps.is_some() {
+                return only("timestamps", "quic");
             }
             let mut config = TransportConfig::tcp();
             if let TransportConfig::Tcp { min_rto, sack, .. } = &mut config {

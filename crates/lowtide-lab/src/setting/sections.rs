@@ -125,6 +125,9 @@ pub struct FlowSection {
     /// QUIC: packets that a receiver acknowledges at once (default 2).
     #[schemars(range(min = 1, max = 1000))]
     pub ack_every: Option<u32>,
+    /// QUIC: receivers report when packets arrived, and controllers that make use of it are told
+    /// (default false).
+    pub timestamps: Option<bool>,
     /// TCP: lower bound of the retransmission timer (default 200 ms).
     pub min_rto: Option<TimeText>,
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts

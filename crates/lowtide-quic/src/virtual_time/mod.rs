@@ -236,6 +236,7 @@ fn max_ack_delay(transport: TransportConfig) -> Result<StdDuration, Error> {
         TransportConfig::Quic {
             ack_every,
             max_ack_delay,
+            ..
         } => Ok(match ack_every {
             0 | 1 => StdDuration::ZERO,
             2..10 => MAX_ACK_DELAY,
@@ -362,9 +363,12 @@ fn start_flow<P: Probe + Send + 'static>(
         flow: index,
         network: network.clone(),
     });
-    let sender = Controllers::with_controller("sender", controller.clone())
+    let mut sender = Controllers::with_controller("sender", controller.clone())
         .with_seed(seed)
         .with_observer(observer);
+    if flow.transport.reports_timestamps() {
+        sender = sender.with_timestamps();
+    }
     let client = endpoints.client(sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;
     let mut dumbbell = network.lock();

@@ -25,9 +25,9 @@ const SIZE: usize = 5_000_000;
 const PATIENCE: Duration = Duration::from_secs(200);
 
 /// Says what it speaks and never sends or takes a datagram.
-struct Claims(u64);
+pub(crate) struct Claims(pub(crate) u64);
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl Endpoint for Claims {
     type Sender = Silent;
@@ -62,7 +62,7 @@ impl Receiver for Silent {
 type Forge = Box<dyn FnMut(u64) -> Vec<u8> + Send>;
 
 /// Takes frames out of what comes in, as it must, and puts what it likes before what it sends.
-struct Forger<F>(F);
+pub(crate) struct Forger<F>(pub(crate) F);
 
 impl<F: FnMut(u64) -> Vec<u8> + Send + 'static> PacketInterceptor for Forger<F> {
     fn intercept_rx_payload<'a>(

@@ -6,3 +6,4 @@ mod host;
 mod hostile;
 mod peers;
 mod recorder;
+mod timestamps;

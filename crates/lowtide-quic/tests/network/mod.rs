@@ -46,6 +46,9 @@ pub(crate) struct Watch {
     pub(crate) dropped: Bytes,
     pub(crate) lost: Bytes,
     pub(crate) last_bandwidth: Option<Rate>,
+    /// Packets acknowledged, and those of which the arrival is known.
+    pub(crate) acked: usize,
+    pub(crate) received_at: usize,
     rtt_ms: f64,
     rtts: u32,
 }
@@ -74,6 +77,9 @@ impl Probe for Watch {
             self.rtt_ms += rtt.as_millis_f64();
             self.rtts += 1;
         }
+        self.acked += ack.packets.len();
+        let known = ack.packets.iter().filter(|p| p.received_at.is_some());
+        self.received_at += known.count();
         self.last_bandwidth = ack.controller.and_then(|c| c.snapshot().bandwidth);
     }
 }

@@ -28,7 +28,7 @@ pub struct SimConfig {
     /// Size of every full packet on the wire. Headers are not modelled: windows, rates, links and
     /// queues all count whole packets.
     pub packet_size: Bytes,
-    /// Size of a pure acknowledgment on the reverse link.
+    /// Size of a pure acknowledgment on the reverse link, without timestamps.
     pub ack_size: Bytes,
     /// Seeds every random choice (loss, jitter, sources, controllers).
     pub seed: u64,

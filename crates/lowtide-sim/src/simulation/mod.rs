@@ -270,7 +270,7 @@ impl Simulation {
         self.flows[flow as usize].receiver.write_ack(now, ack);
         let packet = Packet {
             flow,
-            bytes: self.ack_size,
+            bytes: self.ack_size + Bytes::new(ack.timestamps.len() as u64),
             payload: Payload::Ack(body),
         };
         let mut watch = Watch {

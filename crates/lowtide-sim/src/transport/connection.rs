@@ -1,6 +1,7 @@
 //! What a sender and its protocol's loss recovery share.
 
 use lowtide_cc::units::{Bytes, Time};
+use lowtide_host::timestamps::Report;
 use lowtide_host::{Driver, SentPacket};
 
 use super::rtt::RttEstimator;
@@ -11,6 +12,8 @@ pub(super) struct Connection {
     pub(super) board: Scoreboard,
     pub(super) rtt: RttEstimator,
     pub(super) driver: Driver,
+    /// When packets arrived, as far as the acknowledgment under way says so.
+    pub(super) arrivals: Report,
     pub(super) last_sent_at: Time,
     /// When data was last newly acknowledged, or sent into an empty pipe.
     pub(super) last_progress_at: Time,
@@ -31,6 +34,7 @@ impl Connection {
             board: Scoreboard::default(),
             rtt: RttEstimator::new(),
             driver,
+            arrivals: Report::default(),
             last_sent_at: start,
             last_progress_at: start,
         }
@@ -46,9 +50,10 @@ impl Connection {
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, number: u64) -> Option<Transmission> {
         let (t, before) = self.board.settle(number, Fate::Acked)?;
+        let (sent, received_at) = (packet(number, &t), self.arrivals.received_at(number));
         match before {
-            Fate::InFlight => self.driver.note_acked(now, &packet(number, &t)),
-            Fate::Lost => self.driver.note_late_ack(now, &packet(number, &t)),
+            Fate::InFlight => self.driver.note_acked(now, &sent, received_at),
+            Fate::Lost => self.driver.note_late_ack(now, &sent, received_at),
             Fate::Acked => return None,
         }
         self.board.ack_segment(t.segment);

@@ -27,6 +27,9 @@ pub enum TransportConfig {
         ack_every: u32,
         /// … or after this time (`max_ack_delay`, 25 ms by default).
         max_ack_delay: Duration,
+        /// The receiver reports when packets arrived (draft-ietf-quic-receive-ts), and the controller
+        /// is told.
+        timestamps: bool,
     },
     /// TCP with SACK, RACK-TLP (RFC 8985) and delayed acknowledgments.
     Tcp {
@@ -48,6 +51,7 @@ impl TransportConfig {
         Self::Quic {
             ack_every: 2,
             max_ack_delay: Duration::from_millis(25),
+            timestamps: false,
         }
     }
 
@@ -59,6 +63,18 @@ impl TransportConfig {
             delayed_ack: Duration::from_millis(40),
             sack: true,
         }
+    }
+
+    /// Whether the receiver reports when packets arrived.
+    #[must_use]
+    pub const fn reports_timestamps(&self) -> bool {
+        matches!(
+            self,
+            Self::Quic {
+                timestamps: true,
+                ..
+            }
+        )
     }
 
     /// Window of a new connection, for packets of `packet_size`.

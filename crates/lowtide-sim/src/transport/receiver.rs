@@ -3,7 +3,7 @@
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-
+use lowtide_host::timestamps::Arrivals;
 use smallvec::SmallVec;
 
 use super::TransportConfig;
@@ -13,6 +13,9 @@ use super::ranges::{Range, RangeSet};
 const QUIC_RANGES: usize = 32;
 /// SACK blocks beside a timestamp option (RFC 2018 §3).
 const SACK_BLOCKS: usize = 3;
+/// Bytes that an acknowledgment in a datagram of 1200 bytes leaves for timestamps, and more than they
+/// take but where all are ranges of their own.
+const TIMESTAMPS_ROOM: usize = 1_000;
 
 /// An acknowledgment. Bodies are reused, so that acknowledging allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +31,8 @@ pub(crate) struct Ack {
     pub(crate) number: u64,
     /// The estimate of the receiver's bandwidth estimator.
     pub(crate) feedback: Option<Rate>,
+    /// When packets arrived, as the draft encodes it; empty where nothing is reported.
+    pub(crate) timestamps: Vec<u8>,
 }
 
 /// What a packet brought.
@@ -58,6 +63,7 @@ pub(crate) struct Receiver {
     newest_segment: u64,
     newest_at: Time,
     estimator: Option<rbbr::Receiver>,
+    arrivals: Option<Arrivals>,
     acks_sent: u64,
     /// Acknowledging packets (QUIC) below says nothing new.
     needed_from: u64,
@@ -65,10 +71,12 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(config: &TransportConfig, estimator: Option<rbbr::Receiver>) -> Self {
+        let timestamps = config.reports_timestamps();
         let (quic, sack, ack_every, max_delay) = match *config {
             TransportConfig::Quic {
                 ack_every,
                 max_ack_delay,
+                ..
             } => (true, false, ack_every, max_ack_delay),
             // RFC 5681 §4.2: at least every second segment.
             TransportConfig::Tcp {
@@ -89,6 +97,7 @@ impl Receiver {
             newest_segment: 0,
             newest_at: Time::ZERO,
             estimator,
+            arrivals: timestamps.then(Arrivals::default),
             acks_sent: 0,
             needed_from: 0,
         }
@@ -123,6 +132,9 @@ impl Receiver {
         let gaps_before = self.data.as_slice().len();
         let expected_segment = self.data.end();
         let first_copy = self.data.insert(segment);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_packet(number, now);
+        }
         let in_order = if self.quic {
             let in_order = number == self.packets.end();
             if number >= self.forgotten_below {
@@ -179,6 +191,10 @@ impl Receiver {
             .estimator
             .as_mut()
             .and_then(|e| e.feedback_for_ack(now));
+        ack.timestamps.clear();
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.report(TIMESTAMPS_ROOM, &mut ack.timestamps);
+        }
         ack.ranges.clear();
         if self.quic {
             for range in self.packets.as_slice().iter().rev() {

@@ -218,6 +218,10 @@ impl Sender {
                 .driver
                 .on_feedback(&Feedback { now, carrier, rate });
         }
+        if !ack.timestamps.is_empty() {
+            // What cannot be read says nothing.
+            let _ = connection.arrivals.read(&ack.timestamps);
+        }
         let first_unacked = self.recovery.first_unacked(connection);
         work.new_ranges.clear();
         self.known.forget_below(first_unacked);

@@ -100,6 +100,7 @@ mod tests {
                 number: n,
                 bytes: MSS * packets,
                 sent_at: Time::ZERO,
+                received_at: None,
             }];
             let ack = AckEvent {
                 now,

@@ -152,6 +152,7 @@ mod tests {
             number: n,
             bytes: Bytes::new(1),
             sent_at: now,
+            received_at: None,
         }];
         let ack = AckEvent {
             now,

@@ -77,6 +77,7 @@ mod tests {
                 number: 0,
                 bytes: MSS * bunch,
                 sent_at: Time::ZERO,
+                received_at: None,
             }];
             let ack = AckEvent {
                 now,

@@ -43,6 +43,7 @@ fn send(cc: &mut Compound, number: &mut u64) -> Vec<AckedPacket> {
         number,
         bytes: MSS,
         sent_at: Time::ZERO,
+        received_at: None,
     })
     .collect()
 }

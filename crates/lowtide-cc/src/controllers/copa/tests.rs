@@ -52,6 +52,7 @@ impl Flow {
             number,
             bytes: MSS,
             sent_at: self.now - rtt,
+            received_at: None,
         }];
         let before = self.cc.cwnd;
         self.cc.on_ack(&AckEvent {

@@ -33,6 +33,7 @@ fn round(cubic: &mut Cubic, number: &mut u64, now: Time, rtt: Duration) {
             number: n,
             bytes: MSS,
             sent_at: now - rtt,
+            received_at: None,
         }];
         cubic.on_ack(&AckEvent {
             now,
@@ -161,6 +162,7 @@ fn an_application_limited_window_does_not_grow() {
         number: 0,
         bytes: MSS,
         sent_at: Time::ZERO,
+        received_at: None,
     }];
     for n in 1..100 {
         cubic.on_ack(&AckEvent {

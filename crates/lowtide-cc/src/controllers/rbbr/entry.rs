@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, rbbr};
+use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, Source, rbbr};
 use crate::controllers::bbr::entry::{BURST, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value, Values};
 use crate::units::Duration;
@@ -12,8 +12,11 @@ pub(crate) static RBBR: Entry = Entry {
     summary: "BBR that takes its bandwidth from a Kalman filter at the receiver",
     source: "Haile et al. 2022 (RBBR)",
     parameters: PARAMETERS,
-    make: |values, config| Box::new(rbbr(config, options(values, false), &receiver(values))),
-    receiver: Some(receiver),
+    make: |values, config| {
+        let options = options(values, false);
+        Box::new(rbbr(config, options, &receiver(values), source(values)))
+    },
+    receiver: Some(|values| (source(values) == Source::Frame).then(|| receiver(values))),
 };
 
 const KALMAN: &str = "kalman";
@@ -34,6 +37,9 @@ const GAPS: &str = match ReceiverConfig::DEFAULT.gaps {
     Gaps::Zeros => ZEROS,
 };
 
+const FRAME: &str = "frame";
+const TIMESTAMPS: &str = "timestamps";
+
 /// `acks` and `period`.
 const SCHEDULE: (u64, Duration) = match ReceiverConfig::DEFAULT.schedule {
     Schedule::EveryAcks(n) => (n as u64, Duration::ZERO),
@@ -46,6 +52,12 @@ const INITIAL_NOISE: Domain = Domain::Real {
 };
 
 static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "from",
+        summary: "the estimate comes in the receiver's frames, or is made from its receive timestamps",
+        default: Value::Word(FRAME),
+        domain: Domain::Choice(&[FRAME, TIMESTAMPS]),
+    },
     Parameter {
         name: "filter",
         summary: "the receiver's filter",
@@ -111,6 +123,13 @@ static PARAMETERS: &[Parameter] = &[
     POLICER,
     BURST,
 ];
+
+fn source(values: &Values) -> Source {
+    match values.word("from") {
+        TIMESTAMPS => Source::Timestamps,
+        _ => Source::Frame,
+    }
+}
 
 fn receiver(values: &Values) -> ReceiverConfig {
     let alpha = values.real("alpha");

@@ -4,31 +4,40 @@
 //! changes every few milliseconds that is far more than the link carries on average. Here the
 //! receiver filters what it receives ([`Receiver`]), sends the estimate with its acknowledgments,
 //! and the sender uses it from ProbeBW on ([`FeedbackEstimator`]). While the sender limits itself
-//! it tells the receiver to suspend its estimate.
+//! it tells the receiver to suspend its estimate. Where a receiver without RBBR reports when packets
+//! arrived, the sender runs the receiver's part as well.
 
 pub(crate) mod entry;
 
 pub mod frame;
 mod receiver;
+mod regular;
+mod remote;
 mod sender;
 mod witness;
 
 pub use self::receiver::{Filter, Gaps, Noise, Receiver, ReceiverConfig, Schedule};
-pub use self::sender::FeedbackEstimator;
+pub use self::sender::{FeedbackEstimator, Source};
 use crate::controller::Config;
 use crate::controllers::bbr::{Bbr, Options, V1};
 
-/// RBBR's sender, whose receiver runs by `receiver`. ACK-aggregation compensation, which belongs
+/// RBBR's sender, whose receiver runs by `receiver`, and what comes from there. ACK-aggregation compensation, which belongs
 /// to the sender's own estimate, is off regardless of `options` (§V-A).
 #[must_use]
 pub fn rbbr(
     config: &Config,
     options: Options,
     receiver: &ReceiverConfig,
+    source: Source,
 ) -> Bbr<FeedbackEstimator> {
     let options = Options {
         aggregation: false,
         ..options
     };
-    Bbr::new(config, options, FeedbackEstimator::new(receiver), V1)
+    Bbr::new(
+        config,
+        options,
+        FeedbackEstimator::new(receiver, source),
+        V1,
+    )
 }

@@ -1,6 +1,8 @@
 //! RBBR's sender: the receiver's estimate in the place of the sender's own.
 
 use super::receiver::{ReceiverConfig, Schedule};
+use super::regular::Regular;
+use super::remote::Remote;
 use super::witness::Witness;
 use crate::controller::{AckEvent, Feedback, FeedbackSnapshot, PacketSent, PeerSignal};
 use crate::controllers::bbr::{BandwidthEstimator, MaxBandwidth, Model, Phase};
@@ -13,6 +15,16 @@ const STALE_ROUNDS: u64 = 10;
 /// Where the schedule is slower than that: reports missed in a row, lost with their acknowledgments,
 /// before the next one is due.
 const MISSED_REPORTS: u64 = 2;
+
+/// Where the receiver's estimate comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The receiver makes it: RBBR's frames.
+    Frame,
+    /// The sender makes it, from the times at which the receiver says that packets arrived
+    /// ([`AckedPacket::received_at`](crate::controller::AckedPacket::received_at)).
+    Timestamps,
+}
 
 /// The newest feedback, checked against what the sender itself sees.
 ///
@@ -32,6 +44,9 @@ const MISSED_REPORTS: u64 = 2;
 pub struct FeedbackEstimator {
     schedule: Schedule,
     own: MaxBandwidth,
+    regular: Regular,
+    /// The receiver's part, where the sender does that, too.
+    remote: Option<Remote>,
     witness: Witness,
     newest: Option<Received>,
     /// When ProbeBW was reached.
@@ -59,10 +74,15 @@ struct Received {
 impl FeedbackEstimator {
     /// An estimator that has heard nothing, for a receiver that runs by `config`.
     #[must_use]
-    pub fn new(config: &ReceiverConfig) -> Self {
+    pub fn new(config: &ReceiverConfig, source: Source) -> Self {
         Self {
             schedule: config.schedule,
             own: MaxBandwidth::default(),
+            regular: Regular::default(),
+            remote: match source {
+                Source::Frame => None,
+                Source::Timestamps => Some(Remote::new(config)),
+            },
             witness: Witness::new(config),
             newest: None,
             in_use_since: None,
@@ -108,30 +128,8 @@ impl FeedbackEstimator {
         }
     }
 
-    /// Within what the sender may believe.
-    fn bounded(&self, rate: Rate) -> Rate {
-        rate.max(self.floor).min(self.own.bandwidth())
-    }
-}
-
-impl BandwidthEstimator for FeedbackEstimator {
-    fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
-        self.witness.on_packet_sent(sent.number, signal(model));
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
-        self.own.on_ack(ack, model);
-        self.witness.on_ack(ack);
-        self.now = Clock {
-            time: ack.now,
-            round: model.rounds.count(),
-            acks: self.now.acks + 1,
-        };
-        self.floor = model.min_rate();
-    }
-
     /// The newest carrier wins; what says nothing (zero) is ignored.
-    fn on_feedback(&mut self, feedback: &Feedback, _model: &Model) {
+    fn hear(&mut self, feedback: &Feedback) {
         let is_newer = self.newest.is_none_or(|n| feedback.carrier > n.carrier);
         if is_newer && !feedback.rate.is_zero() {
             self.newest = Some(Received {
@@ -143,6 +141,40 @@ impl BandwidthEstimator for FeedbackEstimator {
                 let used = self.bounded(feedback.rate);
                 self.witness.compare(feedback.now, used);
             }
+        }
+    }
+
+    /// Within what the sender may believe.
+    fn bounded(&self, rate: Rate) -> Rate {
+        rate.max(self.floor).min(self.own.bandwidth())
+    }
+}
+
+impl BandwidthEstimator for FeedbackEstimator {
+    fn on_packet_sent(&mut self, sent: &PacketSent, model: &Model) {
+        self.regular.on_packet_sent(sent.number, signal(model));
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>, model: &Model) {
+        let remote = self.remote.as_mut();
+        if let Some(rate) = remote.and_then(|r| r.on_ack(ack, &self.regular)) {
+            let carrier = self.now.acks + 1;
+            let now = ack.now;
+            self.hear(&Feedback { now, carrier, rate });
+        }
+        self.own.on_ack(ack, model);
+        self.witness.on_ack(ack, &self.regular);
+        self.now = Clock {
+            time: ack.now,
+            round: model.rounds.count(),
+            acks: self.now.acks + 1,
+        };
+        self.floor = model.min_rate();
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, _model: &Model) {
+        if self.remote.is_none() {
+            self.hear(feedback);
         }
     }
 
@@ -162,7 +194,7 @@ impl BandwidthEstimator for FeedbackEstimator {
     }
 
     fn peer_signal(&self, model: &Model) -> Option<PeerSignal> {
-        Some(signal(model))
+        self.remote.is_none().then(|| signal(model))
     }
 
     fn feedback(&self) -> Option<FeedbackSnapshot> {

@@ -1,6 +1,7 @@
 //! What the sender sees itself of the rate that its receiver reports.
 
 use super::receiver::{Receiver, ReceiverConfig};
+use super::regular::Regular;
 use crate::controller::{AckEvent, PeerSignal};
 use crate::units::{Duration, Rate, Time};
 
@@ -32,10 +33,7 @@ pub(super) struct Witness {
     estimator: Receiver,
     /// The receiver's sampling interval.
     interval: Duration,
-    /// Numbers of the packets of the last time in which the network was the limit.
-    regular_from: u64,
-    regular_to: u64,
-    /// When the first of them that is acknowledged was.
+    /// When the first of the packets was acknowledged that left while the network was the limit.
     regular_since: Option<Time>,
     samples: f64,
     mean: f64,
@@ -53,8 +51,6 @@ impl Witness {
         Self {
             estimator: Receiver::new(config),
             interval: config.interval.max(Duration::from_nanos(1)),
-            regular_from: u64::MAX,
-            regular_to: 0,
             regular_since: None,
             samples: 0.0,
             mean: 0.0,
@@ -66,25 +62,12 @@ impl Witness {
         }
     }
 
-    /// Packet `number` leaves with this signal.
-    pub(super) fn on_packet_sent(&mut self, number: u64, signal: PeerSignal) {
-        let is_regular = self.regular_to == u64::MAX;
-        match signal {
-            PeerSignal::Regular if !is_regular => {
-                self.regular_from = number;
-                self.regular_to = u64::MAX;
-            }
-            PeerSignal::Suspend if is_regular => self.regular_to = number,
-            _ => {}
-        }
-    }
-
     /// As at the receiver, no sample spans a time in which the sender was the limit.
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) {
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, regular: &Regular) {
         let (Some(first), Some(last)) = (ack.packets.first(), ack.packets.last()) else {
             return;
         };
-        let is_regular = first.number >= self.regular_from && last.number < self.regular_to;
+        let is_regular = regular.last_contains(first.number, last.number);
         self.regular_since = is_regular.then(|| self.regular_since.unwrap_or(ack.now));
         // Acknowledgments come in bunches; a sample that began within one would miss a part of it. The
         // first one after an interval begins a bunch, if there are any.
