@@ -12,7 +12,9 @@ use super::Tuning;
 const QUEUED_LOSS: f64 = 0.02;
 /// Losses up to this share are none where packets meet no queue. A policer loses more, and there
 /// an idle link is no invitation.
-const UNQUEUED_LOSS: f64 = 0.10;
+const UNQUEUED_LOSS: f64 = 0.07;
+/// With this share of losses the link is not calm at all.
+const LOSSY: f64 = 0.01;
 /// Windows over which the share of losses is taken.
 const LOSS_MEMORY: f64 = 4.0;
 
@@ -27,7 +29,7 @@ pub(super) struct Margin {
 impl Margin {
     /// `bytes` arrived, and `unused` bytes could have arrived besides, since the last arrival.
     pub(super) fn on_arrival(&mut self, tuning: &Tuning, bytes: f64, unused: f64, cwnd: f64) {
-        if self.lost > UNQUEUED_LOSS {
+        if self.is_policed() {
             return;
         }
         let step = tuning.gain * (unused - tuning.idle * (bytes + unused)) / cwnd;
@@ -50,6 +52,25 @@ impl Margin {
         let counted = bytes * (1.0 - tolerated / self.lost).max(0.0);
         let step = tuning.gain * tuning.loss_price * counted / cwnd;
         self.share = (self.share - step).max(tuning.least);
+    }
+
+    /// `bytes` that were taken for lost arrived after all.
+    pub(super) fn on_spurious_loss(&mut self, tuning: &Tuning, bytes: f64, cwnd: f64) {
+        self.lost = (self.lost - bytes / (bytes + LOSS_MEMORY * cwnd)).max(0.0);
+        if self.share < 0.0 {
+            self.share = (self.share + tuning.gain * tuning.loss_price * bytes / cwnd).min(0.0);
+        }
+    }
+
+    /// Whether so much is lost that an idle link is no invitation.
+    pub(super) fn is_policed(&self) -> bool {
+        self.lost > UNQUEUED_LOSS
+    }
+
+    /// How calm the link is, from 0, where the margin is `lively` or something is lost, to 1, where its
+    /// rate does not move.
+    pub(super) fn calm(&self, lively: f64) -> f64 {
+        (1.0 - (self.share.abs() / lively).max(self.lost / LOSSY)).max(0.0)
     }
 
     /// δ, from [`Tuning::least`] to [`Tuning::most`].

@@ -10,19 +10,27 @@
 pub(crate) mod entry;
 
 mod batches;
+mod competition;
+mod concession;
 mod drain;
 mod forecast;
 mod margin;
 mod path;
+mod peer_clock;
+mod round;
 mod service;
 mod startup;
 mod tuning;
 
 use self::batches::Batches;
+use self::competition::{Competition, Drained};
+use self::concession::Concession;
 use self::drain::Drain;
 use self::forecast::Forecast;
 use self::margin::Margin;
 use self::path::Path;
+use self::peer_clock::PeerClock;
+use self::round::Round;
 use self::service::Service;
 use self::startup::Startup;
 pub use self::tuning::Tuning;
@@ -30,7 +38,6 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::estimators::{Maximum, Windowed};
-use crate::mechanisms::RoundsByNumber;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -41,6 +48,8 @@ const MIN_WINDOW_PACKETS: f64 = 4.0;
 const RATE_ROUNDS: u64 = 15;
 /// RTT assumed before the first sample, as BBR does (Linux `bbr_init_pacing_rate_from_rtt`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
+/// With this margin no scatter of RTTs is the path's.
+const JITTER_LIVELY: f64 = 0.05;
 /// Packets that may leave back to back: more would look like a queue.
 const BURST_PACKETS: u64 = 2;
 
@@ -51,7 +60,8 @@ const QUEUED: f64 = 0.125;
 const STARTUP: State = State::new("Startup", StateKind::Start);
 const DRAIN: State = State::new("Drain", StateKind::ProbeRtt);
 const STEADY: State = State::new("Steady", StateKind::Steady);
-const PHASES: &[State] = &[STARTUP, DRAIN, STEADY];
+const COMPETE: State = State::new("Compete", StateKind::Recovery);
+const PHASES: &[State] = &[STARTUP, DRAIN, STEADY, COMPETE];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -72,14 +82,22 @@ pub struct Ebb {
     /// Before the last timeout, until an acknowledgment has come.
     cwnd_before_timeout: Option<f64>,
     path: Path,
+    peer_clock: PeerClock,
+    last_ack: Time,
     service: Service,
     forecast: Forecast,
     margin: Margin,
     batches: Batches,
     startup: Startup,
     drain: Drain,
-    round: RoundsByNumber,
+    concession: Concession,
+    competition: Competition,
+    round: Round,
     best_rate: Windowed<Rate, Maximum>,
+    /// The min RTT that the forecast is for.
+    forecast_rtt: Option<Duration>,
+    /// When packets were last declared lost, and how much at that time.
+    newest_loss: (Time, Bytes),
 }
 
 impl Ebb {
@@ -97,19 +115,27 @@ impl Ebb {
                 .max(MIN_WINDOW_PACKETS * packet),
             cwnd_before_timeout: None,
             path: Path::default(),
+            peer_clock: PeerClock::default(),
+            last_ack: Time::ZERO,
             service: Service::default(),
-            forecast: Forecast::default(),
+            forecast: Forecast::new(),
             margin: Margin::default(),
             batches: Batches::default(),
             startup: Startup::default(),
-            drain: Drain::default(),
-            round: RoundsByNumber::default(),
+            drain: Drain::new(),
+            concession: Concession::default(),
+            competition: Competition::new(config),
+            round: Round::default(),
             best_rate: Windowed::new(RATE_ROUNDS),
+            forecast_rtt: None,
+            newest_loss: (Time::ZERO, Bytes::ZERO),
         }
     }
 
     fn min_rtt(&self) -> Option<Duration> {
-        self.path.min_rtt(self.margin.share(), self.tuning.jitter)
+        let batch = self.batches.mean() / self.forecast.bytes().max(1.0);
+        self.path
+            .min_rtt(self.margin.calm(JITTER_LIVELY), self.tuning.jitter, batch)
     }
 
     fn floor(&self) -> f64 {
@@ -118,8 +144,15 @@ impl Ebb {
 
     /// W: forecast, margin, and what keeps the link busy between two acknowledgments.
     fn target(&self) -> f64 {
-        let between = (self.tuning.packets * self.packet).max(self.batches.mean());
-        let target = self.forecast.bytes() * (1.0 + self.margin.share()) + between;
+        let tuning = &self.tuning;
+        let forecast = self.forecast.bytes();
+        let rate = self
+            .forecast_rtt
+            .map_or(0.0, |rtt| forecast / self.packet / rtt.as_secs_f64());
+        let packets = tuning.packets.max(libm::sqrt(rate * tuning.root));
+        let between = (packets * self.packet).max(self.batches.mean());
+        let calm = self.margin.calm(tuning.lively);
+        let target = self.forecast.when(calm) + forecast * self.margin.share() + between;
         target.max(self.floor())
     }
 
@@ -135,12 +168,25 @@ impl Ebb {
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         // Behind an outage all that waited arrives late; nothing is to be learnt from its gaps.
         let outage = self.path.latest() > min_rtt * 2;
-        let limit = tuning.growth * self.best_volume(min_rtt);
+        let mut limit = tuning.growth * self.best_volume(min_rtt);
+        if app_limited {
+            // The best rate is the application's.
+            limit = limit.max(self.forecast.bytes());
+        }
         for packet in ack.packets {
             let bytes = packet.bytes.as_f64();
+            let at = packet.received_at.map_or(ack.now, |received_at| {
+                self.peer_clock.arrival(
+                    ack.now,
+                    self.last_ack,
+                    packet.sent_at,
+                    received_at,
+                    min_rtt,
+                )
+            });
             let arrival = self.service.on_arrival(
                 packet.sent_at,
-                ack.now,
+                at,
                 packet.bytes,
                 min_rtt,
                 tuning.kernel,
@@ -153,18 +199,21 @@ impl Ebb {
                 idle,
                 tuning.batch_memory * self.cwnd,
             );
-            self.forecast
-                .update(&tuning, bytes, arrival.served, limit, self.cwnd);
-            self.drain.on_arrival(arrival.queueing);
+            self.round.on_arrival(arrival.queueing);
+            if self.phase != Phase::Drain && !self.drain.covers(packet.sent_at) {
+                self.forecast
+                    .on_arrival(&tuning, bytes, arrival.served, limit, self.cwnd);
+            }
             match self.phase {
                 Phase::Startup => {
                     self.startup
                         .on_arrival(bytes, arrival.queueing, min_rtt, idle);
                 }
                 Phase::Drain => {}
-                Phase::Steady if app_limited => {}
+                Phase::Steady if app_limited || self.drain.precedes_end(packet.sent_at) => {}
                 Phase::Steady => {
-                    let passed = if outage {
+                    let stood = self.round.stood() > min_rtt.mul_f64(tuning.standing);
+                    let passed = if outage || stood {
                         0.0
                     } else {
                         (arrival.idle.ratio(min_rtt) * self.forecast.bytes()).min(self.cwnd)
@@ -181,42 +230,93 @@ impl Ebb {
         }
     }
 
-    fn begin_drain(&mut self, min_rtt: Duration) {
+    fn begin_drain(&mut self, now: Time, min_rtt: Duration) {
         self.phase = Phase::Drain;
         self.round.restart();
-        self.drain.begin(self.round.count());
-        let emptied = self.cwnd * min_rtt.ratio(min_rtt + self.drain.standing());
-        let bdp = emptied.min(self.forecast.bytes());
+        self.drain.begin(now, min_rtt);
+        let emptied = self.cwnd * min_rtt.ratio(min_rtt + self.round.standing());
+        let bdp = if self.competition.is_on() {
+            self.cwnd * min_rtt.ratio(self.path.latest().max(min_rtt))
+        } else {
+            emptied.min(self.forecast.bytes())
+        };
         self.cwnd = self.cwnd.min(bdp * self.tuning.drain).max(self.floor());
+    }
+
+    fn end_drain(&mut self, now: Time, min_rtt: Duration) {
+        let queueing = self.round.met();
+        // Acknowledgments of two packets are the usual ones; larger batches wait for their end.
+        let batch = (self.batches.mean() - 2.0 * self.packet).max(0.0);
+        let drained = Drained {
+            queueing,
+            explained: (min_rtt + queueing).mul_f64(batch / self.cwnd),
+            busy: self.drain.is_whole() && self.margin.share() <= 0.0,
+            shortened: self.drain.has_shortened(min_rtt),
+        };
+        if self
+            .competition
+            .on_drained(now, &drained, min_rtt, self.target())
+        {
+            self.path.hold(self.competition.is_on());
+            self.margin = Margin::default();
+        }
+        self.drain.end(now);
+    }
+
+    fn end_round(&mut self, now: Time, min_rtt: Duration) {
+        let round = self.round.end(now, self.cwnd);
+        self.drain.on_round(round.queueing);
+        let Some(queueing) = round.queueing else {
+            return;
+        };
+        if self.phase != Phase::Steady || self.drain.precedes_end(round.began_at) {
+            return;
+        }
+        if let Some(used) = round.used {
+            self.forecast.on_round(used, min_rtt, queueing);
+        }
+        if self.margin.share() >= drain::CALM || self.competition.is_on() {
+            self.concession.forget();
+        } else if let Some(longer) =
+            self.concession
+                .on_round(now, round.began_at, self.cwnd, queueing, min_rtt)
+        {
+            self.path.replace(now, min_rtt + longer);
+        }
     }
 
     fn steer(&mut self, ack: &AckEvent<'_>, min_rtt: Duration) {
         let acked = ack.bytes_acked.as_f64();
+        let due = self.drain.is_due(
+            ack.now,
+            self.path.latest(),
+            min_rtt,
+            self.margin.share(),
+            self.path.unconfirmed(ack.now),
+            self.competition.is_on(),
+        ) || self
+            .competition
+            .looks(ack.now.since(self.drain.ended_at()), self.path.latest());
         match self.phase {
             Phase::Startup => {
                 let limit = startup::GAIN * self.best_volume(min_rtt) + self.floor();
                 self.cwnd = (self.cwnd + acked).min(limit.max(self.cwnd));
-                if self.startup.has_filled(self.cwnd) {
-                    self.begin_drain(min_rtt);
+                if self.startup.has_filled(self.cwnd, self.packet) {
+                    self.begin_drain(ack.now, min_rtt);
                 }
             }
             Phase::Drain => {
-                let confirmed = self.path.unconfirmed(ack.now).is_zero();
-                if confirmed || self.drain.is_over(self.round.count()) {
+                if self.drain.is_over(self.path.latest(), min_rtt) {
                     self.path.wait_anew(ack.now);
+                    self.end_drain(ack.now, min_rtt);
                     self.phase = Phase::Steady;
                 }
             }
             Phase::Steady => {
-                self.cwnd = self.target().min(self.cwnd + acked);
-                let margin = self.margin.share();
-                let own = min_rtt.mul_f64(self.cwnd / self.forecast.bytes().max(1.0) - 1.0);
-                let round = self.round.count();
-                if self
-                    .drain
-                    .is_due(ack.now, &self.path, min_rtt, margin, own, round)
-                {
-                    self.begin_drain(min_rtt);
+                let window = self.target().max(self.competition.window());
+                self.cwnd = window.min(self.cwnd + acked);
+                if due {
+                    self.begin_drain(ack.now, min_rtt);
                 }
             }
         }
@@ -225,6 +325,7 @@ impl Ebb {
 
 impl Controller for Ebb {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.competition.on_packet_sent(sent);
         self.round.on_packet_sent(sent);
     }
 
@@ -251,39 +352,64 @@ impl Controller for Ebb {
             self.best_rate
                 .update(self.round.count(), sample.delivery_rate);
         }
+        if let Some(before) = self.forecast_rtt.replace(min_rtt)
+            && before != min_rtt
+        {
+            self.forecast.rescale(min_rtt.ratio(before));
+        }
         self.margin
             .on_delivered(ack.bytes_acked.as_f64(), self.cwnd);
+        // What arrives without having been in flight had been given up for lost.
+        let (lost_at, lost) = self.newest_loss;
+        let lost = if lost_at == ack.now {
+            lost
+        } else {
+            Bytes::ZERO
+        };
+        let left_flight = ack.prior_inflight - ack.inflight;
+        let spurious = (ack.bytes_acked + lost) - left_flight;
+        if !spurious.is_zero() {
+            self.margin
+                .on_spurious_loss(&self.tuning, spurious.as_f64(), self.cwnd);
+        }
+        self.competition.on_ack(ack);
         self.take_arrivals(ack, min_rtt);
+        self.last_ack = ack.now;
         self.steer(ack, min_rtt);
         if ends_round {
-            self.drain.on_round();
+            self.end_round(ack.now, min_rtt);
         }
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        self.newest_loss = (loss.now, loss.bytes_lost);
         let Some(min_rtt) = self.min_rtt() else {
             return;
         };
         let queued = self.path.latest() > min_rtt.mul_f64(1.0 + QUEUED);
-        if queued && self.phase == Phase::Startup {
-            self.begin_drain(min_rtt);
-        }
+        self.competition.on_loss(loss, queued);
         self.margin
             .on_loss(&self.tuning, loss.bytes_lost.as_f64(), queued, self.cwnd);
+        if self.phase == Phase::Startup && (queued || self.margin.is_policed()) {
+            self.begin_drain(loss.now, min_rtt);
+        }
     }
 
-    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.competition.on_timeout(timeout);
         self.cwnd_before_timeout.get_or_insert(self.cwnd);
         self.cwnd = self.floor();
     }
 
-    fn on_spurious_timeout(&mut self, _now: Time) {
+    fn on_spurious_timeout(&mut self, now: Time) {
+        self.competition.on_spurious_timeout(now);
         if let Some(before) = self.cwnd_before_timeout.take() {
             self.cwnd = self.cwnd.max(before);
         }
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.competition.on_mtu_change(max_datagram);
         self.packet = max_datagram.max(Bytes::new(1)).as_f64();
         self.cwnd = self.cwnd.max(self.floor());
     }
@@ -294,11 +420,19 @@ impl Controller for Ebb {
 
     fn pacing_rate(&self) -> Option<Rate> {
         let gain = match self.phase {
-            Phase::Startup => startup::GAIN,
-            Phase::Drain | Phase::Steady => self.tuning.pacing_gain,
+            Phase::Startup => startup::PACING,
+            Phase::Drain | Phase::Steady => {
+                let calm = self.margin.calm(self.tuning.lively);
+                self.tuning.pacing_gain
+                    + calm * (self.tuning.calm_pacing_gain - self.tuning.pacing_gain)
+            }
         };
-        let min_rtt = self.min_rtt().unwrap_or(NOMINAL_RTT);
-        let rate = Rate::from_volume(self.cwnd(), min_rtt).mul_f64(gain);
+        let rtt = if self.competition.is_on() {
+            self.path.latest()
+        } else {
+            self.min_rtt().unwrap_or(NOMINAL_RTT)
+        };
+        let rate = Rate::from_volume(self.cwnd(), rtt).mul_f64(gain);
         Some(rate.max(Rate::from_bytes_per_sec(1)))
     }
 
@@ -312,6 +446,7 @@ impl Controller for Ebb {
             phase: match self.phase {
                 Phase::Startup => STARTUP.name,
                 Phase::Drain => DRAIN.name,
+                Phase::Steady if self.competition.is_on() => COMPETE.name,
                 Phase::Steady => STEADY.name,
             },
             bandwidth: min_rtt
@@ -327,3 +462,6 @@ impl Controller for Ebb {
         PHASES
     }
 }
+
+#[cfg(test)]
+mod tests;

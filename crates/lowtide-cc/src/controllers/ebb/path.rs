@@ -13,8 +13,6 @@ const NEAR: f64 = 1.03;
 /// The minimum is that of the current and the previous span of this length, as long as BBR's
 /// (Linux `bbr_min_rtt_win_sec`): routes change, and radio links hand over.
 const SPAN: Duration = Duration::from_secs(10);
-/// With this margin the link is not calm at all.
-const LIVELY: f64 = 0.05;
 /// Fewer samples than this do not show a round's scatter.
 const SAMPLES: u64 = 8;
 
@@ -29,6 +27,8 @@ pub(super) struct Path {
     round: Samples,
     /// Mean scatter of a round, over about eight rounds.
     scatter: Duration,
+    /// The minimum is not forgotten.
+    held: bool,
 }
 
 /// The RTTs of a round.
@@ -42,7 +42,7 @@ struct Samples {
 impl Path {
     /// The least RTT of an acknowledgment's packets.
     pub(super) fn on_rtt(&mut self, now: Time, rtt: Duration) {
-        if now >= self.span_ends {
+        if now >= self.span_ends && !self.held {
             self.previous = self.current.take().or(self.previous);
             self.span_ends = now + SPAN;
         }
@@ -78,17 +78,31 @@ impl Path {
         }
     }
 
-    /// RTT of a packet that meets no queue, at a margin that tells how lively the link is; `share` of
-    /// the scatter is the path's. `None` before the first sample.
-    pub(super) fn min_rtt(&self, margin: f64, share: f64) -> Option<Duration> {
-        let calm = (1.0 - margin.max(0.0) / LIVELY).max(0.0);
+    /// RTT of a packet that meets no queue. `calm`, from 0 to 1, tells how much of the scatter can
+    /// be the path's; `batch` is the duration of a batch in min RTTs, which scatters RTTs, too.
+    /// `None` before the first sample.
+    pub(super) fn min_rtt(&self, calm: f64, share: f64, batch: f64) -> Option<Duration> {
         let minimum = self.minimum()?.max(Duration::from_nanos(1));
-        Some(minimum + self.scatter.mul_f64(share * calm))
+        let scatter = self.scatter.mul_f64(share) - minimum.mul_f64(batch);
+        Some(minimum + scatter.mul_f64(calm))
     }
 
     /// The newest sample.
     pub(super) fn latest(&self) -> Duration {
         self.latest
+    }
+
+    /// The minimum is no more what it was.
+    pub(super) fn replace(&mut self, now: Time, min_rtt: Duration) {
+        self.previous = None;
+        self.current = Some(min_rtt);
+        self.span_ends = now + SPAN;
+        self.scatter = Duration::ZERO;
+    }
+
+    /// Holds the minimum while others' queue hides it, or no more.
+    pub(super) fn hold(&mut self, held: bool) {
+        self.held = held;
     }
 
     /// How long no sample has been close to the minimum.

@@ -11,8 +11,11 @@ const QUEUE: f64 = 0.125;
 const NOISE: Duration = Duration::from_millis(1);
 /// … over this share of a window, without idle time, ends Startup.
 const STRETCH: f64 = 0.125;
+/// … and over so many packets.
+const PACKETS: f64 = 10.0;
 /// The window and the pacing rate grow to at most this multiple of what is delivered.
 pub(super) const GAIN: f64 = 2.0;
+pub(super) const PACING: f64 = 3.0;
 
 /// Bytes in a row that met a queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +40,7 @@ impl Startup {
     }
 
     /// Whether the link is full.
-    pub(super) fn has_filled(&self, cwnd: f64) -> bool {
-        self.queued > STRETCH * cwnd
+    pub(super) fn has_filled(&self, cwnd: f64, packet: f64) -> bool {
+        self.queued > (STRETCH * cwnd).max(PACKETS * packet)
     }
 }

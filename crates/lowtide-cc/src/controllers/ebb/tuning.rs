@@ -19,6 +19,10 @@ pub struct Tuning {
     /// Packets beyond the forecast that the window always holds: the least that keeps a link busy
     /// between acknowledgments of every second packet, and what makes shares of several flows equal.
     pub packets: f64,
+    /// The same, seconds: at least the square root of the packets that the link serves in this time.
+    /// The faster a link, the more is needed for shares to become equal in as many round trips; as it
+    /// does not depend on the RTT, flows with different RTTs get the same.
+    pub root: f64,
     /// Windows over which the mean batch of acknowledgments is formed; 0 takes no notice of batches.
     pub batch_memory: f64,
     /// Length of the service kernel, min RTTs of busy time.
@@ -37,6 +41,12 @@ pub struct Tuning {
     /// Pacing rate as a multiple of cwnd / min RTT. Well above 1, so that a window which grows is
     /// used at once, and below a burst.
     pub pacing_gain: f64,
+    /// The same on a calm link, whose flows would meet each other's bursts.
+    pub calm_pacing_gain: f64,
+    /// With this margin a link is not calm at all.
+    pub lively: f64,
+    /// A queue of this share of the min RTT that stands for two rounds leaves no room for idle time.
+    pub standing: f64,
     /// How much of an RTT's scatter within a round belongs to the path, not to a queue.
     pub jitter: f64,
     /// In a drain, inflight as a share of the estimated BDP.
@@ -52,6 +62,7 @@ impl Tuning {
         least: -0.5,
         loss_price: 2.0,
         packets: 2.0,
+        root: 0.03,
         batch_memory: 4.0,
         kernel: 0.35,
         rise: 0.5,
@@ -59,8 +70,11 @@ impl Tuning {
         growth: 1.25,
         alone: 0.2,
         pacing_gain: 2.0,
-        jitter: 1.0,
-        drain: 0.85,
+        calm_pacing_gain: 1.25,
+        lively: 0.1,
+        standing: 0.1,
+        jitter: 2.0,
+        drain: 0.9,
     };
 }
 

@@ -1,0 +1,195 @@
+//! Competition with flows that fill the buffer.
+//!
+//! A flow that keeps queues short beside one that fills them is left with crumbs. Then it must fill
+//! them, too, and no faster than the other: its window is CUBIC's where that is larger than the
+//! law's.
+//!
+//! The mode is entered by evidence that the queue is another's and that the other fills the buffer:
+//! the flow drained, several times, and its packets met a queue all the same; and packets were lost
+//! while there was a queue. Neither jitter nor a link whose rate falls gives both. Several flows of
+//! this kind leave the mode together, for they join each other's drains; it ends when drains find
+//! the queue empty, or when the buffer has not overflowed for long.
+
+use crate::controller::{AckEvent, Config, Controller, LossEvent, PacketSent, TimeoutEvent};
+use crate::controllers::cubic::Cubic;
+use crate::units::{Bytes, Duration, Time};
+
+/// A drain failed that left more queueing delay than this share of the min RTT …
+const FULL: f64 = 0.15;
+/// … and this, which timers and schedulers make.
+const NOISE: Duration = Duration::from_millis(5);
+/// In the mode, one that leaves less than this share of the min RTT has emptied the queue.
+const EMPTY: f64 = 0.05;
+/// So many failures are evidence of others …
+const FAILURES: u32 = 3;
+/// … where each success takes so many back …
+const SUCCESS: u32 = 2;
+/// … and no more than this are remembered.
+const MOST_FAILURES: u32 = 8;
+/// So many drains in a row that emptied the queue are evidence that others have left.
+const EMPTIED: u32 = 2;
+/// A loss counts as evidence for so long: a CUBIC flow on a large buffer loses once in tens of seconds.
+const OVERFLOW_COUNTS: Duration = Duration::from_secs(60);
+/// In the mode the flow looks for the end of it so often, or every so many round trips …
+const LOOK: Duration = Duration::from_secs(4);
+const LOOK_ROUND_TRIPS: u64 = 25;
+/// … and sooner once it has found the queue empty.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const LOOK_AGAIN_ROUND_TRIPS: u64 = 10;
+/// Whoever fills a buffer loses; without a loss for so long there was no such flow …
+const NO_LOSS: Duration = Duration::from_secs(15);
+/// … and the mode is barred for so long.
+const BARRED: Duration = Duration::from_secs(60);
+
+/// What a drain has shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drained {
+    /// The queueing delay that all packets met.
+    pub(super) queueing: Duration,
+    /// How much of it batches of acknowledgments make.
+    pub(super) explained: Duration,
+    /// It had its whole time, and the link was not seen to idle before.
+    pub(super) busy: bool,
+    /// The min RTT fell in it, so that the queue was not as empty as it looks.
+    pub(super) shortened: bool,
+}
+
+/// The mode, and the evidence for it.
+#[derive(Clone, Debug)]
+pub(super) struct Competition {
+    config: Config,
+    /// CUBIC in the flow's place, while the mode lasts.
+    rival: Option<Cubic>,
+    /// Failed drains; in the mode, drains in a row that emptied the queue.
+    evidence: u32,
+    /// The last loss while there was a queue, and the last loss at all.
+    overflow_at: Option<Time>,
+    lost_at: Time,
+    barred_until: Time,
+}
+
+impl Competition {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            config: *config,
+            rival: None,
+            evidence: 0,
+            overflow_at: None,
+            lost_at: Time::ZERO,
+            barred_until: Time::ZERO,
+        }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.rival.is_some()
+    }
+
+    /// The window that CUBIC would have, bytes; 0 outside the mode.
+    pub(super) fn window(&self) -> f64 {
+        self.rival
+            .as_ref()
+            .map_or(0.0, |rival| rival.cwnd().as_f64())
+    }
+
+    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
+        if let Some(rival) = &mut self.rival {
+            rival.on_packet_sent(sent);
+        }
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        if let Some(rival) = &mut self.rival {
+            rival.on_ack(ack);
+        }
+    }
+
+    /// Packets were lost, while packets met a queue or not.
+    pub(super) fn on_loss(&mut self, loss: &LossEvent<'_>, queued: bool) {
+        self.lost_at = loss.now;
+        if queued {
+            self.overflow_at = Some(loss.now);
+        }
+        if let Some(rival) = &mut self.rival {
+            rival.on_loss(loss);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        if let Some(rival) = &mut self.rival {
+            rival.on_timeout(timeout);
+        }
+    }
+
+    pub(super) fn on_spurious_timeout(&mut self, now: Time) {
+        if let Some(rival) = &mut self.rival {
+            rival.on_spurious_timeout(now);
+        }
+    }
+
+    pub(super) fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.config.max_datagram = max_datagram;
+        if let Some(rival) = &mut self.rival {
+            rival.on_mtu_change(max_datagram);
+        }
+    }
+
+    /// Whether it is time to look for the end of the mode, so long after the last drain.
+    pub(super) fn looks(&self, since_drain: Duration, rtt: Duration) -> bool {
+        let (pause, round_trips) = if self.evidence > 0 {
+            (LOOK_AGAIN, LOOK_AGAIN_ROUND_TRIPS)
+        } else {
+            (LOOK, LOOK_ROUND_TRIPS)
+        };
+        self.is_on() && since_drain > pause.max(rtt * round_trips)
+    }
+
+    /// A drain has ended. `cwnd`: the law's window. Whether the mode has changed.
+    pub(super) fn on_drained(
+        &mut self,
+        now: Time,
+        drained: &Drained,
+        min_rtt: Duration,
+        cwnd: f64,
+    ) -> bool {
+        if self.is_on() {
+            let empty = drained.queueing < min_rtt.mul_f64(EMPTY);
+            self.evidence = if empty && !drained.shortened {
+                self.evidence + 1
+            } else {
+                0
+            };
+            let unopposed = !empty && now.since(self.lost_at) > NO_LOSS;
+            if unopposed {
+                self.barred_until = now + BARRED;
+            }
+            let ends = unopposed || self.evidence >= EMPTIED;
+            if ends {
+                self.rival = None;
+                self.evidence = 0;
+            }
+            return ends;
+        }
+        let failed =
+            drained.busy && drained.queueing > min_rtt.mul_f64(FULL) + NOISE + drained.explained;
+        self.evidence = if failed {
+            (self.evidence + 1).min(MOST_FAILURES)
+        } else {
+            self.evidence.saturating_sub(SUCCESS)
+        };
+        let overflowed = self
+            .overflow_at
+            .is_some_and(|at| now.since(at) < OVERFLOW_COUNTS);
+        let begins = failed && self.evidence >= FAILURES && overflowed && now >= self.barred_until;
+        if begins {
+            let config = Config {
+                initial_window: Bytes::new(cwnd as u64),
+                now,
+                ..self.config
+            };
+            self.rival = Some(Cubic::new(&config, false));
+            self.evidence = 0;
+            self.lost_at = now;
+        }
+        begins
+    }
+}
