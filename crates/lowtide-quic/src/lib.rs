@@ -46,7 +46,4 @@ pub use lowtide_cc;
 pub use lowtide_cc::controllers::rbbr::frame;
 pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot, TIMESTAMPS};
-pub use typed::{
-    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,
-    Vegas, Window,
-};
+pub use typed::*;
