@@ -23,7 +23,7 @@ TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"))
 SIMULATOR = os.path.abspath(os.environ.get("LOWTIDE_BIN", os.path.join(TARGET, "release/lowtide")))
 NS3 = os.path.join(ROOT, "target/ns3/lowtide-ns3")
 
-CONTROLLERS = ["bbr", "cubic", "newreno", "bbr-acd", "rtt-gain", "bbr-s", "ebcc"]
+CONTROLLERS = ["ebb", "bbr", "cubic", "newreno", "bbr-acd", "rtt-gain", "bbr-s", "ebcc"]
 TRACES = ["mahimahi/Verizon-LTE-short.down", "mahimahi/TMobile-LTE-short.down"]
 
 # Metric, how to read it, largest relative difference.

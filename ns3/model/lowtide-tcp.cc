@@ -72,7 +72,7 @@ LowtideTcp::GetTypeId()
             .AddConstructor<LowtideTcp>()
             .AddAttribute("Controller",
                           "One of Lowtide's controllers, as `lowtide list` shows them",
-                          StringValue("bbr"),
+                          StringValue("ebb"),
                           MakeStringAccessor(&LowtideTcp::m_spec),
                           MakeStringChecker())
             .AddAttribute("Seed",

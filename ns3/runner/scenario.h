@@ -9,7 +9,7 @@
 /// The flags of `lowtide compare` that both engines know, with the same names and units.
 struct Scenario
 {
-    std::vector<std::string> controllers{"bbr"};
+    std::vector<std::string> controllers{"ebb"};
     std::string trace;          //!< file; empty: constant rate
     double rate = 0.0;          //!< bytes per second
     uint32_t opportunity = 1504; //!< bytes

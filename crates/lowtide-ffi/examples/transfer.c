@@ -1,7 +1,7 @@
 /* A sender in 100 lines: ten seconds over a link of 10 Mbit/s with 40 ms of round trip and a buffer
  * of 100 packets, driven by any of Lowtide's controllers.
  *
- *   cc transfer.c $(pkg-config --cflags --libs lowtide) -o transfer && ./transfer bbr
+ *   cc transfer.c $(pkg-config --cflags --libs lowtide) -o transfer && ./transfer ebb
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void must(LowtideStatus status) {
 }
 
 int main(int argc, char **argv) {
-    const char *spec = argc > 1 ? argv[1] : "bbr";
+    const char *spec = argc > 1 ? argv[1] : "ebb";
     const uint64_t rtt = 40 * MS, end = 10000 * MS;
     static struct Packet ring[RING];
     uint64_t now = 0, first = 0, next = 0, inflight = 0, link_free = 0, pace_at = 0;

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn lowtide_config_init(
 
 /// Makes a controller.
 ///
-/// `spec` names it, as `lowtide list` does: `"bbr"`, `"rtt-gain:alpha=0.75"`. On success `*out` is
+/// `spec` names it, as `lowtide list` does: `"ebb"`, `"rtt-gain:alpha=0.75"`. On success `*out` is
 /// the handle, to be given to `lowtide_controller_free` once; otherwise `*out` is null. `message`,
 /// of `message_size` bytes, receives what is wrong with the spec, cut where it does not fit, and
 /// the empty string on success; it may be null.

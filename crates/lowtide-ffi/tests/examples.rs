@@ -134,8 +134,11 @@ fn the_libraries_of_the_pkg_config_file_make_a_program_without_shared_libraries(
     let out = link(&source, Some(library())).expect("the compiler starts");
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{errors}");
-    let out = Command::new(&program).arg("bbr").output();
-    assert!(stdout(&out.expect("it starts")).starts_with("bbr: "));
+    let out = Command::new(&program).output();
+    assert!(
+        stdout(&out.expect("it starts")).starts_with("ebb: "),
+        "the default"
+    );
 }
 
 #[test]

@@ -33,10 +33,24 @@ pub enum Error {
 pub enum Role {
     /// The physical limit.
     Limit,
+    /// Another bound that was asked for.
+    Bound,
     /// A controller that was asked for.
     Contender,
     /// The best constant window.
     Floor,
+}
+
+impl Role {
+    /// The part of one who is asked for.
+    #[must_use]
+    pub const fn of(contender: &Contender) -> Self {
+        match contender {
+            Contender::Oracle => Self::Limit,
+            Contender::Causal { .. } => Self::Bound,
+            Contender::Controller { .. } => Self::Contender,
+        }
+    }
 }
 
 /// A controller's results.
@@ -107,7 +121,7 @@ impl Entry {
 /// A finished comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Limit, contenders by falling power, floor; without those of whom no run came to its end.
+    /// Limit, other bounds, contenders by falling power, floor; without those of whom no run came to its end.
     pub entries: Vec<Entry>,
     /// Runs that are missing in the entries.
     pub failed: Vec<FailedRun>,
@@ -148,7 +162,7 @@ impl Participant {
         match self.role {
             _ if !timelines || seed != self.setting.seeds.first => Keep::Metrics,
             Role::Floor => Keep::Distributions,
-            Role::Limit | Role::Contender => Keep::Timeline,
+            Role::Limit | Role::Bound | Role::Contender => Keep::Timeline,
         }
     }
 }
@@ -160,7 +174,7 @@ fn participants(
 ) -> Result<Vec<Participant>, LinkError> {
     let take_part = |role: Role, contender: &Contender| Participant::new(role, contender, setting);
     let mut all = vec![take_part(Role::Limit, &Contender::Oracle)];
-    let others = asked(contenders).map(|c| take_part(Role::Contender, c));
+    let others = asked(contenders).map(|c| take_part(Role::of(c), c));
     all.extend(others);
     let windows = windows(setting)?;
     all.extend(windows.iter().map(|w| take_part(Role::Floor, w)));

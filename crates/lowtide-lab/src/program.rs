@@ -157,8 +157,8 @@ impl Watched {
     /// The program in front of all that it was compared with.
     #[must_use]
     pub fn beside(self, mut others: Comparison) -> (Setting, Comparison) {
-        let limits = others.entries.iter().filter(|e| e.role == Role::Limit);
-        let place = limits.count();
+        let entries = others.entries.iter();
+        let place = entries.filter(|e| e.role < Role::Contender).count();
         others.entries.insert(place, self.entry);
         (self.setting, others)
     }

@@ -6,9 +6,11 @@
 //! # use std::sync::Arc;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut transport = noq_proto::TransportConfig::default();
-//! transport.congestion_controller_factory(Arc::new(lowtide_noq::Controllers::new("bbr")?));
+//! transport.congestion_controller_factory(Arc::new(lowtide_noq::Controllers::new("ebb")?));
 //! # Ok(()) }
 //! ```
+//!
+//! `ebb` keeps the queue short on links that vary, and needs nothing of the peer.
 //!
 //! RBBR's feedback travels in DATAGRAM frames; see [`Extension`].
 

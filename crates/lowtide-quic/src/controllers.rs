@@ -163,12 +163,12 @@ impl Endpoint for Controllers {
     }
 }
 
-/// What one endpoint needs to speak RBBR's extension:
+/// What one endpoint needs so that receivers report when packets arrived, and RBBR's estimate:
 ///
 /// ```no_run
 /// # use std::path::Path;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let parts = lowtide_quic::Rbbr::default().parts();
+/// let parts = lowtide_quic::Controllers::new("ebb")?.with_timestamps().parts();
 /// let server = s2n_quic::Server::builder()
 ///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 ///     .with_io("0.0.0.0:4433")?

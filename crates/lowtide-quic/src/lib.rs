@@ -10,14 +10,15 @@
 //!     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
 //!     .with_io("0.0.0.0:4433")?
 //!     .with_limits(lowtide_quic::limits())?
-//!     .with_congestion_controller(lowtide_quic::Bbr::default())?
+//!     .with_congestion_controller(lowtide_quic::Ebb::default())?
 //!     .start()?;
 //! # Ok(()) }
 //! ```
 //!
-//! [`Rbbr`] keeps the queue short on links that vary. It needs three lines more, at both ends: see
-//! [`Parts`]. Its frames are described in
-//! `docs/rbbr-frame.md`. Peers without the extension see plain QUIC.
+//! [`Ebb`] keeps the queue short on links that vary, and needs nothing of the peer. With three lines more,
+//! at both ends, it learns when packets arrived, and [`Rbbr`] what the receiver estimates: see [`Parts`].
+//! The frames are described in `docs/receive-timestamps.md` and `docs/rbbr-frame.md`. Peers without them
+//! see plain QUIC.
 
 #[cfg(feature = "self-signed")]
 pub mod certificate;
@@ -46,7 +47,4 @@ pub use lowtide_cc;
 pub use lowtide_cc::controllers::rbbr::frame;
 pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot, TIMESTAMPS};
-pub use typed::{
-    Bbr, Bbr3, BbrAcd, BbrNoagg, BbrS, Bbrx, Compound, Copa, Cubic, Ebcc, NewReno, Rbbr, RttGain,
-    Vegas, Window,
-};
+pub use typed::*;

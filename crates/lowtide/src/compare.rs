@@ -84,6 +84,10 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             qlog::check(setting).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
         }
     }
+    let places = settings
+        .iter()
+        .flat_map(|s| asked.iter().map(|c| s.run_by(c)));
+    output::warn_of_missing_timestamps(places);
     let (done, walls) = compare_all(args, settings, &asked)?;
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;

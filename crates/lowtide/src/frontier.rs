@@ -64,6 +64,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     path: PathArgs,
 
+    /// QUIC receivers report when packets arrived (draft-ietf-quic-receive-ts)
+    #[arg(long, help_heading = "Flows")]
+    timestamps: bool,
+
     #[command(flatten)]
     run: RunSectionArgs,
 
@@ -192,6 +196,9 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
     for sections in &mut links {
         args.path.apply(&mut sections.path);
         args.run.apply(&mut sections.run);
+        for flows in &mut sections.flows {
+            flows.timestamps = args.timestamps.then_some(true).or(flows.timestamps);
+        }
     }
     let mut places = Vec::new();
     for rtt in &args.rtt {

@@ -87,7 +87,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 
     /// Compare the program with this controller; repeat it for several
-    /// [default with --report: rbbr, bbr-s, copa, bbr, bbr3 and cubic]
+    /// [default with --report: ebb, rbbr, bbr-s, copa, bbr, bbr3 and cubic]
     #[arg(long = "cc", value_name = "NAME")]
     controllers: Vec<String>,
 

@@ -3,9 +3,10 @@
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::setting::{
-    self, BufferText, LinkSection, Problem, RateText, Resolver, Sections, Setting, SpanText,
+    self, BufferText, LinkSection, PolicerText, Problem, RateText, Resolver, Sections, Setting,
+    SpanText,
 };
-use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::queue::{self, Policer, QueueLimit};
 
 use crate::failure::Failure;
 use crate::path_args::PathArgs;
@@ -38,6 +39,10 @@ pub(crate) struct LinkArgs {
     /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
     #[arg(long, value_parser = queue::parse)]
     buffer: Option<QueueLimit>,
+
+    /// Policer before that queue, as in 10mbit:100kB: drops what exceeds this rate and burst
+    #[arg(long, value_name = "RATE:BURST", value_parser = queue::parse_policer)]
+    policer: Option<Policer>,
 
     #[command(flatten)]
     path: PathArgs,
@@ -101,6 +106,7 @@ impl LinkArgs {
     fn apply(&self, sections: &mut Sections) {
         let link = &mut sections.link;
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
+        link.policer = self.policer.map(PolicerText).or(link.policer);
         let path = &mut sections.path;
         path.rtt = self.rtt.map(SpanText).or(path.rtt);
         self.path.apply(path);

@@ -1,5 +1,6 @@
 //! Standard output, as machines and people read it.
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -155,6 +156,7 @@ pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> S
     let row = |entry: &Entry| {
         let name = match entry.role {
             Role::Limit => format!("{} (limit)", entry.name),
+            Role::Bound => format!("{} (bound)", entry.name),
             Role::Contender => entry.name.clone(),
             Role::Floor => format!("{} (best window)", entry.name),
         };
@@ -236,6 +238,22 @@ pub(crate) fn csv(comparisons: &[(Setting, Comparison)]) -> Result<Vec<u8>, Fail
         }
     }
     writer.into_inner().map_err(Failure::run)
+}
+
+/// Tells on standard error which controllers lack their estimate.
+pub(crate) fn warn_of_missing_timestamps(settings: impl Iterator<Item = Setting>) {
+    let mut known = BTreeSet::new();
+    for setting in settings {
+        known.extend(setting.lacking_timestamps().map(str::to_string));
+    }
+    for name in known {
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(
+            io::stderr(),
+            "warning: {name} runs without its estimate: receivers report no timestamps without \
+             --timestamps, or timestamps = true in a file's [[flows]]"
+        );
+    }
 }
 
 /// A run that failed, in a sentence.

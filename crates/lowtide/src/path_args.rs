@@ -8,6 +8,10 @@ use lowtide_sim::impairment::{self, LossModel};
 #[derive(clap::Args)]
 #[command(next_help_heading = "Link")]
 pub(crate) struct PathArgs {
+    /// Round-trip propagation delays that follow, as in 15s:60ms,30s:40ms
+    #[arg(long, value_name = "TIME:RTT,...")]
+    rtt_steps: Option<String>,
+
     /// Random loss behind the bottleneck, as in 0.1%
     #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
     loss: Option<f64>,
@@ -36,6 +40,7 @@ pub(crate) struct PathArgs {
 
 impl PathArgs {
     pub(crate) fn apply(&self, path: &mut PathSection) {
+        path.rtt_steps = self.rtt_steps.clone().or(path.rtt_steps.take());
         path.loss = self.loss.map(ShareText).or(path.loss);
         path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
         path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);

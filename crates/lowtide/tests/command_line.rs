@@ -30,15 +30,18 @@ fn refused(args: &[&str], parts: &[&str]) {
 #[test]
 fn compare_without_arguments_shows_all_controllers_between_limit_and_floor() {
     let table = stdout(&["compare"]);
-    for name in [
-        "oracle (limit)",
-        "bbr",
-        "bbr-noagg",
-        "cubic",
-        "newreno",
-        "(best window)",
-    ] {
-        assert!(table.contains(name), "{table}");
+    let json: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
+    let listed = json.as_array().unwrap().iter();
+    let listed = listed.filter_map(|entry| entry["name"].as_str());
+    // Of constant windows the best is shown; 'causal' is a bound that must be asked for.
+    let controllers = listed.filter(|name| !["window", "causal", "oracle"].contains(name));
+    for name in controllers.chain(["oracle (limit)", "(best window)"]) {
+        let mut lines = table.lines();
+        let row = |line: &str| line.trim().starts_with(&format!("{name} "));
+        assert!(
+            lines.any(|l| row(l) || l.contains("(best window)") && name == "(best window)"),
+            "{name}: {table}"
+        );
     }
     assert!(
         table.lines().all(|line| line.chars().count() <= 110),
@@ -668,8 +671,8 @@ fn flags_and_a_file_that_say_the_same_measure_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("same.toml");
     let text = r#"
-link = { rate = "10mbit", buffer = "1bdp" }
-path = { rtt = "30ms", loss = "0.5%", jitter = "2ms" }
+link = { rate = "10mbit", buffer = "1bdp", policer = "9mbit:60kB" }
+path = { rtt = "30ms", rtt_steps = "2s:50ms", loss = "0.5%", jitter = "2ms" }
 run = { duration = "4s", seeds = 2, first_seed = 7 }
 [[flows]]
 controller = "cubic"
@@ -679,7 +682,7 @@ ack_every = 4
 access = { sender_rate = "20mbit" }
 "#;
     fs::write(&path, text).unwrap();
-    let flags = "--cc cubic --rate 10mbit --buffer 1bdp --rtt 30ms --loss 0.5% --jitter 2ms \
+    let flags = "--cc cubic --rate 10mbit --buffer 1bdp --policer 9mbit:60kB --rtt 30ms --rtt-steps 2s:50ms --loss 0.5% --jitter 2ms \
                  --duration 4s --seeds 2 --seed 7 --flows 2 --stagger 1s --ack-every 4 \
                  --access-rate 20mbit";
     let mut hosts = vec!["model"];
@@ -739,10 +742,30 @@ fn receivers_report_timestamps_where_a_flag_or_a_file_says_so() {
         let mut args: Vec<&str> = flags.split_whitespace().collect();
         args.push(SCHEDULE);
         args.extend(flag);
-        let compared: Value = serde_json::from_str(&stdout(&args)).unwrap();
+        let output = lowtide(&args).assert().success().get_output().clone();
+        let compared: Value = serde_json::from_slice(&output.stdout).unwrap();
         let compared = contender(&compared, "rbbr:from=timestamps");
         assert_eq!(compared["throughput_mbps"], expected, "{flag:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let is_warned = stderr.contains("rbbr:from=timestamps runs without its estimate")
+            && stderr.contains("--timestamps");
+        assert_eq!(is_warned, flag.is_none(), "{stderr}");
     }
+}
+
+#[test]
+fn a_bound_is_named_as_one_and_never_the_best_of_the_controllers() {
+    let text = stdout(&["compare", "--duration", "5s", "--cc", "causal,bbr,cubic"]);
+    let row = |name: &str| {
+        text.lines()
+            .find(|line| line.trim().starts_with(name))
+            .unwrap()
+    };
+    assert!(!row("causal (bound)").contains('*'), "{text}");
+    assert!(
+        row("bbr").contains('*') && row("cubic").contains('*'),
+        "{text}"
+    );
 }
 
 #[test]
@@ -758,6 +781,10 @@ fn what_is_wrong_is_named_by_its_flag() {
     refused(
         &["compare", "--timestamps", "--transport", "tcp"],
         &["--timestamps: is for quic only (see --transport)"],
+    );
+    refused(
+        &["compare", "--rtt-steps", "15s"],
+        &["--rtt-steps: ", "'15s'"],
     );
     refused(
         &["compare", "--packet-size", "70kB"],

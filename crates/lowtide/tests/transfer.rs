@@ -120,6 +120,20 @@ fn a_client_may_ask_for_a_controller_that_the_server_allows() {
 }
 
 #[test]
+fn ebb_sends_either_way_unless_another_controller_is_named() {
+    let server = serve_with(&["--allow-cc", "ebb"]);
+    for (args, controller) in [
+        (&["--bytes", "1MB"][..], "ebb"),
+        (&["--bytes", "1MB", "--upload"], "ebb"),
+        (&["--bytes", "1MB", "--cc", "ebb:idle=0.1"], "ebb:idle=0.1"),
+    ] {
+        let result = fetch(&server, args);
+        assert_eq!(result["outcome"], "complete", "{result}");
+        assert_eq!(result["controller"], controller, "{result}");
+    }
+}
+
+#[test]
 fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("result.json");

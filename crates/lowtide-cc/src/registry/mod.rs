@@ -53,8 +53,18 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Makes one.
     pub make: fn(&Values, &Config) -> Box<dyn Controller>,
-    /// The estimator at the receiver, where the controller works by feedback (RBBR).
-    pub receiver: Option<fn(&Values) -> Option<ReceiverConfig>>,
+    /// What the receiver must do for it, where it cannot do its work alone.
+    pub receiver: Option<fn(&Values) -> ReceiverTask>,
+}
+
+/// What a receiver does for a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReceiverTask {
+    /// It runs an estimator and feeds back what that finds (RBBR).
+    Estimate(ReceiverConfig),
+    /// It reports when packets arrived
+    /// ([`AckedPacket::received_at`](crate::controller::AckedPacket::received_at)).
+    Timestamps,
 }
 
 /// All controllers of this crate, in the order in which they should be shown.
@@ -129,7 +139,21 @@ impl Spec {
     /// The estimator that the receiver must run, where the controller works by feedback (RBBR).
     #[must_use]
     pub fn receiver(&self) -> Option<ReceiverConfig> {
-        self.entry.receiver.and_then(|make| make(&self.values))
+        match self.receiver_task()? {
+            ReceiverTask::Estimate(config) => Some(config),
+            ReceiverTask::Timestamps => None,
+        }
+    }
+
+    /// Whether the controller lacks its estimate where the receiver does not report when packets
+    /// arrived. Others may use such reports as well, and need none.
+    #[must_use]
+    pub fn needs_timestamps(&self) -> bool {
+        self.receiver_task() == Some(ReceiverTask::Timestamps)
+    }
+
+    fn receiver_task(&self) -> Option<ReceiverTask> {
+        self.entry.receiver.map(|task| task(&self.values))
     }
 }
 

@@ -2,7 +2,7 @@
 let comparisonCharts = [];
 const planeView = { whole: false };
 
-// Entries as lines: the controllers numbered as in every plot, limit and floor in grey.
+// Entries as lines: the controllers numbered as in every plot, limit, bounds and floor in grey.
 function lanesOf(link) {
   let index = 0;
   return link.entries.map((entry) => {

@@ -19,7 +19,7 @@ function theme() {
   return prefersDark.matches && !printing ? themes.dark : themes.light;
 }
 
-// The n-th line's colour; the frames (limit, floor) are grey.
+// The n-th line's colour; the frames (limit, bound, floor) are grey.
 function colour(lane) {
   return lane.frame ? theme().quiet : theme().lanes[lane.index % 6];
 }
@@ -35,7 +35,7 @@ const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
 const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "bar"];
 
 function shape(lane) {
-  if (lane.frame) return lane.entry.role === "limit" ? "star" : "ring";
+  if (lane.frame) return { limit: "star", bound: "plus", floor: "ring" }[lane.entry.role];
   return SHAPES[lane.index % SHAPES.length];
 }
 

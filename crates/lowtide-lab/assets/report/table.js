@@ -1,5 +1,5 @@
 // The table of results: sorted by a click on a heading, the best of the controllers marked.
-const roleNote = { limit: " (limit)", floor: " (best window)", contender: "" };
+const roleNote = { limit: " (limit)", bound: " (bound)", floor: " (best window)", contender: "" };
 let order = { column: null, up: false };
 
 // A trace without its folders; other names as they are.

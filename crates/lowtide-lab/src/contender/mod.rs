@@ -28,6 +28,8 @@ pub enum Contender {
         name: String,
         /// What makes one for each flow.
         sender: SenderKind,
+        /// Whether it lacks its estimate where receivers report no timestamps.
+        needs_timestamps: bool,
     },
 }
 
@@ -159,9 +161,11 @@ impl Contenders {
             let (name, config) = (spec.to_string(), config?);
             return Ok(Contender::Causal { name, config });
         }
+        let parsed = self.registry.parse(spec)?;
         Ok(Contender::Controller {
             name: spec.to_string(),
-            sender: sender(&self.registry.parse(spec)?),
+            sender: sender(&parsed),
+            needs_timestamps: parsed.needs_timestamps(),
         })
     }
 }

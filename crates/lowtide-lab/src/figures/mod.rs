@@ -159,7 +159,7 @@ fn shown(comparison: &Comparison) -> Vec<Shown<'_>> {
             controllers += 1;
             Look::Controller(controllers - 1)
         }
-        Role::Limit | Role::Floor => Look::Frame,
+        Role::Limit | Role::Bound | Role::Floor => Look::Frame,
     };
     let looks: Vec<Look> = comparison
         .entries

@@ -283,6 +283,7 @@ fn about(setting: &Setting, comparison: &Comparison) -> String {
 fn role(role: Role) -> &'static str {
     match role {
         Role::Limit => "limit",
+        Role::Bound => "bound",
         Role::Contender => "contender",
         Role::Floor => "floor",
     }

@@ -329,6 +329,22 @@ impl Setting {
         groups.map(|group| group.contender.name()).collect()
     }
 
+    /// The controllers that lack their estimate, because their receivers report no timestamps.
+    pub fn lacking_timestamps(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.iter();
+        let lacking = groups.filter(|group| {
+            let needs = matches!(
+                group.contender,
+                Contender::Controller {
+                    needs_timestamps: true,
+                    ..
+                }
+            );
+            needs && !group.transport.reports_timestamps()
+        });
+        lacking.map(|group| group.contender.name())
+    }
+
     /// The simulation of a seed.
     ///
     /// # Errors

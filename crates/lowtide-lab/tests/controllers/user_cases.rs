@@ -179,6 +179,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
             controller: Arc::new(|_| panic!("no such thing")),
             estimator: None,
         },
+        needs_timestamps: false,
     };
     // Seeds wrap around; none is left out.
     setting.seeds = Seeds {

@@ -38,6 +38,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     let hostile = Contender::Controller {
         name: "<b>&\"bold\"</b>".to_string(),
         sender: cubic.sender(),
+        needs_timestamps: false,
     };
     let contenders = [Contenders::default().parse("bbr").unwrap(), hostile];
     let options = Options {

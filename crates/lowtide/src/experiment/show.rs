@@ -283,7 +283,10 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
             name if name.is_empty() => result.cell.setting.controllers().join(" + "),
             name => name,
         };
-        let entry = Entry::of_runs(&name, Role::Contender, result.runs.clone());
+        let groups = result.cell.setting.groups.iter();
+        let role = groups.map(|group| Role::of(&group.contender)).max();
+        let role = role.unwrap_or(Role::Contender);
+        let entry = Entry::of_runs(&name, role, result.runs.clone());
         comparison
             .entries
             .extend(entry.map(|e| e.with_flows_of(&result.cell.setting)));

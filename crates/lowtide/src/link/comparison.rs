@@ -16,9 +16,9 @@ use super::{Args, Limited};
 use crate::failure::Failure;
 use crate::progress;
 
-/// Whom a program is compared with unless others are named: the low-latency family, and what is in
-/// use.
-const USUAL: [&str; 6] = ["rbbr", "bbr-s", "copa", "bbr", "bbr3", "cubic"];
+/// Whom a program is compared with unless others are named: our own, the low-latency family, and what
+/// is in use.
+const USUAL: [&str; 7] = ["ebb", "rbbr", "bbr-s", "copa", "bbr", "bbr3", "cubic"];
 
 /// The longest run in virtual time.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);

@@ -20,7 +20,7 @@ use super::protocol::SAMPLES;
 use super::recorded;
 use super::report::{Interval, Outcome, Summary, Transferred};
 use super::statistics::{ByConnection, SenderState};
-use super::{SECOND, address, bounds, controllers, interrupt, runtime, trust};
+use super::{DEFAULT_CONTROLLER, SECOND, address, bounds, controllers, interrupt, runtime, trust};
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::output;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     address: String,
 
     /// Controller of what is sent, as in bbr or cubic:hystart=true; on a download the server must
-    /// allow it, with --allow-cc [default: rbbr on an upload, the server's on a download]
+    /// allow it, with --allow-cc [default: ebb on an upload, the server's on a download]
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,
 
@@ -103,9 +103,6 @@ impl Args {
         }
     }
 }
-
-/// Controller of uploads.
-const DEFAULT_CONTROLLER: &str = "rbbr";
 
 /// Longest time without `--duration` and `--bytes`.
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);

@@ -28,12 +28,16 @@ use crate::failure::Failure;
 /// How often the live line comes.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The controller that a spec names.
+/// Who sends unless another is named: it needs nothing of the peer, and no buffer to be filled.
+const DEFAULT_CONTROLLER: &str = "ebb";
+
+/// The controller that a spec names. The peer is asked for receive timestamps whoever sends: a client
+/// may choose a controller that uses them when that has been negotiated already.
 fn controllers(contenders: &Contenders, spec: &str) -> Result<Controllers, Failure> {
     let registry = contenders.registry();
     registry
         .parse(spec)
-        .map(|spec| Controllers::of(&spec))
+        .map(|spec| Controllers::of(&spec).with_timestamps())
         .map_err(|e| Failure::input(format!("--cc: {e}")))
 }
 

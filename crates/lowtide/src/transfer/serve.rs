@@ -22,7 +22,7 @@ use super::protocol::{ALPN, PORT, TOO_MANY};
 use super::report::Line;
 use super::session::{House, serve};
 use super::statistics::ByConnection;
-use super::{controllers, interrupt, runtime};
+use super::{DEFAULT_CONTROLLER, controllers, interrupt, runtime};
 use crate::failure::Failure;
 
 /// How long the last lines may take to be printed.
@@ -34,8 +34,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from(([0, 0, 0, 0], PORT)))]
     listen: SocketAddr,
 
-    /// Controller of what is sent, as in bbr or cubic:hystart=true
-    #[arg(long, value_name = "NAME", default_value = "rbbr")]
+    /// Controller of what is sent, as in bbr or ebb:idle=0.05
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_CONTROLLER)]
     cc: String,
 
     /// Let clients ask for these controllers with 'fetch --cc', as in bbr,cubic, or for any

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, Source, rbbr};
 use crate::controllers::bbr::entry::{BURST, POLICER, options};
-use crate::registry::{Domain, Entry, Parameter, Value, Values};
+use crate::registry::{Domain, Entry, Parameter, ReceiverTask, Value, Values};
 use crate::units::Duration;
 
 pub(crate) static RBBR: Entry = Entry {
@@ -16,7 +16,10 @@ pub(crate) static RBBR: Entry = Entry {
         let options = options(values, false);
         Box::new(rbbr(config, options, &receiver(values), source(values)))
     },
-    receiver: Some(|values| (source(values) == Source::Frame).then(|| receiver(values))),
+    receiver: Some(|values| match source(values) {
+        Source::Frame => ReceiverTask::Estimate(receiver(values)),
+        Source::Timestamps => ReceiverTask::Timestamps,
+    }),
 };
 
 const KALMAN: &str = "kalman";

@@ -1,4 +1,5 @@
-//! RBBR between two endpoints of this machine, with the receiver's estimate.
+//! 100 MB between two endpoints of this machine, sent by the controller that is named: `ebb`, unless
+//! another is (`-- rbbr`, with the receiver's estimate).
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,11 +13,12 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let spec = std::env::args().nth(1).unwrap_or_else(|| "ebb".to_string());
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let own = rcgen::generate_simple_self_signed(vec!["localhost".to_string()])?;
     let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
     let mut transport = TransportConfig::default();
-    transport.congestion_controller_factory(Arc::new(Controllers::new("rbbr")?));
+    transport.congestion_controller_factory(Arc::new(Controllers::new(&spec)?));
     let transport = Arc::new(transport);
 
     let mut config = ServerConfig::with_single_cert(vec![own.cert.der().clone()], key.into())?;
@@ -50,6 +52,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         received += chunk.len();
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("{received} bytes in {seconds:.2} s");
+    println!("{spec}: {received} bytes in {seconds:.2} s");
     Ok(())
 }

@@ -1,15 +1,17 @@
-//! RBBR between two endpoints of this machine, with the receiver's estimate.
+//! 100 MB between two endpoints of this machine, sent by the controller that is named: `ebb`, unless
+//! another is (`-- rbbr`). Receivers report when packets arrived, and RBBR's estimate.
 
 use std::error::Error;
 use std::time::Instant;
 
-use lowtide_quic::{Parts, Rbbr, certificate::SelfSigned};
+use lowtide_quic::{Controllers, certificate::SelfSigned};
 use s2n_quic::{Client, Server, client::Connect};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let spec = std::env::args().nth(1).unwrap_or_else(|| "ebb".to_string());
     let own = SelfSigned::new(["localhost"])?;
-    let parts: Parts = Rbbr::default().parts();
+    let parts = Controllers::new(&spec)?.with_timestamps().parts();
     let mut server = Server::builder()
         .with_tls((own.certificate.as_str(), own.key.as_str()))?
         .with_io("127.0.0.1:0")?
@@ -29,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
 
-    let parts: Parts = Rbbr::default().parts();
+    let parts = Controllers::new(&spec)?.with_timestamps().parts();
     let client = Client::builder()
         .with_tls(own.certificate.as_str())?
         .with_io("127.0.0.1:0")?
@@ -48,6 +50,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         received += data.len();
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("{received} bytes in {seconds:.2} s");
+    println!("{spec}: {received} bytes in {seconds:.2} s");
     Ok(())
 }
