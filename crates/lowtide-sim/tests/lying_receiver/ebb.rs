@@ -17,6 +17,7 @@ use super::withheld::{Will, Withheld, bunched};
 /// The longest that a receiver may delay acknowledgments by QUIC's default.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 const MS: Duration = Duration::from_millis(1);
+const SEEDS: u64 = 6;
 const BASE_RTT: Duration = Duration::from_millis(40);
 
 /// What a receiver does.
@@ -93,9 +94,9 @@ fn link(name: &str, seed: u64) -> Link {
     Link::Rates(named.model().generate(DURATION, seed).unwrap())
 }
 
-fn beside(rival: &str, receiver: Receiver, on: &str, seeds: u64) -> Shares {
+fn beside(rival: &str, receiver: Receiver, on: &str) -> Shares {
     let mut shares = Shares::default();
-    for seed in 0..seeds {
+    for seed in 0..SEEDS {
         // Half of the time the liar comes first.
         let late = Time::ZERO + MS * (137 * (1 + seed / 2));
         let starts = if seed.is_multiple_of(2) {
@@ -136,42 +137,15 @@ fn random(_: Time, at: Time) -> Time {
     at + Duration::from_nanos(hash % 1_000_000_000)
 }
 
-const LIARS: &[Receiver] = &[
-    clock("timestamps, honest", |_, at| at),
-    clock("timestamps: never queued", never_queued),
-    clock("timestamps: standing still", |_, _| Time::ZERO),
-    clock("timestamps: jumping", jumping),
-    clock("timestamps: 5 % slow", |_, at| faster(at, 0.95)),
-    clock("timestamps: 5 % fast", |_, at| faster(at, 1.05)),
-    clock("timestamps: random", random),
-    Receiver {
-        ack_every: 40,
-        ..clock("timestamps, honest, one ACK for 40", |_, at| at)
-    },
-    Receiver {
-        ack_every: 40,
-        ..clock("timestamps: never queued, one ACK for 40", never_queued)
-    },
-    Receiver {
-        name: "one ACK a packet",
-        ack_every: 1,
-        ..HONEST
-    },
-    Receiver {
-        name: "one ACK for 40",
-        ack_every: 40,
-        ..HONEST
-    },
-    will("through the hands", |_, acked| acked),
+const LATE: &[Receiver] = &[
     will("25 ms late", |_, acked| acked.map(|at| at + MAX_ACK_DELAY)),
     will("every 25 ms", |_, acked| {
         acked.map(|at| bunched(at, MAX_ACK_DELAY))
     }),
-    will("every 10 ms", |_, acked| acked.map(|at| bunched(at, MS * 10))),
-    will("RTT padded to 65 ms", |sent, acked| {
-        acked.map(|at| at.max(sent + BASE_RTT + MAX_ACK_DELAY))
+    will("every 10 ms", |_, acked| {
+        acked.map(|at| bunched(at, MS * 10))
     }),
-    will("withheld while the queue is long", |sent, acked| {
+    will("late while the queue is long", |sent, acked| {
         acked.map(|at| {
             let long = at.since(sent) > BASE_RTT + MS * 5;
             if long { at + MAX_ACK_DELAY } else { at }
@@ -179,28 +153,81 @@ const LIARS: &[Receiver] = &[
     }),
 ];
 
+const ONE_FOR_ONE: Receiver = Receiver {
+    name: "one acknowledgment a packet",
+    ack_every: 1,
+    ..HONEST
+};
+
+const CLOCKS: &[Receiver] = &[
+    clock("an honest clock", |_, at| at),
+    clock("never queued", never_queued),
+    clock("standing still", |_, _| Time::ZERO),
+    clock("jumping", jumping),
+    clock("5 % slow", |_, at| faster(at, 0.95)),
+    clock("5 % fast", |_, at| faster(at, 1.05)),
+    clock("random", random),
+];
+
+/// It hides a queue of up to 25 ms, at the price of a longer path.
+const PADDED: Receiver = will("RTT padded to 65 ms", |sent, acked| {
+    acked.map(|at| at.max(sent + BASE_RTT + MAX_ACK_DELAY))
+});
+
+const NEVER_QUEUED_BUNCHED: Receiver = Receiver {
+    ack_every: 40,
+    ..clock("never queued, one acknowledgment for 40", never_queued)
+};
+
+/// The gain of each liar over an honest receiver in its place, and what is left to its rival.
+fn gains(on: &str, rival: &str, liars: &[Receiver]) -> Vec<(String, f64, f64)> {
+    let honest = beside(rival, HONEST, on);
+    let mut gains = Vec::new();
+    for liar in liars {
+        let got = beside(rival, *liar, on);
+        let [gain, left] = [0, 1].map(|i| got.bytes[i] as f64 / honest.bytes[i] as f64);
+        let name = format!("{on}, {rival}, {}", liar.name);
+        println!("{name}: × {gain:.3}, its rival × {left:.3}");
+        gains.push((name, gain, left));
+    }
+    gains
+}
+
 #[test]
-fn table() {
-    for on in ["constant", "4g-mobility"].iter().copied().filter(|on| std::env::var("ON").is_ok_and(|o| o == **on)) {
-        for rival in ["ebb", "cubic"].iter().copied().filter(|on| std::env::var("RIVAL").is_ok_and(|o| o == **on)) {
-            let honest = beside(rival, HONEST, on, 6);
-            println!(
-                "{on}, {rival}: honest {:.3}, {:.1} ms, {:?}",
-                honest.of_first(),
-                honest.mean_rtt() * 1e3,
-                honest.bytes
-            );
-            for liar in LIARS {
-                let got = beside(rival, *liar, on, 6);
-                println!(
-                    "{on}, {rival}, {}: {:.3} gain {:.3} rival {:.3}, RTT x {:.2}",
-                    liar.name,
-                    got.of_first(),
-                    got.bytes[0] as f64 / honest.bytes[0] as f64,
-                    got.bytes[1] as f64 / honest.bytes[1] as f64,
-                    got.mean_rtt() / honest.mean_rtt()
-                );
-            }
+fn a_receiver_that_acknowledges_late_or_in_bunches_gains_a_twentieth_at_most() {
+    for (on, rival) in [
+        ("constant", "ebb"),
+        ("constant", "cubic"),
+        ("4g-mobility", "ebb"),
+    ] {
+        for (name, gain, left) in gains(on, rival, LATE) {
+            assert!(gain < 1.05 && left > 0.95, "{name}");
         }
     }
+}
+
+// A packet's queueing more or less decides between two flows that keep queues short, so that this is
+// more than it should be.
+#[test]
+fn a_receiver_whose_clock_lies_or_that_acknowledges_each_packet_gains_half_at_most() {
+    for rival in ["ebb", "cubic"] {
+        let liars = [CLOCKS, &[ONE_FOR_ONE]].concat();
+        for (name, gain, left) in gains("constant", rival, &liars) {
+            assert!(gain < 1.55 && left > 0.6, "{name}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "a goal that is missed"]
+fn a_receiver_that_lies_gains_a_twentieth_at_most() {
+    let liars = [LATE, CLOCKS, &[ONE_FOR_ONE, NEVER_QUEUED_BUNCHED, PADDED]].concat();
+    let mut gained = Vec::new();
+    for on in ["constant", "4g-mobility"] {
+        for rival in ["ebb", "cubic"] {
+            let gains = gains(on, rival, &liars);
+            gained.extend(gains.into_iter().filter(|(_, gain, _)| *gain > 1.05));
+        }
+    }
+    assert!(gained.is_empty(), "{gained:#?}");
 }

@@ -28,7 +28,9 @@ pub(crate) struct Withheld {
     host_inflight: Bytes,
     /// Acknowledgments to come.
     due: BTreeSet<(Time, u64)>,
+    /// Lost since the last acknowledgment, and when.
     lost: Bytes,
+    lost_at: Time,
     sampler: DeliveryRateSampler,
 }
 
@@ -42,12 +44,13 @@ impl Withheld {
             host_inflight: Bytes::ZERO,
             due: BTreeSet::new(),
             lost: Bytes::ZERO,
+            lost_at: Time::ZERO,
             sampler: DeliveryRateSampler::new(),
         }
     }
 
     fn release(&mut self, now: Time) {
-        let prior_inflight = self.inflight;
+        let before = self.inflight;
         let mut packets = Vec::new();
         while let Some(&(at, number)) = self.due.first()
             && at <= now
@@ -64,13 +67,19 @@ impl Withheld {
             return;
         };
         packets.sort_by_key(|p| p.number);
+        // What the same acknowledgment declares lost was in flight before it, too.
+        let lost_now = if self.lost_at == now {
+            self.lost
+        } else {
+            Bytes::ZERO
+        };
         self.inner.on_ack(&AckEvent {
             now,
             packets: &packets,
-            bytes_acked: prior_inflight - self.inflight,
+            bytes_acked: before - self.inflight,
             bytes_lost: std::mem::take(&mut self.lost),
             rtt: Some(now.since(newest)),
-            prior_inflight,
+            prior_inflight: before + lost_now,
             inflight: self.inflight,
             rate_sample: self.sampler.sample(ONE_WAY * 2),
         });
@@ -122,6 +131,7 @@ impl Controller for Withheld {
         }
         self.inflight -= bytes_lost;
         self.lost += bytes_lost;
+        self.lost_at = loss.now;
         self.inner.on_loss(&LossEvent {
             packets: &packets,
             bytes_lost,
