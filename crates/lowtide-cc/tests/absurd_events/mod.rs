@@ -92,28 +92,23 @@ fn specs() -> Vec<String> {
 /// what each must keep.
 pub(crate) fn play(data: &[u8]) {
     for name in specs() {
-        play_to(&name, data);
-    }
-}
-
-/// Plays the bytes to one controller.
-fn play_to(name: &str, data: &[u8]) {
-    let spec = registry::parse(name).expect("all are in the registry");
-    let mut input = Input(data);
-    let config = Config {
-        max_datagram: Bytes::new(u64::from(input.byte()) * 40),
-        initial_window: input.bytes(),
-        now: input.time(),
-        seed: 1,
-    };
-    let mut cc = spec.build(&config);
-    check(&*cc, name);
-    while !input.0.is_empty() {
-        event(&mut *cc, &mut input);
-        check(&*cc, name);
-    }
-    if let Some(config) = spec.receiver() {
-        play_receiver(&mut Receiver::new(&config), Input(data), name);
+        let spec = registry::parse(&name).expect("all are in the registry");
+        let mut input = Input(data);
+        let config = Config {
+            max_datagram: Bytes::new(u64::from(input.byte()) * 40),
+            initial_window: input.bytes(),
+            now: input.time(),
+            seed: 1,
+        };
+        let mut cc = spec.build(&config);
+        check(&*cc, &name);
+        while !input.0.is_empty() {
+            event(&mut *cc, &mut input);
+            check(&*cc, &name);
+        }
+        if let Some(config) = spec.receiver() {
+            play_receiver(&mut Receiver::new(&config), Input(data), &name);
+        }
     }
 }
 
