@@ -40,6 +40,12 @@ pub(crate) struct Host {
     pub(crate) lose: Vec<u64>,
     /// The most that waits before the link; what does not fit is lost. `None`: no limit.
     pub(crate) buffer: Option<Bytes>,
+    /// What arrives faster than at this rate is lost, but for a burst of so much.
+    pub(crate) policer: Option<(Rate, Bytes)>,
+    /// One acknowledgment for so many packets.
+    pub(crate) ack_every: usize,
+    /// Acknowledgments tell when packets arrived.
+    pub(crate) timestamps: bool,
     /// Packets declared lost so far.
     pub(crate) losses: u64,
     /// The most packets that the application has to send; `None`: no limit.
@@ -50,6 +56,8 @@ pub(crate) struct Host {
     sampler: DeliveryRateSampler,
     next_number: u64,
     link_free_at: Time,
+    /// When the policer's bucket is full again.
+    policer_full_at: Time,
     paced_until: Time,
 }
 
@@ -63,6 +71,9 @@ impl Host {
             last_rtt: rtt,
             lose: Vec::new(),
             buffer: None,
+            policer: None,
+            ack_every: 1,
+            timestamps: false,
             losses: 0,
             data: None,
             flight: VecDeque::new(),
@@ -71,6 +82,7 @@ impl Host {
             sampler: DeliveryRateSampler::new(),
             next_number: 0,
             link_free_at: Time::ZERO,
+            policer_full_at: Time::ZERO,
             paced_until: Time::ZERO,
         }
     }
@@ -92,7 +104,7 @@ impl Host {
         let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight());
         let number = self.next_number;
         let queue = self.rate.volume_in(self.link_free_at.since(self.now));
-        if self.buffer.is_some_and(|buffer| queue + MSS > buffer) {
+        if self.is_policed() || self.buffer.is_some_and(|buffer| queue + MSS > buffer) {
             self.lose.push(number);
         } else {
             self.link_free_at = self.link_free_at.max(self.now) + self.rate.time_for(MSS);
@@ -122,6 +134,24 @@ impl Host {
         self.paced_until = self.paced_until.max(self.now) + rate.time_for(MSS);
     }
 
+    /// Whether the policer drops a packet that comes now.
+    fn is_policed(&mut self) -> bool {
+        let Some((rate, burst)) = self.policer else {
+            return false;
+        };
+        let full_at = self.policer_full_at.max(self.now) + rate.time_for(MSS);
+        let drops = rate.volume_in(full_at.since(self.now)) > burst;
+        if !drops {
+            self.policer_full_at = full_at;
+        }
+        drops
+    }
+
+    /// Others' packets fill the queue up to this delay.
+    pub(crate) fn fill(&mut self, queue: Duration) {
+        self.link_free_at = self.link_free_at.max(self.now + queue);
+    }
+
     fn may_send(&self) -> bool {
         self.inflight() + MSS <= self.cc.cwnd() && self.data != Some(0)
     }
@@ -132,7 +162,9 @@ impl Host {
         if self.data == Some(0) && self.inflight() < self.cc.cwnd() {
             self.sampler.on_app_limited(self.inflight());
         }
-        let arrival = self.flight.front().map(|p| p.arrives_at);
+        let newest = self.flight.get(self.ack_every - 1);
+        let newest = newest.or(self.flight.back());
+        let arrival = newest.map(|p| p.arrives_at);
         if let Some(wakeup) = self.cc.next_wakeup()
             && wakeup < arrival.unwrap_or(Time::MAX)
             && (wakeup < self.paced_until || !self.may_send())
@@ -159,27 +191,29 @@ impl Host {
         self.send();
     }
 
-    /// The head of the flight is acknowledged; packets lost before it are declared so.
+    /// The head of the flight is acknowledged; packets lost in it are declared so.
     fn arrive(&mut self) {
         let prior_inflight = self.inflight();
         let mut lost = Vec::new();
-        while self
-            .flight
-            .front()
-            .is_some_and(|p| self.lose.contains(&p.number))
+        let mut arrived = Vec::new();
+        while arrived.len() < self.ack_every
+            && let Some(p) = self.flight.pop_front()
         {
-            if let Some(p) = self.flight.pop_front() {
+            if self.lose.contains(&p.number) {
                 lost.push(give_up(&mut self.sampler, &p));
                 self.given_up.push(p);
+            } else {
+                arrived.push(p);
             }
         }
         self.losses += lost.len() as u64;
         let bytes_lost = MSS * lost.len() as u64;
         self.lost_since_ack += bytes_lost;
-        let Some(p) = self.flight.pop_front() else {
+        let Some(newest) = arrived.last() else {
             return;
         };
-        self.now = self.now.max(p.arrives_at);
+        self.now = self.now.max(newest.arrives_at);
+        self.last_rtt = self.now.since(newest.sent_at);
         if !lost.is_empty() {
             self.cc.on_loss(&LossEvent {
                 now: self.now,
@@ -188,19 +222,21 @@ impl Host {
                 inflight: self.inflight(),
             });
         }
-        self.last_rtt = self.now.since(p.sent_at);
-        self.sampler
-            .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
-        let packets = [AckedPacket {
-            number: p.number,
-            bytes: MSS,
-            sent_at: p.sent_at,
-            received_at: None,
-        }];
+        let mut packets = Vec::new();
+        for p in &arrived {
+            self.sampler
+                .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
+            packets.push(AckedPacket {
+                number: p.number,
+                bytes: MSS,
+                sent_at: p.sent_at,
+                received_at: self.timestamps.then_some(p.arrives_at),
+            });
+        }
         self.cc.on_ack(&AckEvent {
             now: self.now,
             packets: &packets,
-            bytes_acked: MSS,
+            bytes_acked: MSS * packets.len() as u64,
             bytes_lost: std::mem::take(&mut self.lost_since_ack),
             rtt: Some(self.last_rtt),
             prior_inflight,

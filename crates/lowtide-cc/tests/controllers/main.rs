@@ -7,6 +7,7 @@ mod bbr_acd;
 mod bbr_s;
 mod bbrx;
 mod copa;
+mod ebb;
 mod ebcc;
 mod events;
 mod host;

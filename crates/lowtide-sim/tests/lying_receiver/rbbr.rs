@@ -1,94 +1,21 @@
-//! What RBBR's sender lets its receiver's reports do.
+//! RBBR.
 
 use std::sync::Arc;
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
-};
-use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, Controller};
+use lowtide_cc::units::{Rate, Time};
+use lowtide_cc::{Config, registry};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery};
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::probe::AckSeen;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
 use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{AccessConfig, FlowConfig, Probe, SenderKind};
 
-const PACKET: Bytes = Bytes::new(1_500);
-const ONE_WAY: Duration = Duration::from_millis(20);
-const DURATION: Duration = Duration::from_secs(60);
-
-/// Makes another report of the receiver's at this time.
-type Lie = fn(Time, Rate) -> Rate;
-
-/// Makes another time of an arrival.
-type Clock = fn(Time) -> Time;
-
-/// Hands a controller another report than its receiver sent.
-#[derive(Debug)]
-struct Deceived {
-    inner: Box<dyn Controller>,
-    lie: Lie,
-    clock: Clock,
-}
-
-impl Controller for Deceived {
-    fn on_feedback(&mut self, feedback: &Feedback) {
-        let rate = (self.lie)(feedback.now, feedback.rate);
-        self.inner.on_feedback(&Feedback { rate, ..*feedback });
-    }
-
-    fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.inner.on_packet_sent(sent);
-    }
-    fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        let told = |p: &AckedPacket| AckedPacket {
-            received_at: p.received_at.map(self.clock),
-            ..*p
-        };
-        let packets: Vec<AckedPacket> = ack.packets.iter().map(told).collect();
-        let packets = &packets;
-        self.inner.on_ack(&AckEvent { packets, ..*ack });
-    }
-    fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.inner.on_loss(loss);
-    }
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.inner.on_timeout(timeout);
-    }
-    fn on_spurious_timeout(&mut self, now: Time) {
-        self.inner.on_spurious_timeout(now);
-    }
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.inner.on_mtu_change(max_datagram);
-    }
-    fn on_wakeup(&mut self, now: Time) {
-        self.inner.on_wakeup(now);
-    }
-    fn next_wakeup(&self) -> Option<Time> {
-        self.inner.next_wakeup()
-    }
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn send_quantum(&self) -> Bytes {
-        self.inner.send_quantum()
-    }
-    fn peer_signal(&self) -> Option<PeerSignal> {
-        self.inner.peer_signal()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-}
+use super::deceived::{Clock, Deceived, Lie};
+use super::two_flows::{DURATION, Shares, run};
 
 fn flow(name: &str, lie: Lie) -> FlowConfig {
-    flow_told(name, lie, |at| at)
+    flow_told(name, lie, |_, at| at)
 }
 
 /// An RBBR flow that makes its own estimate of what its receiver's clock says.
@@ -117,54 +44,6 @@ fn flow_told(name: &str, lie: Lie, clock: Clock) -> FlowConfig {
         start: Time::ZERO,
         stop: None,
         access: AccessConfig::default(),
-    }
-}
-
-fn run(link: Link, flows: Vec<FlowConfig>, seed: u64, probe: &mut impl Probe) {
-    let config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), ONE_WAY),
-        reverse: PipeConfig::link_with_delay(
-            Arc::new(Link::unlimited()),
-            QueueLimit::Unlimited,
-            ONE_WAY,
-        ),
-        flows,
-        duration: DURATION,
-        packet_size: PACKET,
-        ack_size: Bytes::new(40),
-        seed,
-    };
-    Simulation::new(config).unwrap().run(probe);
-}
-
-/// What the first of two flows got, and what both waited.
-#[derive(Debug, Default)]
-struct Shares {
-    bytes: [u64; 2],
-    rtt: Duration,
-    samples: u64,
-}
-
-impl Shares {
-    fn of_first(&self) -> f64 {
-        self.bytes[0] as f64 / (self.bytes[0] + self.bytes[1]) as f64
-    }
-
-    fn mean_rtt(&self) -> f64 {
-        self.rtt.as_secs_f64() / self.samples as f64
-    }
-}
-
-impl Probe for Shares {
-    fn on_deliver(&mut self, delivery: &Delivery<'_>) {
-        self.bytes[delivery.flow] += delivery.bytes.get();
-    }
-
-    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt += rtt;
-            self.samples += 1;
-        }
     }
 }
 
@@ -221,7 +100,7 @@ fn slowed(at: Time, by: f64) -> Time {
 }
 
 /// Half of the packets arrive at the end of all time.
-fn jumping(at: Time) -> Time {
+fn jumping(_sent_at: Time, at: Time) -> Time {
     if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
         Time::MAX
     } else {
@@ -232,14 +111,14 @@ fn jumping(at: Time) -> Time {
 #[test]
 fn a_receiver_whose_clock_lies_gains_a_tenth_at_most() {
     let clocks: [(&str, Clock); 5] = [
-        ("1 % slow", |at| slowed(at, 0.99)),
-        ("5 % slow", |at| slowed(at, 0.95)),
-        ("a fifth slow", |at| slowed(at, 0.8)),
-        ("standing still", |_| Time::ZERO),
+        ("1 % slow", |_, at| slowed(at, 0.99)),
+        ("5 % slow", |_, at| slowed(at, 0.95)),
+        ("a fifth slow", |_, at| slowed(at, 0.8)),
+        ("standing still", |_, _| Time::ZERO),
         ("jumping", jumping),
     ];
     for rival in ["rbbr", "cubic", "bbr"] {
-        let honest = beside_flow(rival, &flow_by_timestamps(|at| at), 6);
+        let honest = beside_flow(rival, &flow_by_timestamps(|_, at| at), 6);
         for (name, clock) in clocks {
             let liar = beside_flow(rival, &flow_by_timestamps(clock), 6);
             println!(

@@ -1,0 +1,74 @@
+//! A receiver that reports what is not so.
+
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
+};
+use lowtide_cc::units::{Bytes, Rate, Time};
+
+/// Makes another report of the receiver's at this time.
+pub(crate) type Lie = fn(Time, Rate) -> Rate;
+
+/// Makes another time of an arrival, of a packet sent and arrived at these.
+pub(crate) type Clock = fn(Time, Time) -> Time;
+
+/// Hands a controller another report than its receiver sent.
+#[derive(Debug)]
+pub(crate) struct Deceived {
+    pub(crate) inner: Box<dyn Controller>,
+    pub(crate) lie: Lie,
+    pub(crate) clock: Clock,
+}
+
+impl Controller for Deceived {
+    fn on_feedback(&mut self, feedback: &Feedback) {
+        let rate = (self.lie)(feedback.now, feedback.rate);
+        self.inner.on_feedback(&Feedback { rate, ..*feedback });
+    }
+
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.inner.on_packet_sent(sent);
+    }
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        let told = |p: &AckedPacket| AckedPacket {
+            received_at: p.received_at.map(|at| (self.clock)(p.sent_at, at)),
+            ..*p
+        };
+        let packets: Vec<AckedPacket> = ack.packets.iter().map(told).collect();
+        let packets = &packets;
+        self.inner.on_ack(&AckEvent { packets, ..*ack });
+    }
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        self.inner.on_loss(loss);
+    }
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.inner.on_timeout(timeout);
+    }
+    fn on_spurious_timeout(&mut self, now: Time) {
+        self.inner.on_spurious_timeout(now);
+    }
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.inner.on_mtu_change(max_datagram);
+    }
+    fn on_wakeup(&mut self, now: Time) {
+        self.inner.on_wakeup(now);
+    }
+    fn next_wakeup(&self) -> Option<Time> {
+        self.inner.next_wakeup()
+    }
+    fn cwnd(&self) -> Bytes {
+        self.inner.cwnd()
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+    fn send_quantum(&self) -> Bytes {
+        self.inner.send_quantum()
+    }
+    fn peer_signal(&self) -> Option<PeerSignal> {
+        self.inner.peer_signal()
+    }
+    fn snapshot(&self) -> Snapshot {
+        self.inner.snapshot()
+    }
+}

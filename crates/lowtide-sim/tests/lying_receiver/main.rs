@@ -1,0 +1,7 @@
+//! What senders let their receivers' reports and acknowledgments do.
+
+mod deceived;
+mod ebb;
+mod rbbr;
+mod two_flows;
+mod withheld;
