@@ -133,14 +133,15 @@ impl Competition {
         }
     }
 
-    /// Whether it is time to look for the end of the mode, so long after the last drain.
-    pub(super) fn looks(&self, since_drain: Duration, rtt: Duration) -> bool {
+    /// Whether it is time to look for the end of the mode, so long after the last drain. In minimum
+    /// RTTs: a flow that has been left alone with a deep buffer makes its own RTT ever longer.
+    pub(super) fn looks(&self, since_drain: Duration, min_rtt: Duration) -> bool {
         let (pause, round_trips) = if self.evidence > 0 {
             (LOOK_AGAIN, LOOK_AGAIN_ROUND_TRIPS)
         } else {
             (LOOK, LOOK_ROUND_TRIPS)
         };
-        self.is_on() && since_drain > pause.max(rtt * round_trips)
+        self.is_on() && since_drain > pause.max(min_rtt * round_trips)
     }
 
     /// A drain has ended. `cwnd`: the law's window. Whether the mode has changed.

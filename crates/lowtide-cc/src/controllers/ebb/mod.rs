@@ -134,8 +134,13 @@ impl Ebb {
 
     fn min_rtt(&self) -> Option<Duration> {
         let batch = self.batches.mean() / self.forecast.bytes().max(1.0);
-        self.path
-            .min_rtt(self.margin.calm(JITTER_LIVELY), self.tuning.jitter, batch)
+        // Others' queue scatters RTTs, too.
+        let calm = if self.competition.is_on() {
+            0.0
+        } else {
+            self.margin.calm(JITTER_LIVELY)
+        };
+        self.path.min_rtt(calm, self.tuning.jitter, batch)
     }
 
     fn floor(&self) -> f64 {
@@ -296,7 +301,7 @@ impl Ebb {
             self.competition.is_on(),
         ) || self
             .competition
-            .looks(ack.now.since(self.drain.ended_at()), self.path.latest());
+            .looks(ack.now.since(self.drain.ended_at()), min_rtt);
         match self.phase {
             Phase::Startup => {
                 let limit = startup::GAIN * self.best_volume(min_rtt) + self.floor();
