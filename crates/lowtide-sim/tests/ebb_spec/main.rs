@@ -1,0 +1,229 @@
+//! `docs/ebb-spec.md` says what ebb does: an implementation from its text alone agrees with ours after
+//! every event.
+
+mod reference;
+mod side_by_side;
+
+use std::sync::{Arc, Mutex};
+
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, registry};
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::link::{AfterLast, Link, RateSchedule};
+use lowtide_sim::probe::Probe;
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::trace::generate;
+use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+
+use self::side_by_side::{Seen, SideBySide};
+
+const PACKET: Bytes = Bytes::new(1_500);
+const ONE_WAY: Duration = Duration::from_millis(20);
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Probe for Unwatched {}
+
+fn at(seconds: u64) -> Time {
+    Time::ZERO + Duration::from_secs(seconds)
+}
+
+fn constant(mbps: u64) -> Link {
+    Link::constant(Rate::from_mbps(mbps)).unwrap()
+}
+
+/// A simulation of one flow, both implementations its controller, and what is seen of them.
+struct Run {
+    config: SimConfig,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Run {
+    fn over(link: Link, buffer: QueueLimit, seconds: u64) -> Self {
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let tally = Arc::clone(&seen);
+        let controller = move |config: &Config| {
+            let both = SideBySide::new(config, Arc::clone(&tally));
+            Box::new(both) as Box<_>
+        };
+        let unlimited = Arc::new(Link::unlimited());
+        let config = SimConfig {
+            forward: PipeConfig::link_with_delay(Arc::new(link), buffer, ONE_WAY),
+            reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, ONE_WAY),
+            flows: vec![FlowConfig {
+                sender: SenderKind::Controlled {
+                    controller: Arc::new(controller),
+                    estimator: None,
+                },
+                transport: TransportConfig::quic(),
+                pacing: Pacing::Rate,
+                source: SourceConfig::Bulk,
+                start: Time::ZERO,
+                stop: None,
+                access: AccessConfig::default(),
+            }],
+            duration: Duration::from_secs(seconds),
+            packet_size: PACKET,
+            ack_size: Bytes::new(40),
+            seed: 1,
+        };
+        Self { config, seen }
+    }
+
+    fn beside(mut self, rival: &'static str, start: Time, stop: Option<Time>) -> Self {
+        let controller = |config: &Config| registry::build(rival, config).unwrap();
+        self.config.flows.push(FlowConfig {
+            sender: SenderKind::Controlled {
+                controller: Arc::new(controller),
+                estimator: None,
+            },
+            start,
+            stop,
+            ..self.config.flows[0].clone()
+        });
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut SimConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// What was seen of both, who did not differ.
+    fn agrees(self, name: &str) -> Seen {
+        Simulation::new(self.config).unwrap().run(&mut Unwatched);
+        let seen = std::mem::take(&mut *self.seen.lock().unwrap());
+        println!("{name}: {seen:?}");
+        if let Some(difference) = &seen.difference {
+            panic!("{name}: {difference}");
+        }
+        assert!(seen.events > 10_000, "{name}: {} events", seen.events);
+        seen
+    }
+}
+
+#[test]
+fn on_a_constant_link() {
+    let seen = Run::over(constant(20), QueueLimit::Unlimited, 60).agrees("constant");
+    assert!(seen.drains > 1);
+}
+
+#[test]
+fn on_a_mobile_link() {
+    for named in generate::named() {
+        if named.name.starts_with("4g") {
+            let link = named.model().generate(Duration::from_secs(60), 1).unwrap();
+            let run = Run::over(Link::Rates(link), QueueLimit::Unlimited, 60);
+            run.agrees(named.name);
+        }
+    }
+}
+
+#[test]
+fn under_random_loss_before_a_small_buffer() {
+    let run = Run::over(constant(10), QueueLimit::Bdp(0.5), 60);
+    let seen = run
+        .with(|config| config.forward.loss = LossModel::Random(0.01))
+        .agrees("loss");
+    assert!(seen.losses > 100);
+}
+
+#[test]
+fn behind_jitter_and_bunches() {
+    let run = Run::over(constant(10), QueueLimit::Bdp(2.0), 30);
+    let jitter = Jitter {
+        max: Duration::from_millis(10),
+        reorder: true,
+    };
+    run.with(|config| config.forward.jitter = Some(jitter))
+        .agrees("jitter");
+    let run = Run::over(constant(10), QueueLimit::Bdp(2.0), 30);
+    let aggregation = Aggregation {
+        period: Duration::from_millis(30),
+    };
+    run.with(|config| config.reverse.aggregation = Some(aggregation))
+        .agrees("bunches");
+}
+
+#[test]
+fn beside_cubic_and_when_it_has_left() {
+    let run = Run::over(constant(20), QueueLimit::Bdp(2.0), 60);
+    let seen = run.beside("cubic", at(5), Some(at(40))).agrees("cubic");
+    assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
+}
+
+#[test]
+fn beside_its_like() {
+    let run = Run::over(constant(20), QueueLimit::Bdp(2.0), 30);
+    run.beside("ebb", at(5), None).agrees("ebb");
+}
+
+#[test]
+fn when_the_path_grows_longer_and_shorter() {
+    let run = Run::over(constant(20), QueueLimit::Unlimited, 60);
+    let seen = run
+        .with(|config| {
+            let step = |to, ms| (at(to), Duration::from_millis(ms));
+            config.forward.delay_steps = vec![step(15, 60), step(45, 20)];
+        })
+        .agrees("steps");
+    assert!(seen.concessions > 0, "{seen:?}");
+}
+
+#[test]
+fn with_receive_timestamps() {
+    let link = generate::named()[0]
+        .model()
+        .generate(Duration::from_secs(60), 2);
+    let run = Run::over(Link::Rates(link.unwrap()), QueueLimit::Unlimited, 60);
+    let seen = run
+        .with(|config| {
+            if let TransportConfig::Quic { timestamps, .. } = &mut config.flows[0].transport {
+                *timestamps = true;
+            }
+        })
+        .agrees("timestamps");
+    assert!(seen.arrivals_known > 1_000);
+}
+
+#[test]
+fn of_sources_that_send_less_than_they_may() {
+    for source in [
+        SourceConfig::Video {
+            rate: Rate::from_mbps(6),
+            fps: 30,
+            spread: 0.3,
+        },
+        SourceConfig::OnOff {
+            on: Duration::from_secs(3),
+            off: Duration::from_secs(2),
+            rate: Rate::from_mbps(30),
+        },
+    ] {
+        let run = Run::over(constant(20), QueueLimit::Unlimited, 40);
+        let seen = run
+            .with(|config| config.flows[0].source = source)
+            .agrees("source");
+        assert!(seen.app_limited > 100);
+    }
+}
+
+#[test]
+fn over_outages_with_timeouts_of_tcp() {
+    let step = |ms, mbps| {
+        (
+            Time::ZERO + Duration::from_millis(ms),
+            Rate::from_mbps(mbps),
+        )
+    };
+    let steps = vec![step(0, 20), step(4_000, 0), step(5_500, 20), step(9_000, 2)];
+    let link = RateSchedule::new(steps, AfterLast::RepeatAfter(Duration::from_secs(3))).unwrap();
+    let run = Run::over(Link::Rates(link), QueueLimit::Bdp(4.0), 40);
+    let seen = run
+        .with(|config| config.flows[0].transport = TransportConfig::tcp())
+        .agrees("outages");
+    assert!(seen.timeouts > 0 && seen.undone > 0, "{seen:?}");
+}
