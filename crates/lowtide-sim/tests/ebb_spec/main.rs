@@ -17,7 +17,7 @@ use lowtide_sim::trace::generate;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
 
-use self::side_by_side::{Seen, SideBySide};
+use self::side_by_side::{Seen, SideBySide, Tales};
 
 const PACKET: Bytes = Bytes::new(1_500);
 const ONE_WAY: Duration = Duration::from_millis(20);
@@ -43,10 +43,14 @@ struct Run {
 
 impl Run {
     fn over(link: Link, buffer: QueueLimit, seconds: u64) -> Self {
+        Self::told(Tales::NONE, link, buffer, seconds)
+    }
+
+    fn told(tales: Tales, link: Link, buffer: QueueLimit, seconds: u64) -> Self {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let tally = Arc::clone(&seen);
         let controller = move |config: &Config| {
-            let both = SideBySide::new(config, Arc::clone(&tally));
+            let both = SideBySide::new(config, tales, Arc::clone(&tally));
             Box::new(both) as Box<_>
         };
         let unlimited = Arc::new(Link::unlimited());
@@ -155,6 +159,42 @@ fn beside_cubic_and_when_it_has_left() {
     assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
 }
 
+/// The path grows longer while the minimum is held; nothing is lost any more.
+#[test]
+fn when_nothing_shows_others_any_more() {
+    let run = Run::over(constant(100), QueueLimit::Bdp(1.0), 60);
+    let seen = run
+        .beside("cubic", at(1), Some(at(25)))
+        .with(|config| {
+            config.forward.delay_steps = vec![(at(25), ONE_WAY * 2)];
+        })
+        .agrees("unopposed");
+    assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
+}
+
+#[test]
+fn beside_cubic_over_tcp_with_timeouts() {
+    let step = |ms, mbps| {
+        (
+            Time::ZERO + Duration::from_millis(ms),
+            Rate::from_mbps(mbps),
+        )
+    };
+    let steps = vec![step(0, 20), step(20_000, 0), step(22_000, 20)];
+    let link = RateSchedule::new(steps, AfterLast::RepeatAfter(Duration::from_secs(5))).unwrap();
+    let packets = |acks: u64| (acks % 5_000 == 0).then(|| Bytes::new(1_000 + acks % 700));
+    let tales = Tales {
+        packets,
+        ..Tales::NONE
+    };
+    let run = Run::told(tales, Link::Rates(link), QueueLimit::Bdp(2.0), 60);
+    let seen = run
+        .beside("cubic", at(2), None)
+        .with(|config| config.flows[0].transport = TransportConfig::tcp())
+        .agrees("cubic over tcp");
+    assert!(seen.competitions > 0 && seen.timeouts > 0, "{seen:?}");
+}
+
 #[test]
 fn beside_its_like() {
     let run = Run::over(constant(20), QueueLimit::Bdp(2.0), 30);
@@ -173,20 +213,42 @@ fn when_the_path_grows_longer_and_shorter() {
     assert!(seen.concessions > 0, "{seen:?}");
 }
 
+fn report_arrivals(config: &mut SimConfig) {
+    if let TransportConfig::Quic { timestamps, .. } = &mut config.flows[0].transport {
+        *timestamps = true;
+    }
+}
+
 #[test]
 fn with_receive_timestamps() {
-    let link = generate::named()[0]
-        .model()
-        .generate(Duration::from_secs(60), 2);
-    let run = Run::over(Link::Rates(link.unwrap()), QueueLimit::Unlimited, 60);
-    let seen = run
-        .with(|config| {
-            if let TransportConfig::Quic { timestamps, .. } = &mut config.flows[0].transport {
-                *timestamps = true;
-            }
-        })
-        .agrees("timestamps");
+    let link = generate::named()[0].model();
+    let link = link.generate(Duration::from_secs(60), 2).unwrap();
+    let run = Run::over(Link::Rates(link), QueueLimit::Unlimited, 60);
+    let seen = run.with(report_arrivals).agrees("timestamps");
     assert!(seen.arrivals_known > 1_000);
+}
+
+#[test]
+fn with_timestamps_that_lie_and_packets_that_change() {
+    for (name, clock) in [
+        (
+            "slow",
+            (|at| Time::ZERO + at.since(Time::ZERO).mul_f64(0.999)) as fn(Time) -> Time,
+        ),
+        ("backwards", |at| Time::from_nanos(u64::MAX - at.as_nanos())),
+        ("jumping", |at: Time| {
+            Time::from_nanos(at.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        }),
+    ] {
+        let packets = |acks: u64| {
+            let sizes = [1_200, 9_000, 1, 1_500];
+            let turn = (acks / 1_000) as usize % sizes.len();
+            (acks % 1_000 == 0).then(|| Bytes::new(sizes[turn]))
+        };
+        let tales = Tales { clock, packets };
+        let run = Run::told(tales, constant(20), QueueLimit::Bdp(1.0), 30);
+        run.with(report_arrivals).agrees(name);
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
+use lowtide_cc::controller::{
+    AckEvent, AckedPacket, LossEvent, PacketSent, Snapshot, TimeoutEvent,
+};
 use lowtide_cc::units::{Bytes, Rate, Time};
 use lowtide_cc::{Config, Controller, registry};
 
@@ -27,20 +29,38 @@ pub(crate) struct Seen {
     pub(crate) difference: Option<String>,
 }
 
+/// What both are told besides what happens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tales {
+    /// Makes another time of an arrival.
+    pub(crate) clock: fn(Time) -> Time,
+    /// Another packet size, from this acknowledgment on.
+    pub(crate) packets: fn(u64) -> Option<Bytes>,
+}
+
+impl Tales {
+    pub(crate) const NONE: Self = Self {
+        clock: |at| at,
+        packets: |_| None,
+    };
+}
+
 /// ebb, which steers, and beside it what its specification describes.
 #[derive(Debug)]
 pub(crate) struct SideBySide {
     ebb: Box<dyn Controller>,
     reference: Reference,
+    tales: Tales,
     phase: &'static str,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl SideBySide {
-    pub(crate) fn new(config: &Config, seen: Arc<Mutex<Seen>>) -> Self {
+    pub(crate) fn new(config: &Config, tales: Tales, seen: Arc<Mutex<Seen>>) -> Self {
         Self {
             ebb: registry::build("ebb", config).unwrap(),
             reference: Reference::new(config),
+            tales,
             phase: "",
             seen,
         }
@@ -87,9 +107,21 @@ impl Controller for SideBySide {
             seen.arrivals_known += u64::from(ack.packets[0].received_at.is_some());
             seen.app_limited += u64::from(ack.rate_sample.is_some_and(|s| s.app_limited));
         });
-        self.ebb.on_ack(ack);
-        self.reference.on_ack(ack);
+        let told = |p: &AckedPacket| AckedPacket {
+            received_at: p.received_at.map(self.tales.clock),
+            ..*p
+        };
+        let packets: Vec<AckedPacket> = ack.packets.iter().map(told).collect();
+        let packets = &packets;
+        let told = AckEvent { packets, ..*ack };
+        self.ebb.on_ack(&told);
+        self.reference.on_ack(&told);
         self.compare(ack.now, "acked");
+        let acks = self.seen.lock().unwrap().acks;
+        if let Some(packet) = (self.tales.packets)(acks) {
+            self.on_mtu_change(packet);
+            self.compare(ack.now, "mtu");
+        }
     }
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         self.count(|seen| seen.losses += 1);
