@@ -1,113 +1,23 @@
 //! `docs/ebb-spec.md` says what ebb does: an implementation from its text alone agrees with ours after
-//! every event.
+//! every event, to the byte.
 
+mod drawn;
 mod reference;
+mod run;
 mod side_by_side;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, registry};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, RateSchedule};
-use lowtide_sim::probe::Probe;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+use lowtide_sim::transport::TransportConfig;
 
-use self::side_by_side::{Seen, SideBySide, Tales};
-
-const PACKET: Bytes = Bytes::new(1_500);
-const ONE_WAY: Duration = Duration::from_millis(20);
-
-/// Watches nothing.
-struct Unwatched;
-
-impl Probe for Unwatched {}
-
-fn at(seconds: u64) -> Time {
-    Time::ZERO + Duration::from_secs(seconds)
-}
-
-fn constant(mbps: u64) -> Link {
-    Link::constant(Rate::from_mbps(mbps)).unwrap()
-}
-
-/// A simulation of one flow, both implementations its controller, and what is seen of them.
-struct Run {
-    config: SimConfig,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Run {
-    fn over(link: Link, buffer: QueueLimit, seconds: u64) -> Self {
-        Self::told(Tales::NONE, link, buffer, seconds)
-    }
-
-    fn told(tales: Tales, link: Link, buffer: QueueLimit, seconds: u64) -> Self {
-        let seen = Arc::new(Mutex::new(Seen::default()));
-        let tally = Arc::clone(&seen);
-        let controller = move |config: &Config| {
-            let both = SideBySide::new(config, tales, Arc::clone(&tally));
-            Box::new(both) as Box<_>
-        };
-        let unlimited = Arc::new(Link::unlimited());
-        let config = SimConfig {
-            forward: PipeConfig::link_with_delay(Arc::new(link), buffer, ONE_WAY),
-            reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, ONE_WAY),
-            flows: vec![FlowConfig {
-                sender: SenderKind::Controlled {
-                    controller: Arc::new(controller),
-                    estimator: None,
-                },
-                transport: TransportConfig::quic(),
-                pacing: Pacing::Rate,
-                source: SourceConfig::Bulk,
-                start: Time::ZERO,
-                stop: None,
-                access: AccessConfig::default(),
-            }],
-            duration: Duration::from_secs(seconds),
-            packet_size: PACKET,
-            ack_size: Bytes::new(40),
-            seed: 1,
-        };
-        Self { config, seen }
-    }
-
-    fn beside(mut self, rival: &'static str, start: Time, stop: Option<Time>) -> Self {
-        let controller = |config: &Config| registry::build(rival, config).unwrap();
-        self.config.flows.push(FlowConfig {
-            sender: SenderKind::Controlled {
-                controller: Arc::new(controller),
-                estimator: None,
-            },
-            start,
-            stop,
-            ..self.config.flows[0].clone()
-        });
-        self
-    }
-
-    fn with(mut self, change: impl FnOnce(&mut SimConfig)) -> Self {
-        change(&mut self.config);
-        self
-    }
-
-    /// What was seen of both, who did not differ.
-    fn agrees(self, name: &str) -> Seen {
-        Simulation::new(self.config).unwrap().run(&mut Unwatched);
-        let seen = std::mem::take(&mut *self.seen.lock().unwrap());
-        println!("{name}: {seen:?}");
-        if let Some(difference) = &seen.difference {
-            panic!("{name}: {difference}");
-        }
-        assert!(seen.events > 10_000, "{name}: {} events", seen.events);
-        seen
-    }
-}
+use self::run::{ONE_WAY, Run, at, constant, report_arrivals};
+use self::side_by_side::Tales;
 
 #[test]
 fn on_a_constant_link() {
@@ -213,12 +123,6 @@ fn when_the_path_grows_longer_and_shorter() {
     assert!(seen.concessions > 0, "{seen:?}");
 }
 
-fn report_arrivals(config: &mut SimConfig) {
-    if let TransportConfig::Quic { timestamps, .. } = &mut config.flows[0].transport {
-        *timestamps = true;
-    }
-}
-
 #[test]
 fn with_receive_timestamps() {
     let link = generate::named()[0].model();
@@ -226,6 +130,22 @@ fn with_receive_timestamps() {
     let run = Run::over(Link::Rates(link), QueueLimit::Unlimited, 60);
     let seen = run.with(report_arrivals).agrees("timestamps");
     assert!(seen.arrivals_known > 1_000);
+}
+
+#[test]
+fn with_receive_timestamps_when_acknowledgments_stall() {
+    let step = |ms, mbps| {
+        (
+            Time::ZERO + Duration::from_millis(ms),
+            Rate::from_mbps(mbps),
+        )
+    };
+    let steps = vec![step(0, 10), step(1_000, 0)];
+    let stalls = RateSchedule::new(steps, AfterLast::RepeatAfter(Duration::from_millis(300)));
+    let stalls = Link::Rates(stalls.unwrap());
+    let run = Run::over(constant(10), QueueLimit::Bdp(2.0), 40).with(report_arrivals);
+    run.with(|config| config.reverse.link = Arc::new(stalls))
+        .agrees("stalls");
 }
 
 #[test]
@@ -288,4 +208,21 @@ fn over_outages_with_timeouts_of_tcp() {
         .with(|config| config.flows[0].transport = TransportConfig::tcp())
         .agrees("outages");
     assert!(seen.timeouts > 0 && seen.undone > 0, "{seen:?}");
+}
+
+/// The thresholds that the others do not come near.
+#[test]
+fn on_networks_drawn_at_random() {
+    let (mut events, mut competitions, mut concessions) = (0, 0, 0);
+    for seed in 0..drawn::NETWORKS {
+        let seen = drawn::network(seed).agrees(&format!("network {seed}"));
+        events += seen.events;
+        competitions += seen.competitions;
+        concessions += seen.concessions;
+    }
+    println!("{events} events");
+    assert!(
+        competitions >= 5 && concessions >= 5,
+        "{competitions}, {concessions}"
+    );
 }
