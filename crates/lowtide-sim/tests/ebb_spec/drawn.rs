@@ -35,7 +35,7 @@ impl Dice {
     }
 
     fn one_in(&mut self, n: u64) -> bool {
-        self.0.next_u64() % n == 0
+        self.0.next_u64().is_multiple_of(n)
     }
 }
 

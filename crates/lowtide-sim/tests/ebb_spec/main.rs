@@ -92,7 +92,10 @@ fn beside_cubic_over_tcp_with_timeouts() {
     };
     let steps = vec![step(0, 20), step(20_000, 0), step(22_000, 20)];
     let link = RateSchedule::new(steps, AfterLast::RepeatAfter(Duration::from_secs(5))).unwrap();
-    let packets = |acks: u64| (acks % 5_000 == 0).then(|| Bytes::new(1_000 + acks % 700));
+    let packets = |acks: u64| {
+        acks.is_multiple_of(5_000)
+            .then(|| Bytes::new(1_000 + acks % 700))
+    };
     let tales = Tales {
         packets,
         ..Tales::NONE
@@ -163,7 +166,7 @@ fn with_timestamps_that_lie_and_packets_that_change() {
         let packets = |acks: u64| {
             let sizes = [1_200, 9_000, 1, 1_500];
             let turn = (acks / 1_000) as usize % sizes.len();
-            (acks % 1_000 == 0).then(|| Bytes::new(sizes[turn]))
+            acks.is_multiple_of(1_000).then(|| Bytes::new(sizes[turn]))
         };
         let tales = Tales { clock, packets };
         let run = Run::told(tales, constant(20), QueueLimit::Bdp(1.0), 30);
