@@ -93,7 +93,7 @@ pub(crate) struct Reference {
     last_arrival: Option<Time>,
     last_ack: Time,
     recent: f64,
-    queued: u64,
+    stretch: u64,
     last_loss: Option<(Time, Bytes)>,
     cwnd_before_timeout: Option<f64>,
 }
@@ -129,7 +129,7 @@ impl Reference {
             last_arrival: None,
             last_ack: Time::ZERO,
             recent: 0.0,
-            queued: 0,
+            stretch: 0,
             last_loss: None,
             cwnd_before_timeout: None,
         }
@@ -302,9 +302,9 @@ impl Reference {
         }
         if self.phase == Phase::Startup {
             if idle.is_zero() && q > min_rtt.div(8).max(Duration::from_millis(1)) {
-                self.queued += packet.bytes.get();
+                self.stretch += packet.bytes.get();
             } else {
-                self.queued = 0;
+                self.stretch = 0;
             }
         }
         if self.phase == Phase::Steady && !app_limited && sent_at >= self.drain.ended_at {
@@ -338,7 +338,7 @@ impl Reference {
             Phase::Startup => {
                 let bound = 2.0 * self.best_volume(min_rtt) + self.floor();
                 self.cwnd = grown.min(bound.max(self.cwnd));
-                if self.queued as f64 > (self.cwnd / 8.0).max(10.0 * self.packet.as_f64()) {
+                if self.stretch as f64 > (self.cwnd / 8.0).max(10.0 * self.packet.as_f64()) {
                     self.begin_drain(now, min_rtt, latest);
                 }
             }
