@@ -1,0 +1,69 @@
+//! §5: the path's round-trip time.
+
+use lowtide_cc::units::{Duration, Time};
+
+use super::least;
+
+pub(super) const SPAN: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Default)]
+pub(super) struct PathRtt {
+    pub(super) held: bool,
+    pub(super) confirmed_at: Time,
+    pub(super) latest: Option<Duration>,
+    previous: Option<Duration>,
+    current: Option<Duration>,
+    span_ends: Time,
+    samples: u64,
+    sum: Duration,
+    least: Duration,
+    scatter: Duration,
+}
+
+impl PathRtt {
+    pub(super) fn sample(&mut self, now: Time, rtt: Duration) {
+        if now >= self.span_ends && !self.held {
+            self.previous = self.current.or(self.previous);
+            self.current = None;
+            self.span_ends = now + SPAN;
+        }
+        if self.minimum().is_none_or(|min| rtt <= min.mul_f64(1.03)) {
+            self.confirmed_at = now;
+        }
+        self.current = least(self.current, Some(rtt));
+        self.latest = Some(rtt);
+        self.samples += 1;
+        self.sum += rtt;
+        self.least = if self.samples == 1 {
+            rtt
+        } else {
+            self.least.min(rtt)
+        };
+    }
+
+    pub(super) fn end_round(&mut self) {
+        if self.samples >= 8 {
+            let mean = self.sum.div(self.samples);
+            self.scatter = (self.scatter * 7 + (mean - self.least)).div(8);
+            self.samples = 0;
+            self.sum = Duration::ZERO;
+        }
+    }
+
+    pub(super) fn minimum(&self) -> Option<Duration> {
+        least(self.current, self.previous)
+    }
+
+    /// For `batch` = B / max(M, 1) and calm(0.05).
+    pub(super) fn min_rtt(&self, batch: f64, calm: f64) -> Option<Duration> {
+        let minimum = self.minimum()?.max(Duration::from_nanos(1));
+        Some(minimum + (self.scatter * 2 - minimum.mul_f64(batch)).mul_f64(calm))
+    }
+
+    pub(super) fn replace(&mut self, now: Time, value: Duration) {
+        self.previous = None;
+        self.current = Some(value);
+        self.span_ends = now + SPAN;
+        self.scatter = Duration::ZERO;
+    }
+}
