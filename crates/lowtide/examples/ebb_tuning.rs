@@ -34,7 +34,7 @@ macro_rules! tuning {
 
 // All fields of `Tuning`: the compiler complains if one is missing.
 tuning! {
-    idle gain most least loss_price packets root batch_memory kernel rise fall growth alone
+    idle gain most least loss_price packets root batch_memory kernel rise fall growth calm_growth alone
     pacing_gain calm_pacing_gain lively standing jitter drain
 }
 

@@ -48,8 +48,9 @@ const MIN_WINDOW_PACKETS: f64 = 4.0;
 const RATE_ROUNDS: u64 = 15;
 /// RTT assumed before the first sample, as BBR does (Linux `bbr_init_pacing_rate_from_rtt`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
-/// With this margin no scatter of RTTs is the path's.
-const JITTER_LIVELY: f64 = 0.05;
+/// With this margin a link is not steady: the scatter of RTTs is not the path's, and its rate may
+/// double at any time.
+const UNSTEADY: f64 = 0.05;
 /// Packets that may leave back to back: more would look like a queue.
 const BURST_PACKETS: u64 = 2;
 
@@ -138,7 +139,7 @@ impl Ebb {
         let calm = if self.competition.is_on() {
             0.0
         } else {
-            self.margin.calm(JITTER_LIVELY)
+            self.margin.calm(UNSTEADY)
         };
         self.path.min_rtt(calm, self.tuning.jitter, batch)
     }
@@ -173,7 +174,12 @@ impl Ebb {
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         // Behind an outage all that waited arrives late; nothing is to be learnt from its gaps.
         let outage = self.path.latest() > min_rtt * 2;
-        let mut limit = tuning.growth * self.best_volume(min_rtt);
+        let growth = if self.margin.share() < UNSTEADY {
+            tuning.calm_growth
+        } else {
+            tuning.growth
+        };
+        let mut limit = growth * self.best_volume(min_rtt);
         if app_limited {
             // The best rate is the application's.
             limit = limit.max(self.forecast.bytes());

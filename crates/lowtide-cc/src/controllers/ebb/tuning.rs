@@ -35,6 +35,8 @@ pub struct Tuning {
     /// The forecast rises to at most this multiple of what the best delivery rate of late serves in a
     /// min RTT.
     pub growth: f64,
+    /// The same on a steady link, whose flows would take each other's service for the link's.
+    pub calm_growth: f64,
     /// A packet that met a queue of more than this share of the min RTT found the link busy, with
     /// whosever packets.
     pub alone: f64,
@@ -67,7 +69,8 @@ impl Tuning {
         kernel: 0.35,
         rise: 0.5,
         fall: 1.0,
-        growth: 1.25,
+        growth: 2.5,
+        calm_growth: 1.25,
         alone: 0.2,
         pacing_gain: 2.0,
         calm_pacing_gain: 1.25,
