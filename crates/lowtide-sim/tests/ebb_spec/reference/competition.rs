@@ -10,6 +10,8 @@ pub(super) struct Competition {
     lost_at: Time,
     overflow_at: Option<Time>,
     barred_until: Time,
+    left_rtt: Duration,
+    same: u32,
 }
 
 /// What a drain showed.
@@ -36,15 +38,15 @@ impl Competition {
         }
     }
 
-    pub(super) fn looks(&self, now: Time, drain_ended: Time, latest: Duration) -> bool {
+    pub(super) fn looks(&self, now: Time, drain_ended: Time, min_rtt: Duration) -> bool {
         let since = now.since(drain_ended);
         self.is_on()
-            && (since > Duration::from_secs(4).max(latest * 25)
-                || self.evidence > 0 && since > Duration::from_secs(1).max(latest * 10))
+            && (since > Duration::from_secs(4).max(min_rtt * 25)
+                || self.evidence > 0 && since > Duration::from_secs(1).max(min_rtt * 10))
     }
 
-    /// Whether the mode has changed.
-    pub(super) fn drained(&mut self, now: Time, drained: &Drained) -> bool {
+    /// Whether the mode has changed; and whether for a longer path.
+    pub(super) fn drained(&mut self, now: Time, drained: &Drained) -> Option<bool> {
         let Drained { q, min_rtt, .. } = *drained;
         if self.is_on() {
             let empty = q < min_rtt.mul_f64(0.05);
@@ -53,16 +55,24 @@ impl Competition {
             } else {
                 0
             };
+            let r = min_rtt + q;
+            self.same = if (r.ratio(self.left_rtt) - 1.0).abs() <= 0.01 && !empty {
+                self.same + 1
+            } else {
+                0
+            };
+            self.left_rtt = r;
+            let longer = self.same >= 3;
             let unopposed = !empty && now.since(self.lost_at) > Duration::from_secs(15);
             if unopposed {
                 self.barred_until = now + Duration::from_secs(60);
             }
-            if unopposed || self.evidence >= 2 {
+            if longer || unopposed || self.evidence >= 2 {
                 self.cubic = None;
                 self.evidence = 0;
-                return true;
+                return Some(longer);
             }
-            return false;
+            return None;
         }
         let bound = min_rtt.mul_f64(0.15) + Duration::from_millis(5) + drained.explained;
         let failed = drained.busy && q > bound;
@@ -86,8 +96,10 @@ impl Competition {
             self.cubic = Some(registry::build("cubic:hystart=false", &config).unwrap());
             self.evidence = 0;
             self.lost_at = now;
-            return true;
+            self.left_rtt = Duration::ZERO;
+            self.same = 0;
+            return Some(false);
         }
-        false
+        None
     }
 }

@@ -23,7 +23,6 @@ use self::path::PathRtt;
 use self::round::Round;
 
 const KERNEL: f64 = 0.35;
-const GROWTH_LIMIT: f64 = 1.25;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The smaller of both, as far as they are known.
@@ -152,7 +151,12 @@ impl Reference {
     /// T, of the present.
     fn min_rtt(&self) -> Option<Duration> {
         let batch = self.batches.size / self.forecast.max(1.0);
-        self.path.min_rtt(batch, self.margin.calm(0.05))
+        let calm = if self.competition.is_on() {
+            0.0
+        } else {
+            self.margin.calm(0.05)
+        };
+        self.path.min_rtt(batch, calm)
     }
 
     /// best_rate · T.
@@ -242,7 +246,8 @@ impl Reference {
     fn arrivals(&mut self, ack: &AckEvent<'_>, min_rtt: Duration, latest: Duration) {
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         let outage = latest > min_rtt * 2;
-        let mut limit = GROWTH_LIMIT * self.best_volume(min_rtt);
+        let growth = if self.margin.delta < 0.05 { 1.25 } else { 2.5 };
+        let mut limit = growth * self.best_volume(min_rtt);
         if app_limited {
             limit = limit.max(self.forecast);
         }
@@ -332,7 +337,7 @@ impl Reference {
     fn steer(&mut self, ack: &AckEvent<'_>, min_rtt: Duration, latest: Duration) {
         let now = ack.now;
         let due = self.is_due(now, min_rtt, latest);
-        let due = due || self.competition.looks(now, self.drain.ended_at, latest);
+        let due = due || self.competition.looks(now, self.drain.ended_at, min_rtt);
         let grown = self.cwnd + ack.bytes_acked.as_f64();
         match self.phase {
             Phase::Startup => {
@@ -389,10 +394,13 @@ impl Reference {
             target: floored(self.target()),
             packet: self.packet,
         };
-        if self.competition.drained(now, &drained) {
+        if let Some(longer) = self.competition.drained(now, &drained) {
             self.path.held = self.competition.is_on();
             self.margin.delta = 0.0;
             self.margin.loss = 0.0;
+            if longer {
+                self.path.replace(now, min_rtt + q);
+            }
         }
         self.drain.rounds = 0;
         self.drain.ended_at = now;
