@@ -36,10 +36,24 @@ const LOOK_ROUND_TRIPS: u64 = 25;
 /// … and sooner once it has found the queue empty.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_ROUND_TRIPS: u64 = 10;
+/// So many drains in a row that leave the same RTT, within this share, have found the path's own …
+const SAME_RTT: u32 = 3;
+const SAME: f64 = 0.01;
 /// Whoever fills a buffer loses; without a loss for so long there was no such flow …
 const NO_LOSS: Duration = Duration::from_secs(15);
 /// … and the mode is barred for so long.
 const BARRED: Duration = Duration::from_secs(60);
+
+/// What comes of a drain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Nothing.
+    Same,
+    /// The mode has begun or ended.
+    Changed,
+    /// It has ended, for what looked like a queue is the path's own delay.
+    Longer,
+}
 
 /// What a drain has shown.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +78,9 @@ pub(super) struct Competition {
     evidence: u32,
     /// The last loss while there was a queue, and the last loss at all.
     overflow_at: Option<Time>,
+    /// The RTT that the last drain of the mode left, and how many before it left the same.
+    left_rtt: Duration,
+    same: u32,
     lost_at: Time,
     barred_until: Time,
 }
@@ -75,6 +92,8 @@ impl Competition {
             rival: None,
             evidence: 0,
             overflow_at: None,
+            left_rtt: Duration::ZERO,
+            same: 0,
             lost_at: Time::ZERO,
             barred_until: Time::ZERO,
         }
@@ -144,14 +163,14 @@ impl Competition {
         self.is_on() && since_drain > pause.max(min_rtt * round_trips)
     }
 
-    /// A drain has ended. `cwnd`: the law's window. Whether the mode has changed.
+    /// A drain has ended. `cwnd`: the law's window.
     pub(super) fn on_drained(
         &mut self,
         now: Time,
         drained: &Drained,
         min_rtt: Duration,
         cwnd: f64,
-    ) -> bool {
+    ) -> Outcome {
         if self.is_on() {
             let empty = drained.queueing < min_rtt.mul_f64(EMPTY);
             self.evidence = if empty && !drained.shortened {
@@ -159,16 +178,25 @@ impl Competition {
             } else {
                 0
             };
+            let rtt = min_rtt + drained.queueing;
+            let is_same = (rtt.ratio(self.left_rtt) - 1.0).abs() <= SAME;
+            self.same = if is_same && !empty { self.same + 1 } else { 0 };
+            self.left_rtt = rtt;
+            let longer = self.same >= SAME_RTT;
             let unopposed = !empty && now.since(self.lost_at) > NO_LOSS;
             if unopposed {
                 self.barred_until = now + BARRED;
             }
-            let ends = unopposed || self.evidence >= EMPTIED;
+            let ends = longer || unopposed || self.evidence >= EMPTIED;
             if ends {
                 self.rival = None;
                 self.evidence = 0;
             }
-            return ends;
+            return match (longer, ends) {
+                (true, _) => Outcome::Longer,
+                (false, true) => Outcome::Changed,
+                (false, false) => Outcome::Same,
+            };
         }
         let failed =
             drained.busy && drained.queueing > min_rtt.mul_f64(FULL) + NOISE + drained.explained;
@@ -190,7 +218,10 @@ impl Competition {
             self.rival = Some(Cubic::new(&config, false));
             self.evidence = 0;
             self.lost_at = now;
+            self.left_rtt = Duration::ZERO;
+            self.same = 0;
+            return Outcome::Changed;
         }
-        begins
+        Outcome::Same
     }
 }

@@ -23,7 +23,7 @@ mod startup;
 mod tuning;
 
 use self::batches::Batches;
-use self::competition::{Competition, Drained};
+use self::competition::{Competition, Drained, Outcome};
 use self::concession::Concession;
 use self::drain::Drain;
 use self::forecast::Forecast;
@@ -264,12 +264,15 @@ impl Ebb {
             busy: self.drain.is_whole() && self.margin.share() <= 0.0,
             shortened: self.drain.has_shortened(min_rtt),
         };
-        if self
+        let outcome = self
             .competition
-            .on_drained(now, &drained, min_rtt, self.target())
-        {
+            .on_drained(now, &drained, min_rtt, self.target());
+        if outcome != Outcome::Same {
             self.path.hold(self.competition.is_on());
             self.margin = Margin::default();
+        }
+        if outcome == Outcome::Longer {
+            self.path.replace(now, min_rtt + queueing);
         }
         self.drain.end(now);
     }
