@@ -43,8 +43,13 @@ def link_flags(args, trace):
     return ["--trace", trace, "--rtt", f"{RTT_MS}ms", "--buffer", args.buffer]
 
 
+def times(queue_delay):
+    """Mean RTT and 95th percentile of the queueing delay, ms."""
+    return RTT_MS + queue_delay["mean"], queue_delay["p95"]
+
+
 def real(args, trace, cc):
-    """Throughput in Mbit/s and mean RTT in ms, both of IP packets at the link."""
+    """Throughput in Mbit/s, mean RTT and 95th percentile of the queueing delay in ms, all of IP packets at the link."""
     transfer = args.transfer or args.lowtide
     if args.real_time:
         transfer = f"chrt -f 1 {transfer}"
@@ -64,7 +69,7 @@ def real(args, trace, cc):
     down = link["down"]
     # The link is there a little before and after the transfer.
     mbps = down["delivered_bytes"] * 8e-6 / args.seconds
-    return mbps, RTT_MS + down["queue_delay_ms"]["mean"]
+    return mbps, *times(down["queue_delay_ms"])
 
 
 def simulated(args, trace, host):
@@ -79,7 +84,7 @@ def simulated(args, trace, host):
         sys.exit(f"error: {' '.join(command)}\n{done.stderr}")
     results = json.loads(done.stdout)["results"]
     return {
-        r["controller"]: (r["throughput_mbps"], RTT_MS + r["queue_delay_ms"]["mean"])
+        r["controller"]: (r["throughput_mbps"], *times(r["queue_delay_ms"]))
         for r in results
     }
 
@@ -90,18 +95,21 @@ def main():
     with open("/proc/loadavg") as file:
         load = file.read().split()[0]
     print(f"{args.seconds} s, RTT {RTT_MS} ms, buffer {args.buffer}; load average {load}\n")
-    print("| trace | controller | Mbit/s: sockets | virtual time | model | mean RTT, ms: sockets |"
-          " virtual time | model |")
-    print("|---|---|---|---|---|---|---|---|")
+    sides = ["sockets", "virtual time", "model"]
+    columns = [f"{what}: {side}" for what in ["Mbit/s", "mean RTT, ms", "p95 queue, ms"]
+               for side in sides]
+    print(f"| trace | controller | {' | '.join(columns)} |")
+    print("|---|---|" + "--:|" * len(columns))
     for trace in args.traces:
         model = simulated(args, trace, "model")
         quic = simulated(args, trace, "quic")
         for cc in args.cc:
             runs = [real(args, trace, cc) for _ in range(args.runs)]
-            mbps, rtt = (statistics.mean(v) for v in zip(*runs))
-            print(f"| {os.path.basename(trace)} | {cc} | {mbps:.2f} | {quic[cc][0]:.2f} |"
-                  f" {model[cc][0]:.2f} | {rtt:.1f} | {quic[cc][1]:.1f} | {model[cc][1]:.1f} |",
-                  flush=True)
+            sockets = [statistics.mean(v) for v in zip(*runs)]
+            cells = zip(sockets, quic[cc], model[cc], strict=True)
+            digits = zip(cells, [2, 1, 1], strict=True)
+            values = [f"{value:.{d}f}" for row, d in digits for value in row]
+            print(f"| {os.path.basename(trace)} | {cc} | {' | '.join(values)} |", flush=True)
 
 
 if __name__ == "__main__":
