@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """RBBR's experiment on real sockets: QUIC transfers through the emulated link, beside the simulator.
 
-    experiments/real_sockets.py [--seconds N] [--runs N] [--real-time] [--cc NAME]... TRACE...
+    experiments/real_sockets.py [--seconds N] [--runs N] [--real-time] [--ack-every N] [--cc NAME]... TRACE...
 
 One `lowtide serve` and one `lowtide fetch` over UDP, in two network namespaces joined by
 `lowtide link`; then the same link in the simulator, with its own QUIC model and with s2n-quic in
@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("--lowtide", default=os.path.join(ROOT, "target/release/lowtide"))
     parser.add_argument("--real-time", action="store_true",
                         help="give both programs real-time priority, for a machine that is busy")
+    parser.add_argument("--ack-every", type=int, help="packets of an acknowledgment in the simulator")
     parser.add_argument("--transfer", help="program for serve and fetch [default: the same]")
     return parser.parse_args()
 
@@ -78,6 +79,8 @@ def simulated(args, trace, host):
     for cc in args.cc:
         command += ["--cc", cc]
     command += ["--duration", f"{args.seconds}s", "--host", host, "--json"]
+    if args.ack_every:
+        command += ["--ack-every", str(args.ack_every)]
     command += ["--seeds", str(args.seeds if host == "model" else 1), "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
