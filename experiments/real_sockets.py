@@ -103,16 +103,26 @@ def main():
                for side in sides]
     print(f"| trace | controller | {' | '.join(columns)} |")
     print("|---|---|" + "--:|" * len(columns))
+    deviations = []
     for trace in args.traces:
         model = simulated(args, trace, "model")
         quic = simulated(args, trace, "quic")
         for cc in args.cc:
             runs = [real(args, trace, cc) for _ in range(args.runs)]
             sockets = [statistics.mean(v) for v in zip(*runs)]
-            cells = zip(sockets, quic[cc], model[cc], strict=True)
+            cells = list(zip(sockets, quic[cc], model[cc], strict=True))
             digits = zip(cells, [2, 1, 1], strict=True)
             values = [f"{value:.{d}f}" for row, d in digits for value in row]
-            print(f"| {os.path.basename(trace)} | {cc} | {' | '.join(values)} |", flush=True)
+            start = f"| {os.path.basename(trace)} | {cc} |"
+            print(f"{start} {' | '.join(values)} |", flush=True)
+            over = [f"{100 * (m / side - 1):+.1f}" for s, q, m in cells for side in (s, q)]
+            deviations.append(f"{start} {' | '.join(over)} |")
+    columns = [f"{what}: {side}" for what in ["Mbit/s", "mean RTT", "p95 queue"]
+               for side in ["sockets", "virtual time"]]
+    print("\nThe model over the other two, per cent:\n")
+    print(f"| trace | controller | {' | '.join(columns)} |")
+    print("|---|---|" + "--:|" * len(columns))
+    print("\n".join(deviations))
 
 
 if __name__ == "__main__":
