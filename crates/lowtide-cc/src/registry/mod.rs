@@ -328,6 +328,14 @@ mod tests {
             "compound",
             &crate::controllers::compound::Compound::new(&config, gamma),
         );
+        use crate::controllers::ebb::{Ebb, Tuning};
+        same("ebb", &Ebb::new(&config, Tuning::default()));
+        let idle = |idle| Tuning {
+            idle,
+            ..Tuning::default()
+        };
+        same("ebb:idle=3%", &Ebb::new(&config, idle(0.03)));
+        same("ebb:idle=0.03", &Ebb::new(&config, idle(0.03)));
         let receiver = parse("rbbr").unwrap().receiver();
         assert_eq!(receiver, Some(ReceiverConfig::default()));
     }

@@ -24,6 +24,13 @@ pub enum Domain {
         /// Largest.
         max: f64,
     },
+    /// A share in this range, both ends included: `3%` or `0.03`.
+    Share {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
     /// A span of time in this range, both ends included, with its unit: `500us`, `30ms`, `2s`.
     Span {
         /// Shortest.
@@ -49,6 +56,12 @@ impl Domain {
                 .ok()
                 .filter(|x| (min..=max).contains(x))
                 .map(Value::Real),
+            Self::Share { min, max } => match text.strip_suffix('%') {
+                Some(percent) => percent.parse().ok().map(|p: f64| p / 100.0),
+                None => text.parse().ok(),
+            }
+            .filter(|x| (min..=max).contains(x))
+            .map(Value::Share),
             Self::Span { min, max } => quantity::duration_or_zero(text)
                 .ok()
                 .filter(|span| (min..=max).contains(span))
@@ -64,6 +77,10 @@ impl fmt::Display for Domain {
             Self::Flag => write!(f, "true or false"),
             Self::Whole { min, max } => write!(f, "a whole number from {min} to {max}"),
             Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Share { min, max } => {
+                let (min, max) = (Value::Share(*min), Value::Share(*max));
+                write!(f, "a share from {min} to {max}")
+            }
             Self::Span { min, max } => write!(
                 f,
                 "a time with its unit (us, ms, s) from {} to {}",
@@ -110,6 +127,8 @@ pub enum Value {
     Whole(u64),
     /// A number.
     Real(f64),
+    /// A share of 1.
+    Share(f64),
     /// A span of time.
     Span(Duration),
     /// A word of a [`Domain::Choice`].
@@ -122,6 +141,8 @@ impl fmt::Display for Value {
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Whole(n) => write!(f, "{n}"),
             Self::Real(x) => write!(f, "{x}"),
+            // Digits that only binary fractions have are rounded away.
+            Self::Share(x) => write!(f, "{}%", libm::round(x * 1e12) / 1e10),
             Self::Span(span) => write!(f, "{}", Spelt(*span)),
             Self::Word(word) => write!(f, "{word}"),
         }
@@ -195,6 +216,18 @@ impl Values {
         match self.get(name) {
             Some(Value::Real(x)) => x,
             other => panic!("parameter {name} is no number: {other:?}"),
+        }
+    }
+
+    /// A [`Domain::Share`].
+    ///
+    /// # Panics
+    /// When the entry has no such parameter of that type.
+    #[must_use]
+    pub fn share(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Some(Value::Share(x)) => x,
+            other => panic!("parameter {name} is no share: {other:?}"),
         }
     }
 

@@ -12,8 +12,8 @@ pub(crate) static EBB: Entry = Entry {
     parameters: &[Parameter {
         name: "idle",
         summary: "share of the link's capacity that may stay unused; less means more delay",
-        default: Value::Real(Tuning::DEFAULT.idle),
-        domain: Domain::Real {
+        default: Value::Share(Tuning::DEFAULT.idle),
+        domain: Domain::Share {
             min: 0.001,
             max: 0.5,
         },
@@ -22,7 +22,7 @@ pub(crate) static EBB: Entry = Entry {
         Box::new(Ebb::new(
             config,
             Tuning {
-                idle: values.real("idle"),
+                idle: values.share("idle"),
                 ..Tuning::DEFAULT
             },
         ))
