@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """RBBR's experiment on real sockets: QUIC transfers through the emulated link, beside the simulator.
 
-    experiments/real_sockets.py [--seconds N] [--runs N] [--real-time] [--cc NAME]... TRACE...
+    experiments/real_sockets.py [--seconds N] [--runs N] [--real-time] [--ack-every N] [--cc NAME]... TRACE...
 
 One `lowtide serve` and one `lowtide fetch` over UDP, in two network namespaces joined by
 `lowtide link`; then the same link in the simulator, with its own QUIC model and with s2n-quic in
@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("--lowtide", default=os.path.join(ROOT, "target/release/lowtide"))
     parser.add_argument("--real-time", action="store_true",
                         help="give both programs real-time priority, for a machine that is busy")
+    parser.add_argument("--ack-every", type=int, help="packets of an acknowledgment in the simulator")
     parser.add_argument("--transfer", help="program for serve and fetch [default: the same]")
     return parser.parse_args()
 
@@ -43,8 +44,13 @@ def link_flags(args, trace):
     return ["--trace", trace, "--rtt", f"{RTT_MS}ms", "--buffer", args.buffer]
 
 
+def times(queue_delay):
+    """Mean RTT and 95th percentile of the queueing delay, ms."""
+    return RTT_MS + queue_delay["mean"], queue_delay["p95"]
+
+
 def real(args, trace, cc):
-    """Throughput in Mbit/s and mean RTT in ms, both of IP packets at the link."""
+    """Throughput in Mbit/s, mean RTT and 95th percentile of the queueing delay in ms, all of IP packets at the link."""
     transfer = args.transfer or args.lowtide
     if args.real_time:
         transfer = f"chrt -f 1 {transfer}"
@@ -64,7 +70,7 @@ def real(args, trace, cc):
     down = link["down"]
     # The link is there a little before and after the transfer.
     mbps = down["delivered_bytes"] * 8e-6 / args.seconds
-    return mbps, RTT_MS + down["queue_delay_ms"]["mean"]
+    return mbps, *times(down["queue_delay_ms"])
 
 
 def simulated(args, trace, host):
@@ -73,13 +79,15 @@ def simulated(args, trace, host):
     for cc in args.cc:
         command += ["--cc", cc]
     command += ["--duration", f"{args.seconds}s", "--host", host, "--json"]
+    if args.ack_every:
+        command += ["--ack-every", str(args.ack_every)]
     command += ["--seeds", str(args.seeds if host == "model" else 1), "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"error: {' '.join(command)}\n{done.stderr}")
     results = json.loads(done.stdout)["results"]
     return {
-        r["controller"]: (r["throughput_mbps"], RTT_MS + r["queue_delay_ms"]["mean"])
+        r["controller"]: (r["throughput_mbps"], *times(r["queue_delay_ms"]))
         for r in results
     }
 
@@ -90,18 +98,31 @@ def main():
     with open("/proc/loadavg") as file:
         load = file.read().split()[0]
     print(f"{args.seconds} s, RTT {RTT_MS} ms, buffer {args.buffer}; load average {load}\n")
-    print("| trace | controller | Mbit/s: sockets | virtual time | model | mean RTT, ms: sockets |"
-          " virtual time | model |")
-    print("|---|---|---|---|---|---|---|---|")
+    sides = ["sockets", "virtual time", "model"]
+    columns = [f"{what}: {side}" for what in ["Mbit/s", "mean RTT, ms", "p95 queue, ms"]
+               for side in sides]
+    print(f"| trace | controller | {' | '.join(columns)} |")
+    print("|---|---|" + "--:|" * len(columns))
+    deviations = []
     for trace in args.traces:
         model = simulated(args, trace, "model")
         quic = simulated(args, trace, "quic")
         for cc in args.cc:
             runs = [real(args, trace, cc) for _ in range(args.runs)]
-            mbps, rtt = (statistics.mean(v) for v in zip(*runs))
-            print(f"| {os.path.basename(trace)} | {cc} | {mbps:.2f} | {quic[cc][0]:.2f} |"
-                  f" {model[cc][0]:.2f} | {rtt:.1f} | {quic[cc][1]:.1f} | {model[cc][1]:.1f} |",
-                  flush=True)
+            sockets = [statistics.mean(v) for v in zip(*runs)]
+            cells = list(zip(sockets, quic[cc], model[cc], strict=True))
+            digits = zip(cells, [2, 1, 1], strict=True)
+            values = [f"{value:.{d}f}" for row, d in digits for value in row]
+            start = f"| {os.path.basename(trace)} | {cc} |"
+            print(f"{start} {' | '.join(values)} |", flush=True)
+            over = [f"{100 * (m / side - 1):+.1f}" for s, q, m in cells for side in (s, q)]
+            deviations.append(f"{start} {' | '.join(over)} |")
+    columns = [f"{what}: {side}" for what in ["Mbit/s", "mean RTT", "p95 queue"]
+               for side in ["sockets", "virtual time"]]
+    print("\nThe model over the other two, per cent:\n")
+    print(f"| trace | controller | {' | '.join(columns)} |")
+    print("|---|---|" + "--:|" * len(columns))
+    print("\n".join(deviations))
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if let Some(folder) = &args.report {
         let papers = experiments.iter().zip(&rows);
         let report = Report {
-            title: "What the papers measured, run again".to_string(),
+            title: reproduce::title(&experiments).to_string(),
             about: format!("Made by {}.", made_by(args)),
             papers: papers
                 .map(|(e, rows)| PaperResult::new(e, rows))
@@ -141,6 +141,10 @@ fn command(args: &Args) -> String {
 
 /// What made the results.
 fn made_by(args: &Args) -> String {
+    let experiments = args
+        .experiments
+        .as_ref()
+        .map_or_else(String::new, |p| format!(" --experiments {}", p.display()));
     let traces = if args.traces.is_some() {
         " --traces DIR"
     } else {
@@ -148,7 +152,7 @@ fn made_by(args: &Args) -> String {
     };
     let flags = args.flags.shown();
     let which = &args.which;
-    format!("lowtide reproduce {which}{traces}{flags}")
+    format!("lowtide reproduce {which}{experiments}{traces}{flags}")
 }
 
 fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {

@@ -659,6 +659,31 @@ fn reproduce_prints_rows_with_the_papers_value_ours_and_whether_the_claim_holds(
     assert!(figure.starts_with("<svg"));
 }
 
+#[test]
+fn a_page_of_ones_own_experiments_says_which_and_speaks_of_no_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+link = { rate = "20mbit" }
+run = { duration = "1s" }
+[[flows]]
+[sweep]
+"flows.controller" = ["bbr"]
+[[claims]]
+claim = "something arrives"
+setting = "20 Mbit/s"
+metric = "throughput, Mbit/s"
+value = "throughput_mbps('bbr')"
+holds = "throughput_mbps('bbr') > 0"
+"#;
+    fs::write(folder.path().join("arrives.toml"), text).unwrap();
+    let path = folder.path().display().to_string();
+    let page = stdout(&["reproduce", "--experiments", &path, "--markdown"]);
+    let made_by = format!("`lowtide reproduce all --experiments {path}`");
+    assert!(page.contains(&made_by), "{page}");
+    assert!(page.contains("| something arrives | yes |"), "{page}");
+    assert!(!page.contains("paper"), "{page}");
+}
+
 /// The results of one contender of a comparison.
 fn contender<'a>(comparison: &'a Value, name: &str) -> &'a Value {
     let results = comparison["results"].as_array().unwrap();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use self::document::{document, notes, write_document};
+pub use self::document::{document, notes, title, write_document};
 pub use self::figures::{Drawn, figures};
 pub use self::over_time::cells_over_time;
 pub use self::papers::built_in;
