@@ -247,6 +247,8 @@ def first_traces(args):
         section += f"\nWithout `{SHORT}`, which lasts 9 s, `{name}` has {eleven[0]:.3f} of the throughput "
         section += f"at {eleven[1]:.3f} of the delay, and\n\n"
         section += table(["delay on the line", *(f"at {r}" for r in RATIOS)], lines)
+        if rtt == 100:
+            section += "\nbbr itself collapses on `wigig/humanmotion` here, which lifts all means.\n"
         sections.append(section)
     seeds = measure(args, "first-seeds", [
         args.lowtide, "frontier", "--traces", folder(args, FIRST), "--rtt", "40ms", "--buffer", "inf",
