@@ -72,7 +72,7 @@ fn beside_cubic_and_when_it_has_left() {
 /// The path grows longer while the minimum is held; nothing is lost any more.
 #[test]
 fn when_nothing_shows_others_any_more() {
-    let run = Run::over(constant(100), QueueLimit::Bdp(1.0), 60);
+    let run = Run::over(constant(20), QueueLimit::Bdp(2.0), 60);
     let seen = run
         .beside("cubic", at(1), Some(at(25)))
         .with(|config| {

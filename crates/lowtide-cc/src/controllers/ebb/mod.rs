@@ -169,7 +169,7 @@ impl Ebb {
             .map_or(f64::INFINITY, |rate| rate.as_f64() * min_rtt.as_secs_f64())
     }
 
-    fn take_arrivals(&mut self, ack: &AckEvent<'_>, min_rtt: Duration) {
+    fn take_arrivals(&mut self, ack: &AckEvent<'_>, newest: Time, min_rtt: Duration) {
         let tuning = self.tuning;
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         // Behind an outage all that waited arrives late; nothing is to be learnt from its gaps.
@@ -184,17 +184,21 @@ impl Ebb {
             // The best rate is the application's.
             limit = limit.max(self.forecast.bytes());
         }
+        let mut begins_batch = ack.now > self.last_ack;
         for packet in ack.packets {
             let bytes = packet.bytes.as_f64();
-            let at = packet.received_at.map_or(ack.now, |received_at| {
-                self.peer_clock.arrival(
+            let at = match packet.received_at {
+                Some(received_at) => self.peer_clock.arrival(
                     ack.now,
                     self.last_ack,
                     packet.sent_at,
                     received_at,
                     min_rtt,
-                )
-            });
+                ),
+                // The newest packet has brought the acknowledgment; those before it came as they were
+                // sent, or waited longer.
+                None => (ack.now - newest.since(packet.sent_at)).max(self.last_ack),
+            };
             let arrival = self.service.on_arrival(
                 packet.sent_at,
                 at,
@@ -206,7 +210,7 @@ impl Ebb {
             let idle = !arrival.idle.is_zero();
             let short = self.batches.on_arrival(
                 bytes,
-                arrival.begins_batch,
+                core::mem::replace(&mut begins_batch, false),
                 idle,
                 tuning.batch_memory * self.cwnd,
             );
@@ -387,7 +391,7 @@ impl Controller for Ebb {
                 .on_spurious_loss(&self.tuning, spurious.as_f64(), self.cwnd);
         }
         self.competition.on_ack(ack);
-        self.take_arrivals(ack, min_rtt);
+        self.take_arrivals(ack, newest, min_rtt);
         self.last_ack = ack.now;
         self.steer(ack, min_rtt);
         if ends_round {

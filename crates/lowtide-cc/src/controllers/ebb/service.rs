@@ -28,8 +28,6 @@ pub(super) struct Arrival {
     pub(super) queueing: Duration,
     /// Bytes that the link serves in a min RTT of busy time, by the latest arrivals.
     pub(super) served: f64,
-    /// It came later than the arrival before it.
-    pub(super) begins_batch: bool,
 }
 
 impl Service {
@@ -66,7 +64,6 @@ impl Service {
             idle,
             queueing,
             served,
-            begins_batch: !span.is_zero(),
         }
     }
 }

@@ -98,7 +98,7 @@ fn the_margin_rests_where_the_wanted_share_stays_unused() {
     assert!(step(balance).abs() < 1e-12);
     assert!(step(balance * 1.1) > 0.0 && step(balance * 0.9) < 0.0);
     // κ (unused − ε (arrived + unused)) / W
-    close(step(500.0), 0.07 * (500.0 - 0.02 * 1500.0) / 1e5);
+    close(step(500.0), 0.07 * (500.0 - 0.05 * 1500.0) / 1e5);
 }
 
 #[test]

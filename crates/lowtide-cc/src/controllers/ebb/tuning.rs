@@ -58,7 +58,7 @@ pub struct Tuning {
 impl Tuning {
     /// ebb.
     pub const DEFAULT: Self = Self {
-        idle: 0.02,
+        idle: 0.05,
         gain: 0.07,
         most: 4.0,
         least: -0.5,

@@ -110,7 +110,7 @@ impl Reference {
             path: PathRtt::default(),
             round: Round::default(),
             margin: Margin {
-                idle: 0.02,
+                idle: 0.05,
                 delta: 0.0,
                 loss: 0.0,
             },
@@ -251,14 +251,27 @@ impl Reference {
         if app_limited {
             limit = limit.max(self.forecast);
         }
+        let newest = ack.packets.iter().map(|packet| packet.sent_at).max();
+        let mut begins = ack.now > self.last_ack;
         for packet in ack.packets {
-            self.arrival(ack.now, packet, min_rtt, app_limited, outage, limit);
+            let before = newest.unwrap_or_default().since(packet.sent_at);
+            let at = match packet.received_at {
+                None => (ack.now - before).max(self.last_ack),
+                Some(received) => {
+                    let (sent_at, last_ack) = (packet.sent_at, self.last_ack);
+                    let clock = &mut self.clock;
+                    clock.arrival(ack.now, sent_at, received, min_rtt, last_ack)
+                }
+            };
+            self.arrival(at, begins, packet, min_rtt, app_limited, outage, limit);
+            begins = false;
         }
     }
 
     fn arrival(
         &mut self,
-        now: Time,
+        at: Time,
+        begins: bool,
         packet: &AckedPacket,
         min_rtt: Duration,
         app_limited: bool,
@@ -267,13 +280,6 @@ impl Reference {
     ) {
         let bytes = packet.bytes.as_f64();
         let sent_at = packet.sent_at;
-        let at = match packet.received_at {
-            None => now,
-            Some(received) => {
-                let clock = &mut self.clock;
-                clock.arrival(now, sent_at, received, min_rtt, self.last_ack)
-            }
-        };
         let s = sent_at + min_rtt;
         let last = self.last_arrival.unwrap_or(s);
         let span = at.since(last);
@@ -290,7 +296,6 @@ impl Reference {
         let served = (self.recent + bytes / 2.0) / KERNEL;
         self.recent += bytes;
         self.last_arrival = Some(at.max(last));
-        let begins = !span.is_zero();
         let short = self
             .batches
             .arrival(bytes, begins, !idle.is_zero(), self.cwnd);
