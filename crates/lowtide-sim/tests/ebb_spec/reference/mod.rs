@@ -263,15 +263,14 @@ impl Reference {
                     clock.arrival(ack.now, sent_at, received, min_rtt, last_ack)
                 }
             };
-            self.arrival(at, begins, packet, min_rtt, app_limited, outage, limit);
+            self.arrival((at, begins), packet, min_rtt, app_limited, outage, limit);
             begins = false;
         }
     }
 
     fn arrival(
         &mut self,
-        at: Time,
-        begins: bool,
+        (at, begins): (Time, bool),
         packet: &AckedPacket,
         min_rtt: Duration,
         app_limited: bool,
