@@ -19,9 +19,9 @@ RESULTS = os.path.join(ROOT, "docs/results")
 BUILT = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
 FIRST = ["mahimahi", "nyc", "wigig"]
 OTHERS = ["5g", "wifi", "starlink"]
-EBB = "ebb:idle=0.005/0.01/0.02/0.03/0.05/0.08"
+EBB = "ebb:idle=0.01/0.02/0.03/0.05/0.08/0.12"
 # ebb's default among them.
-DEFAULT = 2
+DEFAULT = 3
 CAUSAL = "causal:margin=0/0.15/0.3/0.6/1/1.5"
 # Every controller of `lowtide list`, the parameters that trade throughput for delay swept.
 CONTROLLERS = [
@@ -58,8 +58,8 @@ BOUNDS = ["oracle", "causal"]
 RATIOS = [0.95, 0.97, 1.0]
 # One trace lasts 9 s, which Startup and what follows it decide.
 SHORT = "wigig/walkandturn"
-IDLES = "0.002/0.005/0.01/0.02/0.04"
-DEFAULT_OF_IDLES = 3
+IDLES = "0.01/0.02/0.05/0.1/0.2"
+DEFAULT_OF_IDLES = 2
 OFF = [
     "batch_memory=0", "jitter=0", "gain=0", "root=0", "lively=0.000001", "standing=50", "alone=50",
     "kernel=1", "rise=1", "growth=50", "calm_pacing_gain=2",
@@ -362,7 +362,7 @@ def ablation(args):
     text += "    --vary flows.controller=ebb-tuning:CONSTANT=VALUE …\n```\n\n"
     text += "Each constant of `lowtide_cc::controllers::ebb::Tuning` at half and twice its default, and terms switched off, on the\n"
     text += "folders `mahimahi`, `nyc` and `wigig`. `throughput`, its `worst` trace and `delay` (p95 of the queueing delay) are those\n"
-    text += "with `idle=0.02`, relative to bbr's (geometric means); `at`: the delay where the line over `idle` reaches that\n"
+    text += "with `idle=0.05`, relative to bbr's (geometric means); `at`: the delay where the line over `idle` reaches that\n"
     text += "throughput, `-` where it does not reach it or all of it lies above. "
     text += f"`11:` the same without `{SHORT}`, whose 9 s\nStartup and what follows it decide. "
     text += "Jain's index and the shares of the link used and of packets lost are those of\n`experiments/ebb-ablation.toml` (one seed).\n\n"
