@@ -162,6 +162,17 @@ impl Ebb {
         target.max(self.floor())
     }
 
+    fn pacing_gain(&self) -> f64 {
+        match self.phase {
+            Phase::Startup => startup::PACING,
+            Phase::Drain | Phase::Steady => {
+                let calm = self.margin.calm(self.tuning.lively);
+                self.tuning.pacing_gain
+                    + calm * (self.tuning.calm_pacing_gain - self.tuning.pacing_gain)
+            }
+        }
+    }
+
     /// What the best delivery rate of late serves in a min RTT.
     fn best_volume(&self, min_rtt: Duration) -> f64 {
         self.best_rate
@@ -437,20 +448,12 @@ impl Controller for Ebb {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        let gain = match self.phase {
-            Phase::Startup => startup::PACING,
-            Phase::Drain | Phase::Steady => {
-                let calm = self.margin.calm(self.tuning.lively);
-                self.tuning.pacing_gain
-                    + calm * (self.tuning.calm_pacing_gain - self.tuning.pacing_gain)
-            }
-        };
         let rtt = if self.competition.is_on() {
             self.path.latest()
         } else {
             self.min_rtt().unwrap_or(NOMINAL_RTT)
         };
-        let rate = Rate::from_volume(self.cwnd(), rtt).mul_f64(gain);
+        let rate = Rate::from_volume(self.cwnd(), rtt).mul_f64(self.pacing_gain());
         Some(rate.max(Rate::from_bytes_per_sec(1)))
     }
 
@@ -471,7 +474,7 @@ impl Controller for Ebb {
                 .map(|rtt| Rate::from_volume(Bytes::new(self.forecast.bytes() as u64), rtt)),
             min_rtt,
             cwnd_gain: Some(1.0 + self.margin.share()),
-            pacing_gain: Some(self.tuning.pacing_gain),
+            pacing_gain: Some(self.pacing_gain()),
             ..Snapshot::default()
         }
     }
