@@ -14,6 +14,7 @@ mod competition;
 mod concession;
 mod drain;
 mod forecast;
+mod least;
 mod margin;
 mod path;
 mod peer_clock;
@@ -38,6 +39,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::estimators::{Maximum, Windowed};
+use crate::mechanisms::Undo;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -80,8 +82,7 @@ pub struct Ebb {
     phase: Phase,
     /// Bytes.
     cwnd: f64,
-    /// Before the last timeout, until an acknowledgment has come.
-    cwnd_before_timeout: Option<f64>,
+    undo: Undo<f64>,
     path: Path,
     peer_clock: PeerClock,
     last_ack: Time,
@@ -114,7 +115,7 @@ impl Ebb {
                 .initial_window
                 .as_f64()
                 .max(MIN_WINDOW_PACKETS * packet),
-            cwnd_before_timeout: None,
+            undo: Undo::new(),
             path: Path::default(),
             peer_clock: PeerClock::default(),
             last_ack: Time::ZERO,
@@ -260,11 +261,11 @@ impl Ebb {
         self.phase = Phase::Drain;
         self.round.restart();
         self.drain.begin(now, min_rtt);
-        let emptied = self.cwnd * min_rtt.ratio(min_rtt + self.round.standing());
         let bdp = if self.competition.is_on() {
             self.cwnd * min_rtt.ratio(self.path.latest().max(min_rtt))
         } else {
-            emptied.min(self.forecast.bytes())
+            let unqueued = self.cwnd * min_rtt.ratio(min_rtt + self.round.standing());
+            unqueued.min(self.forecast.bytes())
         };
         self.cwnd = self.cwnd.min(bdp * self.tuning.drain).max(self.floor());
     }
@@ -362,7 +363,7 @@ impl Controller for Ebb {
         let Some(newest) = ack.packets.iter().map(|packet| packet.sent_at).max() else {
             return;
         };
-        self.cwnd_before_timeout = None;
+        self.undo.on_ack();
         self.path.on_rtt(ack.now, ack.now.since(newest));
         let ends_round = self.round.on_ack(ack);
         if ends_round {
@@ -426,13 +427,13 @@ impl Controller for Ebb {
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.competition.on_timeout(timeout);
-        self.cwnd_before_timeout.get_or_insert(self.cwnd);
+        self.undo.before_timeout(timeout.now, self.cwnd);
         self.cwnd = self.floor();
     }
 
     fn on_spurious_timeout(&mut self, now: Time) {
         self.competition.on_spurious_timeout(now);
-        if let Some(before) = self.cwnd_before_timeout.take() {
+        if let Some(before) = self.undo.take() {
             self.cwnd = self.cwnd.max(before);
         }
     }

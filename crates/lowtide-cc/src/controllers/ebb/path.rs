@@ -6,22 +6,18 @@
 //! path's. On a link whose rate moves it is the queue's: there the law holds a margin above zero,
 //! and by that measure the scatter is left out.
 
+use super::least::Least;
 use crate::units::{Duration, Time};
 
 /// A sample up to this multiple of the minimum confirms it.
 const NEAR: f64 = 1.03;
-/// The minimum is that of the current and the previous span of this length, as long as BBR's
-/// (Linux `bbr_min_rtt_win_sec`): routes change, and radio links hand over.
-const SPAN: Duration = Duration::from_secs(10);
 /// Fewer samples than this do not show a round's scatter.
 const SAMPLES: u64 = 8;
 
 /// What is known of the path's delay.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
-    current: Option<Duration>,
-    previous: Option<Duration>,
-    span_ends: Time,
+    minimum: Least<Duration>,
     confirmed_at: Time,
     latest: Duration,
     round: Samples,
@@ -42,14 +38,17 @@ struct Samples {
 impl Path {
     /// The least RTT of an acknowledgment's packets.
     pub(super) fn on_rtt(&mut self, now: Time, rtt: Duration) {
-        if now >= self.span_ends && !self.held {
-            self.previous = self.current.take().or(self.previous);
-            self.span_ends = now + SPAN;
+        if !self.held {
+            self.minimum.turn(now);
         }
-        if self.minimum().is_none_or(|min| rtt <= min.mul_f64(NEAR)) {
+        if self
+            .minimum
+            .get()
+            .is_none_or(|min| rtt <= min.mul_f64(NEAR))
+        {
             self.confirmed_at = now;
         }
-        self.current = Some(self.current.map_or(rtt, |min| min.min(rtt)));
+        self.minimum.add(rtt);
         self.latest = rtt;
         let round = &mut self.round;
         round.least = if round.count == 0 {
@@ -71,18 +70,11 @@ impl Path {
         self.round = Samples::default();
     }
 
-    fn minimum(&self) -> Option<Duration> {
-        match (self.current, self.previous) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
-    }
-
     /// RTT of a packet that meets no queue. `calm`, from 0 to 1, tells how much of the scatter can
     /// be the path's; `batch` is the duration of a batch in min RTTs, which scatters RTTs, too.
     /// `None` before the first sample.
     pub(super) fn min_rtt(&self, calm: f64, share: f64, batch: f64) -> Option<Duration> {
-        let minimum = self.minimum()?.max(Duration::from_nanos(1));
+        let minimum = self.minimum.get()?.max(Duration::from_nanos(1));
         let scatter = self.scatter.mul_f64(share) - minimum.mul_f64(batch);
         Some(minimum + scatter.mul_f64(calm))
     }
@@ -94,9 +86,7 @@ impl Path {
 
     /// The minimum is no more what it was.
     pub(super) fn replace(&mut self, now: Time, min_rtt: Duration) {
-        self.previous = None;
-        self.current = Some(min_rtt);
-        self.span_ends = now + SPAN;
+        self.minimum.restart(now, min_rtt);
         self.scatter = Duration::ZERO;
     }
 
