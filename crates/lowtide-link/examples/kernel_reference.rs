@@ -21,11 +21,8 @@ mod measure {
     use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
     use lowtide_sim::probe::{Delivery, DropCause, Sent};
     use lowtide_sim::queue::QueueLimit;
-    use lowtide_sim::source::SourceConfig;
-    use lowtide_sim::transport::{Pacing, TransportConfig};
-    use lowtide_sim::{
-        AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation, trace,
-    };
+    use lowtide_sim::transport::TransportConfig;
+    use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation, trace};
 
     type Failure = Box<dyn Error + Send + Sync>;
 
@@ -204,16 +201,11 @@ mod measure {
             forward: case.forward(),
             reverse: PipeConfig::delay_only(RTT - RTT.div(2)),
             flows: vec![FlowConfig {
-                sender: SenderKind::Controlled {
+                transport: TransportConfig::tcp(),
+                ..FlowConfig::bulk(SenderKind::Controlled {
                     estimator: spec.receiver(),
                     controller: Arc::new(move |c| spec.build(c)),
-                },
-                transport: TransportConfig::tcp(),
-                pacing: Pacing::Rate,
-                source: SourceConfig::Bulk,
-                start: Time::ZERO,
-                stop: None,
-                access: AccessConfig::default(),
+                })
             }],
             duration,
             packet_size: Bytes::new(u64::from(PACKET)),

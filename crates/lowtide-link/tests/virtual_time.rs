@@ -9,11 +9,8 @@ use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, Opportunities, RateSchedule};
 use lowtide_sim::probe::{Delivery, Sent};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{
-    AccessConfig, Direction, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation,
-};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{Direction, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
 
 const SIZE: Bytes = Bytes::new(1500);
 
@@ -145,16 +142,11 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
             forward: forward.clone(),
             reverse: PipeConfig::delay_only(rtt.div(2)),
             flows: vec![FlowConfig {
-                sender: SenderKind::Controlled {
+                transport: TransportConfig::tcp(),
+                ..FlowConfig::bulk(SenderKind::Controlled {
                     controller: Arc::new(|c| registry::build("cubic", c).unwrap()),
                     estimator: None,
-                },
-                transport: TransportConfig::tcp(),
-                pacing: Pacing::Rate,
-                source: SourceConfig::Bulk,
-                start: Time::ZERO,
-                stop: None,
-                access: AccessConfig::default(),
+                })
             }],
             duration: Duration::from_secs(5),
             packet_size: SIZE,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_host::contract;
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
 use proptest::prelude::*;
 
 const PACKET: Bytes = Bytes::new(1_500);
@@ -98,13 +98,9 @@ proptest! {
         };
         let (controller, notes) = record(Arc::new(move |config| spec.build(config)));
         network.flows.push(FlowConfig {
-            sender: SenderKind::Controlled { controller, estimator: None },
             transport,
-            pacing: Pacing::Rate,
             source,
-            start: Time::ZERO,
-            stop: None,
-            access: AccessConfig::default(),
+            ..FlowConfig::bulk(SenderKind::Controlled { controller, estimator: None })
         });
         Simulation::new(network).unwrap().run(&mut ());
         let notes = notes.lock().unwrap();

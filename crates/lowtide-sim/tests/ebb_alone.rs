@@ -8,10 +8,8 @@ use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
 
 const DURATION: Duration = Duration::from_secs(60);
 
@@ -47,23 +45,11 @@ fn run(link: Link, buffer: QueueLimit, loss: f64, seed: u64) -> Competes {
     let spec = registry::parse("ebb").unwrap();
     let mut config = SimConfig {
         forward: PipeConfig::link_with_delay(Arc::new(link), buffer, one_way),
-        reverse: PipeConfig::link_with_delay(
-            Arc::new(Link::unlimited()),
-            QueueLimit::Unlimited,
-            one_way,
-        ),
-        flows: vec![FlowConfig {
-            sender: SenderKind::Controlled {
-                controller: Arc::new(move |config| spec.build(config)),
-                estimator: None,
-            },
-            transport: TransportConfig::quic(),
-            pacing: Pacing::Rate,
-            source: SourceConfig::Bulk,
-            start: Time::ZERO,
-            stop: None,
-            access: AccessConfig::default(),
-        }],
+        reverse: PipeConfig::delay_only(one_way),
+        flows: vec![FlowConfig::bulk(SenderKind::Controlled {
+            controller: Arc::new(move |config| spec.build(config)),
+            estimator: None,
+        })],
         duration: DURATION,
         packet_size: Bytes::new(1_500),
         ack_size: Bytes::new(60),

@@ -10,10 +10,9 @@ use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
 
 /// The grain of reported times.
 const TICK: Duration = Duration::from_micros(16);
@@ -63,23 +62,17 @@ fn run_by(
     ack_loss: f64,
 ) -> Watch {
     let one_way = Duration::from_millis(20);
-    let unlimited = Arc::new(Link::unlimited());
     let spec = registry::parse(spec).unwrap();
     let estimator = spec.receiver();
     let mut config = SimConfig {
         forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Unlimited, one_way),
-        reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, one_way),
+        reverse: PipeConfig::delay_only(one_way),
         flows: vec![FlowConfig {
-            sender: SenderKind::Controlled {
+            transport,
+            ..FlowConfig::bulk(SenderKind::Controlled {
                 controller: Arc::new(move |config| spec.build(config)),
                 estimator,
-            },
-            transport,
-            pacing: Pacing::Rate,
-            source: SourceConfig::Bulk,
-            start: Time::ZERO,
-            stop: None,
-            access: AccessConfig::default(),
+            })
         }],
         duration: Duration::from_secs(seconds),
         packet_size: Bytes::new(1_500),

@@ -1,5 +1,6 @@
 //! Standard output, as machines and people read it.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -241,10 +242,10 @@ pub(crate) fn csv(comparisons: &[(Setting, Comparison)]) -> Result<Vec<u8>, Fail
 }
 
 /// Tells on standard error which controllers lack their estimate.
-pub(crate) fn warn_of_missing_timestamps(settings: impl Iterator<Item = Setting>) {
+pub(crate) fn warn_of_missing_timestamps(settings: impl Iterator<Item: Borrow<Setting>>) {
     let mut known = BTreeSet::new();
     for setting in settings {
-        known.extend(setting.lacking_timestamps().map(str::to_string));
+        known.extend(setting.borrow().lacking_timestamps().map(str::to_string));
     }
     for name in known {
         // A closed standard error is no reason to stop.

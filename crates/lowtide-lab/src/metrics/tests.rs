@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::Rate;
 use lowtide_sim::link::Opportunities;
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind};
+use lowtide_sim::{FlowConfig, PipeConfig, SenderKind};
 
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
@@ -20,15 +20,7 @@ fn at(n: u64) -> Time {
 }
 
 fn config(link: Link, duration: Duration, flows: usize) -> SimConfig {
-    let flow = FlowConfig {
-        sender: SenderKind::Oracle,
-        transport: lowtide_sim::transport::TransportConfig::quic(),
-        pacing: lowtide_sim::transport::Pacing::Rate,
-        source: lowtide_sim::source::SourceConfig::Bulk,
-        start: Time::ZERO,
-        stop: None,
-        access: AccessConfig::default(),
-    };
+    let flow = FlowConfig::bulk(SenderKind::Oracle);
     SimConfig {
         forward: PipeConfig::link_with_delay(
             Arc::new(link),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::units::Rate;
 use lowtide_quic::frame::Frame;
-use lowtide_quic::{CAPABILITY, Rbbr};
+use lowtide_quic::{CAPABILITY, Controllers, Rbbr};
 use s2n_codec::Encoder;
 use s2n_codec::encoder::scatter;
 use s2n_quic::client::Connect;
@@ -25,9 +25,9 @@ const SIZE: usize = 5_000_000;
 const PATIENCE: Duration = Duration::from_secs(200);
 
 /// Says what it speaks and never sends or takes a datagram.
-pub(crate) struct Claims(pub(crate) u64);
+struct Claims(u64);
 
-pub(crate) struct Silent;
+struct Silent;
 
 impl Endpoint for Claims {
     type Sender = Silent;
@@ -62,7 +62,7 @@ impl Receiver for Silent {
 type Forge = Box<dyn FnMut(u64) -> Vec<u8> + Send>;
 
 /// Takes frames out of what comes in, as it must, and puts what it likes before what it sends.
-pub(crate) struct Forger<F>(pub(crate) F);
+struct Forger<F>(F);
 
 impl<F: FnMut(u64) -> Vec<u8> + Send + 'static> PacketInterceptor for Forger<F> {
     fn intercept_rx_payload<'a>(
@@ -119,12 +119,26 @@ fn download_by(
     forge: impl FnMut(u64) -> Vec<u8> + Send + 'static,
 ) -> (Download, Shared) {
     let (provider, notes) = recorded("rbbr");
+    (
+        forged_download(provider, SIZE, PATIENCE, capability, forge),
+        notes,
+    )
+}
+
+/// Downloads so much from a sender to a client that forges what it sends.
+pub(crate) fn forged_download(
+    provider: Controllers,
+    size: usize,
+    patience: Duration,
+    capability: u64,
+    forge: impl FnMut(u64) -> Vec<u8> + Send + 'static,
+) -> Download {
     let mut download = None;
     run(narrow(), |handle, certificate| {
         let tls = (certificate.certificate.as_str(), certificate.key.as_str());
         let server = endpoint!(Server, handle, tls, provider.parts().into());
         let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, SIZE));
+        spawn(serve(server, size));
         let own = Rbbr::default().parts();
         let pieces = Pieces {
             controller: own.controller,
@@ -133,9 +147,9 @@ fn download_by(
             datagrams: Claims(capability),
         };
         let client = endpoint!(Client, handle, certificate.certificate.as_str(), pieces);
-        download = Some(fetch(client, connect, PATIENCE));
+        download = Some(fetch(client, connect, patience));
     });
-    (download.unwrap(), notes)
+    download.unwrap()
 }
 
 #[test]

@@ -10,8 +10,8 @@ use s2n_quic::client::Connect;
 use s2n_quic::provider::io::testing::spawn;
 use s2n_quic::{Client, Server};
 
-use crate::hostile::{Claims, Forger};
-use crate::peers::{Download, Pieces, endpoint, fetch, model, narrow, run, serve};
+use crate::hostile::forged_download;
+use crate::peers::{Download, endpoint, fetch, model, run, serve};
 
 const SIZE: usize = 3_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,23 +89,8 @@ fn arrivals_are_reported_to_who_asks_by_peers_that_know_how() {
 /// Downloads from who asks for timestamps to a client that forges what it sends.
 fn download_by(forge: impl FnMut(u64) -> Vec<u8> + Send + 'static) -> (Download, Arc<Told>) {
     let (controllers, told) = sender(true);
-    let mut download = None;
-    run(narrow(), |handle, certificate| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, controllers.parts().into());
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, SIZE));
-        let own = Rbbr::default().parts();
-        let pieces = Pieces {
-            controller: own.controller,
-            events: own.events,
-            interceptor: Forger(forge),
-            datagrams: Claims(CAPABILITY),
-        };
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), pieces);
-        download = Some(fetch(client, connect, PATIENCE));
-    });
-    (download.unwrap(), told)
+    let download = forged_download(controllers, SIZE, PATIENCE, CAPABILITY, forge);
+    (download, told)
 }
 
 fn frame(report: &[u8]) -> Vec<u8> {

@@ -7,9 +7,7 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
+use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
 
 /// One bulk flow over a link of one rate with 40 ms RTT, for `seconds`.
 pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -> SimConfig {
@@ -20,18 +18,10 @@ pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -
     SimConfig {
         forward: PipeConfig::link_with_delay(link, buffer, there),
         reverse: PipeConfig::delay_only(there),
-        flows: vec![FlowConfig {
-            sender: SenderKind::Controlled {
-                controller: Arc::new(move |config| spec.build(config)),
-                estimator,
-            },
-            transport: TransportConfig::quic(),
-            pacing: Pacing::Rate,
-            source: SourceConfig::Bulk,
-            start: Time::ZERO,
-            stop: None,
-            access: AccessConfig::default(),
-        }],
+        flows: vec![FlowConfig::bulk(SenderKind::Controlled {
+            controller: Arc::new(move |config| spec.build(config)),
+            estimator,
+        })],
         duration: Duration::from_secs(seconds),
         packet_size: Bytes::new(1500),
         ack_size: Bytes::new(60),

@@ -147,6 +147,22 @@ pub struct FlowConfig {
     pub access: AccessConfig,
 }
 
+impl FlowConfig {
+    /// A flow over QUIC that sends from start to end whatever `sender` allows.
+    #[must_use]
+    pub fn bulk(sender: SenderKind) -> Self {
+        Self {
+            sender,
+            transport: TransportConfig::quic(),
+            pacing: Pacing::Rate,
+            source: SourceConfig::Bulk,
+            start: Time::ZERO,
+            stop: None,
+            access: AccessConfig::default(),
+        }
+    }
+}
+
 /// Why a configuration cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {

@@ -7,9 +7,8 @@ use lowtide_cc::{Config, registry};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::Probe;
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
 
 use crate::side_by_side::{Seen, SideBySide, Tales};
 
@@ -47,22 +46,13 @@ impl Run {
             let both = SideBySide::new(config, tales, Arc::clone(&tally));
             Box::new(both) as Box<_>
         };
-        let unlimited = Arc::new(Link::unlimited());
         let config = SimConfig {
             forward: PipeConfig::link_with_delay(Arc::new(link), buffer, ONE_WAY),
-            reverse: PipeConfig::link_with_delay(unlimited, QueueLimit::Unlimited, ONE_WAY),
-            flows: vec![FlowConfig {
-                sender: SenderKind::Controlled {
-                    controller: Arc::new(controller),
-                    estimator: None,
-                },
-                transport: TransportConfig::quic(),
-                pacing: Pacing::Rate,
-                source: SourceConfig::Bulk,
-                start: Time::ZERO,
-                stop: None,
-                access: AccessConfig::default(),
-            }],
+            reverse: PipeConfig::delay_only(ONE_WAY),
+            flows: vec![FlowConfig::bulk(SenderKind::Controlled {
+                controller: Arc::new(controller),
+                estimator: None,
+            })],
             duration: Duration::from_secs(seconds),
             packet_size: PACKET,
             ack_size: Bytes::new(40),

@@ -41,15 +41,8 @@ impl Controller for Deceived {
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         self.inner.on_loss(loss);
     }
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.inner.on_timeout(timeout);
-    }
-    fn on_spurious_timeout(&mut self, now: Time) {
-        self.inner.on_spurious_timeout(now);
-    }
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.inner.on_mtu_change(max_datagram);
-    }
+    as_inner_has!();
+
     fn on_wakeup(&mut self, now: Time) {
         self.inner.on_wakeup(now);
     }
@@ -59,16 +52,18 @@ impl Controller for Deceived {
     fn cwnd(&self) -> Bytes {
         self.inner.cwnd()
     }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn send_quantum(&self) -> Bytes {
-        self.inner.send_quantum()
-    }
-    fn peer_signal(&self) -> Option<PeerSignal> {
-        self.inner.peer_signal()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
+}
+
+/// What a clock says that runs so many times as fast.
+pub(crate) fn at_speed(at: Time, times: f64) -> Time {
+    Time::ZERO + at.since(Time::ZERO).mul_f64(times)
+}
+
+/// Half of the packets arrive at the end of all time.
+pub(crate) fn jumping(_sent_at: Time, at: Time) -> Time {
+    if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
+        Time::MAX
+    } else {
+        at
     }
 }

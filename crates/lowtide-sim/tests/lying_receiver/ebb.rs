@@ -5,12 +5,11 @@ use std::sync::Arc;
 use lowtide_cc::units::{Duration, Rate, Time};
 use lowtide_cc::{Config, Controller, registry};
 use lowtide_sim::link::Link;
-use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, SenderKind};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, SenderKind};
 
-use super::deceived::{Clock, Deceived};
+use super::deceived::{Clock, Deceived, at_speed, jumping};
 use super::two_flows::{DURATION, ONE_WAY, Shares, run};
 use super::withheld::{Will, Withheld, bunched};
 
@@ -55,34 +54,31 @@ const fn will(name: &'static str, will: Will) -> Receiver {
 
 fn flow(name: &str, receiver: Receiver, start: Time) -> FlowConfig {
     let spec = registry::parse(name).unwrap();
+    let sender = SenderKind::Controlled {
+        controller: Arc::new(move |config: &Config| {
+            let mut controller: Box<dyn Controller> = spec.build(config);
+            if let Some(clock) = receiver.clock {
+                controller = Box::new(Deceived {
+                    inner: controller,
+                    lie: |_, rate| rate,
+                    clock,
+                });
+            }
+            if let Some(will) = receiver.will {
+                controller = Box::new(Withheld::new(controller, will));
+            }
+            controller
+        }),
+        estimator: None,
+    };
     FlowConfig {
-        sender: SenderKind::Controlled {
-            controller: Arc::new(move |config: &Config| {
-                let mut controller: Box<dyn Controller> = spec.build(config);
-                if let Some(clock) = receiver.clock {
-                    controller = Box::new(Deceived {
-                        inner: controller,
-                        lie: |_, rate| rate,
-                        clock,
-                    });
-                }
-                if let Some(will) = receiver.will {
-                    controller = Box::new(Withheld::new(controller, will));
-                }
-                controller
-            }),
-            estimator: None,
-        },
         transport: TransportConfig::Quic {
             ack_every: receiver.ack_every,
             max_ack_delay: MAX_ACK_DELAY,
             timestamps: receiver.clock.is_some(),
         },
-        pacing: Pacing::Rate,
-        source: SourceConfig::Bulk,
         start,
-        stop: None,
-        access: AccessConfig::default(),
+        ..FlowConfig::bulk(sender)
     }
 }
 
@@ -118,19 +114,6 @@ fn never_queued(sent_at: Time, _: Time) -> Time {
     sent_at + ONE_WAY
 }
 
-fn faster(at: Time, by: f64) -> Time {
-    Time::ZERO + at.since(Time::ZERO).mul_f64(by)
-}
-
-/// Half of the packets arrive at the end of all time.
-fn jumping(_: Time, at: Time) -> Time {
-    if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
-        Time::MAX
-    } else {
-        at
-    }
-}
-
 /// Anywhere within a second.
 fn random(_: Time, at: Time) -> Time {
     let hash = at.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
@@ -164,8 +147,8 @@ const CLOCKS: &[Receiver] = &[
     clock("never queued", never_queued),
     clock("standing still", |_, _| Time::ZERO),
     clock("jumping", jumping),
-    clock("5 % slow", |_, at| faster(at, 0.95)),
-    clock("5 % fast", |_, at| faster(at, 1.05)),
+    clock("5 % slow", |_, at| at_speed(at, 0.95)),
+    clock("5 % fast", |_, at| at_speed(at, 1.05)),
     clock("random", random),
 ];
 

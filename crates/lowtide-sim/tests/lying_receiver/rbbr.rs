@@ -6,12 +6,11 @@ use lowtide_cc::units::{Rate, Time};
 use lowtide_cc::{Config, registry};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::AckSeen;
-use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
-use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, Probe, SenderKind};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, Probe, SenderKind};
 
-use super::deceived::{Clock, Deceived, Lie};
+use super::deceived::{Clock, Deceived, Lie, at_speed, jumping};
 use super::two_flows::{DURATION, Shares, run};
 
 fn flow(name: &str, lie: Lie) -> FlowConfig {
@@ -30,21 +29,13 @@ fn flow_by_timestamps(clock: Clock) -> FlowConfig {
 fn flow_told(name: &str, lie: Lie, clock: Clock) -> FlowConfig {
     let spec = registry::parse(name).unwrap();
     let estimator = spec.receiver();
-    FlowConfig {
-        sender: SenderKind::Controlled {
-            controller: Arc::new(move |config: &Config| {
-                let inner = spec.build(config);
-                Box::new(Deceived { inner, lie, clock })
-            }),
-            estimator,
-        },
-        transport: TransportConfig::quic(),
-        pacing: Pacing::Rate,
-        source: SourceConfig::Bulk,
-        start: Time::ZERO,
-        stop: None,
-        access: AccessConfig::default(),
-    }
+    FlowConfig::bulk(SenderKind::Controlled {
+        controller: Arc::new(move |config: &Config| {
+            let inner = spec.build(config);
+            Box::new(Deceived { inner, lie, clock })
+        }),
+        estimator,
+    })
 }
 
 /// Three runs of an RBBR flow beside `rival`.
@@ -60,6 +51,18 @@ fn beside_flow(rival: &str, first: &FlowConfig, seeds: u64) -> Shares {
         run(link, flows, seed, &mut shares);
     }
     shares
+}
+
+fn gains_a_tenth_at_most(liar: &Shares, honest: &Shares, name: &str) {
+    println!(
+        "{name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
+        liar.of_first(),
+        honest.of_first(),
+        liar.mean_rtt() * 1e3,
+        honest.mean_rtt() * 1e3
+    );
+    assert!(liar.of_first() < 1.1 * honest.of_first(), "{name}");
+    assert!(liar.mean_rtt() < 1.1 * honest.mean_rtt(), "{name}");
 }
 
 /// On in every other second.
@@ -82,38 +85,17 @@ fn a_receiver_that_reports_more_than_arrived_or_nothing_gains_a_tenth_at_most() 
         let honest = beside(rival, |_, rate| rate);
         for (name, lie) in lies {
             let liar = beside(rival, lie);
-            println!(
-                "{rival}, {name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
-                liar.of_first(),
-                honest.of_first(),
-                liar.mean_rtt() * 1e3,
-                honest.mean_rtt() * 1e3
-            );
-            assert!(liar.of_first() < 1.1 * honest.of_first(), "{rival}, {name}");
-            assert!(liar.mean_rtt() < 1.1 * honest.mean_rtt(), "{rival}, {name}");
+            gains_a_tenth_at_most(&liar, &honest, &format!("{rival}, {name}"));
         }
-    }
-}
-
-fn slowed(at: Time, by: f64) -> Time {
-    Time::ZERO + at.since(Time::ZERO).mul_f64(by)
-}
-
-/// Half of the packets arrive at the end of all time.
-fn jumping(_sent_at: Time, at: Time) -> Time {
-    if (at.as_nanos() / 1_000_000).is_multiple_of(2) {
-        Time::MAX
-    } else {
-        at
     }
 }
 
 #[test]
 fn a_receiver_whose_clock_lies_gains_a_tenth_at_most() {
     let clocks: [(&str, Clock); 5] = [
-        ("1 % slow", |_, at| slowed(at, 0.99)),
-        ("5 % slow", |_, at| slowed(at, 0.95)),
-        ("a fifth slow", |_, at| slowed(at, 0.8)),
+        ("1 % slow", |_, at| at_speed(at, 0.99)),
+        ("5 % slow", |_, at| at_speed(at, 0.95)),
+        ("a fifth slow", |_, at| at_speed(at, 0.8)),
         ("standing still", |_, _| Time::ZERO),
         ("jumping", jumping),
     ];
@@ -121,15 +103,7 @@ fn a_receiver_whose_clock_lies_gains_a_tenth_at_most() {
         let honest = beside_flow(rival, &flow_by_timestamps(|_, at| at), 6);
         for (name, clock) in clocks {
             let liar = beside_flow(rival, &flow_by_timestamps(clock), 6);
-            println!(
-                "{rival}, {name}: {:.3} ({:.3}) of the link, {:.1} ms ({:.1})",
-                liar.of_first(),
-                honest.of_first(),
-                liar.mean_rtt() * 1e3,
-                honest.mean_rtt() * 1e3
-            );
-            assert!(liar.of_first() < 1.1 * honest.of_first(), "{rival}, {name}");
-            assert!(liar.mean_rtt() < 1.1 * honest.mean_rtt(), "{rival}, {name}");
+            gains_a_tenth_at_most(&liar, &honest, &format!("{rival}, {name}"));
         }
     }
 }

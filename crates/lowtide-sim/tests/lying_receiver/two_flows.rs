@@ -15,11 +15,7 @@ pub(crate) const DURATION: Duration = Duration::from_secs(60);
 pub(crate) fn run(link: Link, flows: Vec<FlowConfig>, seed: u64, probe: &mut impl Probe) {
     let config = SimConfig {
         forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), ONE_WAY),
-        reverse: PipeConfig::link_with_delay(
-            Arc::new(Link::unlimited()),
-            QueueLimit::Unlimited,
-            ONE_WAY,
-        ),
+        reverse: PipeConfig::delay_only(ONE_WAY),
         flows,
         duration: DURATION,
         packet_size: PACKET,

@@ -139,15 +139,8 @@ impl Controller for Withheld {
             ..*loss
         });
     }
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.inner.on_timeout(timeout);
-    }
-    fn on_spurious_timeout(&mut self, now: Time) {
-        self.inner.on_spurious_timeout(now);
-    }
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.inner.on_mtu_change(max_datagram);
-    }
+    as_inner_has!();
+
     fn on_feedback(&mut self, feedback: &Feedback) {
         self.inner.on_feedback(feedback);
     }
@@ -163,18 +156,6 @@ impl Controller for Withheld {
     }
     fn cwnd(&self) -> Bytes {
         (self.inner.cwnd() + self.host_inflight) - self.inflight
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn send_quantum(&self) -> Bytes {
-        self.inner.send_quantum()
-    }
-    fn peer_signal(&self) -> Option<PeerSignal> {
-        self.inner.peer_signal()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
     }
 }
 

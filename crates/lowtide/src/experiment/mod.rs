@@ -90,7 +90,7 @@ const MAX_OVER_TIME: usize = 64;
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
-    output::warn_of_missing_timestamps(cells.iter().map(|cell| cell.setting.clone()));
+    output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
     let over_time: Vec<usize> = match args.report.as_ref().or(args.figures.as_ref()) {
         Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
-    output::warn_of_missing_timestamps(cells.iter().map(|cell| cell.setting.clone()));
+    output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
     let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
     let store = Store::open(&args.output, program()?, &keys)
         .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
