@@ -11,6 +11,7 @@ pub mod cubic;
 pub mod ebb;
 pub mod ebcc;
 pub mod newreno;
+pub mod prague;
 pub mod rbbr;
 pub mod rtt_gain;
 pub mod vegas;
@@ -36,6 +37,7 @@ macro_rules! for_each_controller {
             copa::COPA as Copa = "copa";
             cubic::CUBIC as Cubic = "cubic";
             newreno::NEWRENO as NewReno = "newreno";
+            prague::PRAGUE as Prague = "prague";
             vegas::VEGAS as Vegas = "vegas";
             compound::COMPOUND as Compound = "compound";
             window::WINDOW as Window = "window";

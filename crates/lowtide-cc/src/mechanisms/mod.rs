@@ -1,10 +1,11 @@
 //! What several controllers share: epochs of recovery, packet-timed rounds, Reno's window, samples
-//! that a small window of one's own limits, and what a spurious timeout gives back.
+//! that a small window of one's own limits, the smoothed RTT, and what a spurious timeout gives back.
 
 mod recovery;
 mod reno;
 mod rounds;
 mod self_limited;
+mod smoothed_rtt;
 mod undo;
 
 pub use self::recovery::RecoveryEpoch;
@@ -12,4 +13,5 @@ pub(crate) use self::reno::{RenoWindow, is_cwnd_limited};
 pub use self::rounds::Rounds;
 pub(crate) use self::rounds::RoundsByNumber;
 pub(crate) use self::self_limited::SelfLimited;
+pub(crate) use self::smoothed_rtt::SmoothedRtt;
 pub(crate) use self::undo::Undo;

@@ -1,0 +1,219 @@
+//! Prague (draft-briscoe-iccrg-prague-congestion-control-04): the L4S sender (RFC 9330, RFC 9331).
+//!
+//! Queues that support L4S mark ECT(1) packets as soon as a queue of a millisecond stands. Prague
+//! answers with the share of marked packets, α: one virtual round's marks take α/2 of the window, each
+//! packet that is not marked adds its part of a packet a round. "Virtual" means as if the round trip
+//! took at least 25 ms, so that flows of short round trips do not push others aside. Losses are Reno's;
+//! so are marks where they come from a queue of the old kind ([`classic`]).
+
+mod alpha;
+mod classic;
+pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
+
+use self::alpha::MarkedShare;
+use self::classic::ClassicMarks;
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
+};
+use crate::ecn::Ecn;
+use crate::mechanisms::{RenoWindow, SmoothedRtt};
+use crate::state::State;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// The round trip as which shorter ones count (draft §2.4.4; the reference implementations' default).
+const LEAST_VIRTUAL_RTT: Duration = Duration::from_millis(25);
+/// What a burst may hold: an L4S queue marks from a millisecond on (draft §2.4.6).
+const BURST: Duration = Duration::from_micros(250);
+/// What Reno takes off its window at a mark of the old kind (RFC 3168 §6.1.2).
+const CLASSIC_REDUCTION: f64 = 0.5;
+/// In slow start packets leave at twice the rate at which they are acknowledged, so that pacing does
+/// not hold back what doubles.
+const SLOW_START_PACING: f64 = 2.0;
+
+/// A reduction for marks is the last for a virtual round (the draft's CWR state).
+#[derive(Clone, Copy, Debug)]
+struct Reduced {
+    at: Time,
+    /// Packets from here on were sent after it.
+    next_number: u64,
+    by: Bytes,
+}
+
+/// Prague.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    window: RenoWindow,
+    rtt: SmoothedRtt,
+    min_rtt: Duration,
+    marks: MarkedShare,
+    classic: Option<ClassicMarks>,
+    /// Marks of the acknowledgment under way.
+    newly_marked: u64,
+    /// The virtual round had marks.
+    round_is_marked: bool,
+    reduced: Option<Reduced>,
+    next_number: u64,
+    /// Growth that is less than a byte.
+    growth: f64,
+}
+
+impl Prague {
+    /// A flow in slow start; `falls_back`: whether marks of queues of the old kind are answered as
+    /// Reno answers them.
+    #[must_use]
+    pub fn new(config: &Config, falls_back: bool) -> Self {
+        Self {
+            window: RenoWindow::new(config),
+            rtt: SmoothedRtt::default(),
+            min_rtt: Duration::MAX,
+            marks: MarkedShare::new(config.now),
+            classic: falls_back.then(ClassicMarks::new),
+            newly_marked: 0,
+            round_is_marked: false,
+            reduced: None,
+            next_number: 0,
+            growth: 0.0,
+        }
+    }
+
+    fn virtual_rtt(&self) -> Duration {
+        self.rtt.mean().max(LEAST_VIRTUAL_RTT)
+    }
+
+    /// The share of the window that marks take.
+    fn reduction(&self) -> f64 {
+        let scalable = self.marks.alpha() / 2.0;
+        let classic = self.classic.map_or(0.0, |c| c.share());
+        scalable + classic * (CLASSIC_REDUCTION - scalable).max(0.0)
+    }
+
+    fn reduce(&mut self, now: Time) {
+        let before = self.window.cwnd();
+        self.window.lower(before.mul_f64(self.reduction()));
+        self.reduced = Some(Reduced {
+            at: now,
+            next_number: self.next_number,
+            by: before - self.window.cwnd(),
+        });
+    }
+
+    /// A packet a round, for what was not marked, by the square of the real round trip in virtual ones:
+    /// once because a real round is so much shorter, once because a packet a round is so much faster.
+    fn grow(&mut self, unmarked: f64) {
+        let share = self.rtt.mean().ratio(self.virtual_rtt());
+        let packet = self.window.max_datagram().as_f64();
+        self.growth += unmarked * packet * packet / self.window.cwnd().as_f64() * share * share;
+        let whole = libm::floor(self.growth);
+        self.growth -= whole;
+        self.window.raise(Bytes::new(whole as u64));
+    }
+}
+
+impl Controller for Prague {
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.window.on_packet_sent(sent);
+        self.marks.on_packet_sent(sent);
+        self.next_number = self.next_number.max(sent.number.saturating_add(1));
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.update(rtt);
+            self.min_rtt = self.min_rtt.min(rtt);
+        }
+        let newest = ack.packets.last().map_or(0, |p| p.number);
+        let virtual_rtt = self.virtual_rtt();
+        self.reduced = self.reduced.filter(|reduced| {
+            newest < reduced.next_number || ack.now.since(reduced.at) < virtual_rtt
+        });
+        let marked = core::mem::take(&mut self.newly_marked);
+        self.round_is_marked |= marked > 0;
+        if self.marks.on_ack(ack, virtual_rtt) && core::mem::take(&mut self.round_is_marked) {
+            let (rtt, min_rtt) = (&self.rtt, self.min_rtt);
+            if let Some(classic) = &mut self.classic {
+                classic.on_marked_round(rtt, min_rtt);
+            }
+        }
+        let may_grow = self.window.on_ack(ack);
+        if marked > 0 && self.reduced.is_none() && !self.window.in_recovery() {
+            self.reduce(ack.now);
+        }
+        if !may_grow {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.grow(ack.bytes_acked);
+        } else {
+            self.grow((ack.packets.len() as u64).saturating_sub(marked) as f64);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        if self.window.on_loss(loss)
+            && let Some(reduced) = self.reduced.take()
+        {
+            // Half of what the window was before the marks of this round (draft §2.4.3).
+            self.window.raise(reduced.by.mul_f64(0.5));
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.window.on_timeout(timeout);
+        self.reduced = None;
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        self.window.on_spurious_timeout();
+    }
+
+    fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, marked_packets: u64) {
+        self.newly_marked = self.newly_marked.saturating_add(marked_packets);
+        self.marks.on_marks(marked_packets);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect1
+    }
+
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
+        self.window.on_mtu_change(max_datagram);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        if self.rtt.mean().is_zero() {
+            return None;
+        }
+        let rate = Rate::from_volume(self.window.cwnd(), self.rtt.mean());
+        let gain = if self.window.in_slow_start() {
+            SLOW_START_PACING
+        } else {
+            1.0
+        };
+        Some(rate.mul_f64(gain).max(Rate::from_bytes_per_sec(1)))
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        let burst = self.pacing_rate().map(|rate| rate.volume_in(BURST));
+        burst
+            .unwrap_or_default()
+            .max(self.window.max_datagram())
+            .min(self.window.send_quantum())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            min_rtt: Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
+            ..self.window.snapshot()
+        }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        RenoWindow::STATES
+    }
+}
