@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::Waiting;
 use super::limit::Capacity;
@@ -28,7 +28,7 @@ impl Fifo {
     #[inline]
     pub(super) fn push(&mut self, now: Time, packet: Handle) -> bool {
         let total = self.bytes + packet.bytes;
-        if self.waiting.len() as u64 >= self.capacity.packets || total > self.capacity.bytes {
+        if !self.capacity.holds(self.packets() + 1, total) {
             return false;
         }
         self.bytes = total;
@@ -42,6 +42,24 @@ impl Fifo {
         let next = self.waiting.pop_front()?;
         self.bytes -= next.packet.bytes;
         Some(next)
+    }
+
+    /// The first packet.
+    #[inline]
+    pub(super) fn head(&self) -> Option<&Waiting> {
+        self.waiting.front()
+    }
+
+    /// How long the first packet has waited; zero when there is none.
+    #[inline]
+    pub(super) fn wait(&self, now: Time) -> Duration {
+        self.head().map_or(Duration::ZERO, |w| now.since(w.since))
+    }
+
+    /// Packets that wait.
+    #[inline]
+    pub(super) fn packets(&self) -> u64 {
+        self.waiting.len() as u64
     }
 
     /// Bytes that wait.

@@ -4,6 +4,8 @@ use lowtide_cc::registry::{self, Parameter, Values, nearest};
 use lowtide_cc::units::quantity::QuantityError;
 
 use super::codel::{self, CoDelConfig};
+use super::dualpi2::{self, DualPi2Config};
+use super::l4s::{self, L4sMarkerConfig};
 
 /// How a queue is managed. How much it holds at most is [`QueueLimit`](super::QueueLimit)'s to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,6 +15,10 @@ pub enum QueueKind {
     DropTail,
     /// CoDel (RFC 8289).
     CoDel(CoDelConfig),
+    /// DualPI2 (RFC 9332).
+    DualPi2(DualPi2Config),
+    /// One queue that marks L4S packets by the time that they have waited.
+    L4sMarker(L4sMarkerConfig),
 }
 
 /// A discipline that has a name.
@@ -44,6 +50,20 @@ pub static QUEUES: &[QueueEntry] = &[
         source: "RFC 8289",
         parameters: codel::PARAMETERS,
         make: |values| QueueKind::CoDel(CoDelConfig::of(values)),
+    },
+    QueueEntry {
+        name: "dualpi2",
+        summary: "a queue for L4S and one for classic flows, marks coupled so that both get their share",
+        source: "RFC 9332",
+        parameters: dualpi2::PARAMETERS,
+        make: |values| QueueKind::DualPi2(DualPi2Config::of(values)),
+    },
+    QueueEntry {
+        name: "l4s",
+        summary: "one queue that marks L4S packets by the time they have waited, as mobile networks do",
+        source: "3GPP TS 23.501 §5.37.3",
+        parameters: l4s::PARAMETERS,
+        make: |values| QueueKind::L4sMarker(L4sMarkerConfig::of(values)),
     },
 ];
 

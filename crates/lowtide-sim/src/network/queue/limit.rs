@@ -28,6 +28,21 @@ pub struct Capacity {
     pub bytes: Bytes,
 }
 
+impl Capacity {
+    /// No limit.
+    pub const UNLIMITED: Self = Self {
+        packets: u64::MAX,
+        bytes: Bytes::MAX,
+    };
+
+    /// Whether that much may wait.
+    #[must_use]
+    #[inline]
+    pub fn holds(&self, packets: u64, bytes: Bytes) -> bool {
+        packets <= self.packets && bytes <= self.bytes
+    }
+}
+
 impl QueueLimit {
     /// The limit before `link` on a path of `base_rtt`. A limit in time or BDP below one byte
     /// holds nothing; a negative or NaN number of BDP as well.

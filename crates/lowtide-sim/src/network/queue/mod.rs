@@ -6,10 +6,15 @@
 mod codel;
 mod discipline;
 mod drop_tail;
+mod dualpi2;
 mod fifo;
 mod kind;
+mod l4s;
 mod limit;
 mod policer;
+mod recurrence;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use lowtide_cc::units::{Bytes, Time};
@@ -18,7 +23,11 @@ use self::codel::CoDel;
 pub use self::codel::CoDelConfig;
 pub(super) use self::discipline::{Discipline, Waiting};
 use self::drop_tail::DropTail;
+use self::dualpi2::DualPi2;
+pub use self::dualpi2::{DualPi2Config, Scheduler};
 pub use self::kind::{QUEUES, QueueEntry, QueueKind};
+use self::l4s::L4sMarker;
+pub use self::l4s::L4sMarkerConfig;
 pub use self::limit::{Capacity, QueueLimit};
 pub use self::policer::Policer;
 pub(super) use self::policer::TokenBucket;
@@ -80,6 +89,8 @@ macro_rules! disciplines {
 disciplines! {
     DropTail,
     CoDel,
+    DualPi2,
+    L4sMarker,
 }
 
 /// What a queue is made from.
@@ -97,6 +108,8 @@ impl Queue {
         match setup.kind {
             QueueKind::DropTail => Self::DropTail(DropTail::new(capacity)),
             QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
+            QueueKind::DualPi2(config) => Self::DualPi2(DualPi2::new(config, capacity)),
+            QueueKind::L4sMarker(config) => Self::L4sMarker(L4sMarker::new(config, capacity)),
         }
     }
 }

@@ -1,0 +1,345 @@
+//! DualPI2 (RFC 9332): a queue for L4S packets and one for all others, under one PI controller.
+//!
+//! Every [`tupdate`](DualPi2Config::tupdate) the controller turns the longer of the two waits into a
+//! base probability p'. Classic packets are dropped, or marked if they may be, with p'²; L4S packets are
+//! marked with k · p', which gives a scalable flow about the rate of a classic one, and all of them as
+//! soon as they have waited for longer than a step. From k · p' = 1 on (overload) marks say nothing any
+//! more: classic packets are dropped even if they could be marked, and L4S packets are dropped with p'²
+//! as well, RFC 9332 §4.2.3.
+//!
+//! L4S packets go first within bounds: by weighted round robin with byte credits as in Linux, or in the
+//! order of arrival with the L4S queue ahead by a time shift (Appendix A.1 leaves the choice). The first
+//! is the default: it is what is deployed, and the least share that it leaves to classic flows does not
+//! depend on the load, whereas a time shift holds L4S packets back as soon as the classic queue is older
+//! than the shift.
+//!
+//! Marks and drops recur evenly instead of by chance, as in the pseudo-code (`recur`).
+
+use lowtide_cc::Ecn;
+use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+use super::discipline::{Discipline, Waiting};
+use super::fifo::Fifo;
+use super::limit::Capacity;
+use super::recurrence::Recurrence;
+use crate::network::packet::{DropCause, Handle};
+
+/// Which of the two queues is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// Weighted round robin: while both queues have packets, classic ones get their share of the bytes.
+    WeightedRoundRobin,
+    /// The packet that has waited longest, L4S packets taken as older by the time shift.
+    TimeShiftedFifo,
+}
+
+/// Parameters of DualPI2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Config {
+    /// The wait that the classic queue is held at (15 ms).
+    pub target: Duration,
+    /// Time between updates of the probability (16 ms).
+    pub tupdate: Duration,
+    /// Integral gain, in Hz (0.16).
+    pub alpha: f64,
+    /// Proportional gain, in Hz (3.2).
+    pub beta: f64,
+    /// Coupling: L4S packets are marked with `k` times the base probability (2).
+    pub k: f64,
+    /// L4S packets that have waited for longer are all marked (1 ms).
+    pub step: Duration,
+    /// The step marks no packet that leaves fewer behind in its queue: on a slow link a single one takes
+    /// longer than the step (1).
+    pub step_packets: u64,
+    /// Which queue is next.
+    pub scheduler: Scheduler,
+    /// Share of the classic queue under weighted round robin (10 %, as in Linux).
+    pub classic_share: f64,
+    /// Time by which L4S packets are ahead under the time-shifted FIFO (twice the target: 30 ms).
+    pub tshift: Duration,
+}
+
+/// Names, defaults and ranges of the parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "target",
+        summary: "wait that the classic queue is held at",
+        default: Value::Span(Duration::from_millis(15)),
+        domain: Domain::Span {
+            min: Duration::from_micros(1),
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "tupdate",
+        summary: "time between updates of the probability",
+        default: Value::Span(Duration::from_millis(16)),
+        domain: Domain::Span {
+            min: Duration::from_millis(1),
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "alpha",
+        summary: "integral gain (Hz)",
+        default: Value::Real(0.16),
+        domain: Domain::Real {
+            min: 0.0,
+            max: 1000.0,
+        },
+    },
+    Parameter {
+        name: "beta",
+        summary: "proportional gain (Hz)",
+        default: Value::Real(3.2),
+        domain: Domain::Real {
+            min: 0.0,
+            max: 1000.0,
+        },
+    },
+    Parameter {
+        name: "k",
+        summary: "coupling of L4S marks to the base probability",
+        default: Value::Real(2.0),
+        domain: Domain::Real {
+            min: 0.01,
+            max: 100.0,
+        },
+    },
+    Parameter {
+        name: "step",
+        summary: "wait above which all L4S packets are marked",
+        default: Value::Span(Duration::from_millis(1)),
+        domain: Domain::Span {
+            min: Duration::ZERO,
+            max: Duration::from_secs(10),
+        },
+    },
+    Parameter {
+        name: "step_packets",
+        summary: "the step marks no packet that leaves fewer behind",
+        default: Value::Whole(1),
+        domain: Domain::Whole { min: 0, max: 1000 },
+    },
+    Parameter {
+        name: "scheduler",
+        summary: "weighted round robin, or a FIFO with L4S packets ahead by a time",
+        default: Value::Word("wrr"),
+        domain: Domain::Choice(&["wrr", "tsfifo"]),
+    },
+    Parameter {
+        name: "classic_share",
+        summary: "least share of the classic queue (wrr)",
+        default: Value::Share(0.1),
+        domain: Domain::Share {
+            min: 0.001,
+            max: 0.999,
+        },
+    },
+    Parameter {
+        name: "tshift",
+        summary: "time by which L4S packets are ahead (tsfifo)",
+        default: Value::Span(Duration::from_millis(30)),
+        domain: Domain::Span {
+            min: Duration::ZERO,
+            max: Duration::from_secs(10),
+        },
+    },
+];
+
+impl DualPi2Config {
+    pub(super) fn of(values: &Values) -> Self {
+        Self {
+            target: values.span("target"),
+            tupdate: values.span("tupdate"),
+            alpha: values.real("alpha"),
+            beta: values.real("beta"),
+            k: values.real("k"),
+            step: values.span("step"),
+            step_packets: values.whole("step_packets"),
+            scheduler: match values.word("scheduler") {
+                "tsfifo" => Scheduler::TimeShiftedFifo,
+                _ => Scheduler::WeightedRoundRobin,
+            },
+            classic_share: values.share("classic_share"),
+            tshift: values.span("tshift"),
+        }
+    }
+}
+
+/// The coupled controller.
+#[derive(Clone, Copy, Debug)]
+struct Pi {
+    /// The base probability p'.
+    base: f64,
+    /// The wait at the last update.
+    previous: Duration,
+    next_update: Time,
+}
+
+impl Pi {
+    /// Does the updates that are due by `now`. Between two calls nothing changes but the wait of the
+    /// packets at the heads, so that late updates are those of a timer.
+    #[inline]
+    fn update(&mut self, now: Time, config: &DualPi2Config, wait: impl Fn(Time) -> Duration) {
+        while self.next_update <= now {
+            let at = self.next_update;
+            let current = wait(at);
+            let secs = |wait: Duration| wait.as_secs_f64();
+            let change = config.alpha * (secs(current) - secs(config.target))
+                + config.beta * (secs(current) - secs(self.previous));
+            let before = self.base;
+            self.base = (before + change).clamp(0.0, 1.0);
+            self.previous = current;
+            // After a long pause the probability stands still: then the last update alone counts.
+            let stands = before == self.base
+                && (self.base <= 0.0 && current.is_zero()
+                    || self.base >= 1.0 && current >= config.target);
+            let due = now.since(at).as_nanos() / config.tupdate.as_nanos();
+            let updates = if stands { due.max(1) } else { 1 };
+            self.next_update = at + config.tupdate * updates;
+        }
+    }
+}
+
+/// The two queues.
+#[derive(Debug)]
+pub(crate) struct DualPi2 {
+    config: DualPi2Config,
+    capacity: Capacity,
+    pi: Pi,
+    l4s: Fifo,
+    classic: Fifo,
+    l4s_signals: Recurrence,
+    classic_signals: Recurrence,
+    /// Bytes that the classic queue is owed: above zero it is next.
+    credit: f64,
+}
+
+/// A full packet, for the credit after a pause.
+const FULL_PACKET: f64 = 1500.0;
+
+impl DualPi2 {
+    pub(super) fn new(config: DualPi2Config, capacity: Capacity) -> Self {
+        Self {
+            capacity,
+            pi: Pi {
+                base: 0.0,
+                previous: Duration::ZERO,
+                next_update: Time::ZERO + config.tupdate,
+            },
+            l4s: Fifo::new(Capacity::UNLIMITED),
+            classic: Fifo::new(Capacity::UNLIMITED),
+            l4s_signals: Recurrence::default(),
+            classic_signals: Recurrence::default(),
+            credit: 0.0,
+            config,
+        }
+    }
+
+    #[inline]
+    fn update(&mut self, now: Time) {
+        let (l4s, classic) = (&self.l4s, &self.classic);
+        let wait = |at| l4s.wait(at).max(classic.wait(at));
+        self.pi.update(now, &self.config, wait);
+    }
+
+    /// The next packet, whatever becomes of it, and whether it is from the L4S queue.
+    #[inline]
+    fn take(&mut self) -> Option<(Waiting, bool)> {
+        let is_l4s = match (self.l4s.head(), self.classic.head()) {
+            (Some(l4s), Some(classic)) => match self.config.scheduler {
+                Scheduler::WeightedRoundRobin => self.credit <= 0.0,
+                Scheduler::TimeShiftedFifo => l4s.since <= classic.since + self.config.tshift,
+            },
+            (l4s, _) => {
+                self.credit = (2.0 * self.config.classic_share - 1.0) * FULL_PACKET;
+                l4s.is_some()
+            }
+        };
+        let next = if is_l4s {
+            self.l4s.pop()?
+        } else {
+            self.classic.pop()?
+        };
+        let share = self.config.classic_share;
+        self.credit += next.packet.bytes.as_f64() * if is_l4s { share } else { share - 1.0 };
+        Some((next, is_l4s))
+    }
+
+    /// Marks a packet that leaves where it must be, and says whether it may leave.
+    #[inline]
+    fn passes(&mut self, wait: Duration, packet: &mut Handle, is_l4s: bool) -> bool {
+        let classic_likelihood = self.pi.base * self.pi.base;
+        let coupled = self.config.k * self.pi.base;
+        let is_overload = coupled >= 1.0;
+        if !is_l4s {
+            if self.classic_signals.happens(classic_likelihood) {
+                if is_overload || !packet.ecn().is_capable() {
+                    return false;
+                }
+                packet.set_ecn(Ecn::Ce);
+            }
+            return true;
+        }
+        if is_overload && self.l4s_signals.happens(classic_likelihood) {
+            return false;
+        }
+        let is_late = wait > self.config.step && self.l4s.packets() >= self.config.step_packets;
+        let likelihood = if is_late { 1.0 } else { coupled.min(1.0) };
+        if self.l4s_signals.happens(likelihood) {
+            packet.set_ecn(Ecn::Ce);
+        }
+        true
+    }
+}
+
+impl Discipline for DualPi2 {
+    fn decides_late(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+        self.update(now);
+        let is_l4s = packet.ecn().is_l4s();
+        match self.passes(Duration::ZERO, packet, is_l4s) {
+            true => Ok(()),
+            false => Err(DropCause::Managed),
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
+        self.update(now);
+        let packets = self.l4s.packets() + self.classic.packets() + 1;
+        if !self.capacity.holds(packets, self.bytes() + packet.bytes) {
+            drops(packet, DropCause::QueueFull);
+        } else if packet.ecn().is_l4s() {
+            self.l4s.push(now, packet);
+        } else {
+            self.classic.push(now, packet);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, mut drops: impl FnMut(Handle, DropCause)) -> Option<Waiting> {
+        self.update(now);
+        loop {
+            let (mut next, is_l4s) = self.take()?;
+            if self.passes(now.since(next.since), &mut next.packet, is_l4s) {
+                return Some(next);
+            }
+            drops(next.packet, DropCause::Managed);
+        }
+    }
+
+    #[inline]
+    fn bytes(&self) -> Bytes {
+        self.l4s.bytes() + self.classic.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;
