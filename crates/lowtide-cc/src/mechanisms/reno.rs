@@ -11,6 +11,8 @@ use crate::units::{Bytes, Time};
 
 /// Window reduction at a congestion event (RFC 9002 §7.3.2, `kLossReductionFactor`).
 const LOSS_REDUCTION: f64 = 0.5;
+/// Window reduction at a mark with ABE (RFC 8511 §3.1, β_ecn of Reno).
+const ABE_REDUCTION: f64 = 0.8;
 /// The smallest window (RFC 9002 §7.2).
 const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
@@ -42,6 +44,8 @@ pub(crate) struct RenoWindow {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
+    /// What a mark leaves of the window in congestion avoidance.
+    mark_reduction: f64,
     /// Window and threshold.
     undo: Undo<(Bytes, Bytes)>,
 }
@@ -63,8 +67,15 @@ impl RenoWindow {
             max_datagram,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::default(),
+            mark_reduction: LOSS_REDUCTION,
             undo: Undo::new(),
         }
+    }
+
+    /// The same with ABE (RFC 8511).
+    pub(crate) fn with_abe(mut self) -> Self {
+        self.mark_reduction = ABE_REDUCTION;
+        self
     }
 
     #[inline]
@@ -98,9 +109,9 @@ impl RenoWindow {
         self.max_datagram * MIN_WINDOW_PACKETS
     }
 
-    fn reduce(&mut self, now: Time) {
+    fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, (self.cwnd, self.ssthresh));
-        self.ssthresh = self.cwnd.mul_f64(LOSS_REDUCTION).max(self.min_window());
+        self.ssthresh = self.cwnd.mul_f64(to).max(self.min_window());
         self.cwnd = self.ssthresh;
         self.acked = Bytes::ZERO;
     }
@@ -152,7 +163,7 @@ impl RenoWindow {
     pub(crate) fn on_loss(&mut self, loss: &LossEvent<'_>) -> bool {
         let reduces = self.recovery.on_loss(loss) && !self.undo.is_pending();
         if reduces {
-            self.reduce(loss.now);
+            self.reduce(loss.now, LOSS_REDUCTION);
         }
         reduces
     }
@@ -178,12 +189,17 @@ impl RenoWindow {
         }
     }
 
-    /// Packets were marked; true when that is a congestion event, and the window was halved.
+    /// Packets were marked; true when that is a congestion event, and the window was reduced.
     pub(crate) fn on_ecn_ce(&mut self, now: Time) -> bool {
         let reduces = !self.recovery.is_active();
         if reduces {
+            let to = if self.in_slow_start() {
+                LOSS_REDUCTION
+            } else {
+                self.mark_reduction
+            };
             self.recovery.restart();
-            self.reduce(now);
+            self.reduce(now, to);
         }
         reduces
     }

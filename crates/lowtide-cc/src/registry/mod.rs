@@ -385,7 +385,7 @@ mod tests {
             ("bbbr", &["'bbbr'", "did you mean 'bbr'"][..]),
             ("", &["there is no controller ''"]),
             ("bbr:agregation=true", &["'agregation'", "'aggregation'"]),
-            ("newreno:x=1", &["'x'", "it has none"]),
+            ("bbr-noagg:x=1", &["'x'", "it has"]),
             ("bbr:aggregation", &["key=value"]),
             ("bbr:", &["''", "key=value"]),
             ("bbr:policer=true,policer=true", &["twice"]),

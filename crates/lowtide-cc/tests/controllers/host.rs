@@ -46,6 +46,8 @@ pub(crate) struct Host {
     pub(crate) ack_every: usize,
     /// Acknowledgments tell when packets arrived.
     pub(crate) timestamps: bool,
+    /// The path marks all packets (ECN-CE).
+    pub(crate) marks: bool,
     /// Packets declared lost so far.
     pub(crate) losses: u64,
     /// The most packets that the application has to send; `None`: no limit.
@@ -74,6 +76,7 @@ impl Host {
             policer: None,
             ack_every: 1,
             timestamps: false,
+            marks: false,
             losses: 0,
             data: None,
             flight: VecDeque::new(),
@@ -221,6 +224,10 @@ impl Host {
                 bytes_lost,
                 inflight: self.inflight(),
             });
+        }
+        if self.marks {
+            let marked = arrived.len() as u64;
+            self.cc.on_ecn_ce(self.now, newest.sent_at, marked);
         }
         let mut packets = Vec::new();
         for p in &arrived {

@@ -1,11 +1,11 @@
 //! Vegas, Compound and Copa against what their papers say of them, on whole links.
 
-use lowtide_cc::units::Duration;
+use lowtide_cc::units::{Duration, Time};
 use lowtide_lab::metrics::{Measured, Meter};
 use lowtide_lab::setting::{Group, Setting};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::queue::{QueueKind, QueueLimit};
 
 use crate::setting::{constant, contender};
 
@@ -26,7 +26,7 @@ fn run(setting: &Setting, specs: &[&str]) -> Measured {
         ..setting.clone()
     };
     let mixed = mixed.config(1).unwrap();
-    let mut meter = Meter::new(&mixed);
+    let mut meter = Meter::new(&mixed).measuring_from(setting.measure_from);
     Simulation::new(mixed).unwrap().run(&mut meter);
     meter.finish()
 }
@@ -89,4 +89,31 @@ fn copa_bears_random_loss_and_holds_its_share_against_cubic_only_with_mode_switc
     };
     let m = run(&lossy, &["copa"]).total;
     assert!(m["utilisation"] > 0.9, "{}", m["utilisation"]);
+}
+
+#[test]
+fn prague_and_cubic_share_a_link_behind_dualpi2_and_pragues_packets_wait_for_less_than_a_millisecond()
+ {
+    for (mbps, rtt_ms) in [(10, 20), (40, 10), (40, 50), (120, 20)] {
+        let setting = Setting {
+            queue: QueueKind::parse("dualpi2").unwrap(),
+            measure_from: Time::ZERO + Duration::from_secs(10),
+            ..link(mbps, rtt_ms, QueueLimit::Unlimited, 40)
+        };
+        let measured = run(&setting, &["prague", "cubic"]);
+        let [prague, cubic] = &measured.flows[..] else {
+            panic!("two flows");
+        };
+        let at = format!("{mbps} Mbit/s, {rtt_ms} ms");
+        let ratio = prague["goodput_mbps"] / cubic["goodput_mbps"];
+        assert!((0.5..2.0).contains(&ratio), "{at}: {ratio}");
+        // Its own transmission is no wait, and one of a packet that is on the link already cannot be
+        // avoided.
+        let packet_ms = setting.packet_size.as_f64() * 8.0 / (mbps as f64 * 1e3);
+        let wait = prague["queue_delay_ms.p99"] - packet_ms;
+        assert!(wait < 1.0 + packet_ms, "{at}: {wait} ms");
+        let used = measured.total["utilisation"];
+        assert!(used > 0.98, "{at}: {used}");
+        assert_eq!(prague["loss_share"], 0.0, "{at}");
+    }
 }

@@ -23,6 +23,8 @@ use crate::units::{Bytes, Duration, Rate, Time};
 const C: f64 = 0.4;
 /// Window after a congestion event, as a share of that before (RFC 9438 §4.6).
 const BETA: f64 = 0.7;
+/// The factor at a mark with ABE (RFC 8511 §3.1, β_ecn of CUBIC).
+const ABE_BETA: f64 = 0.85;
 /// Growth of the Reno estimate in packets a round before it reaches the last window:
 /// 3·(1 − β)/(1 + β), which shares fairly with Reno (RFC 9438 §4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
@@ -78,6 +80,8 @@ pub struct Cubic {
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     hystart: Option<HyStart>,
+    /// What a mark leaves of the window in congestion avoidance.
+    mark_reduction: f64,
     undo: Undo<Saved>,
 }
 
@@ -98,8 +102,16 @@ impl Cubic {
             max_datagram,
             recovery: RecoveryEpoch::default(),
             hystart: hystart.then(HyStart::default),
+            mark_reduction: BETA,
             undo: Undo::new(),
         }
+    }
+
+    /// The same with ABE: a mark in congestion avoidance leaves 0.85 of the window (RFC 8511).
+    #[must_use]
+    pub fn with_abe(mut self) -> Self {
+        self.mark_reduction = ABE_BETA;
+        self
     }
 
     fn in_slow_start(&self) -> bool {
@@ -116,7 +128,7 @@ impl Cubic {
         }
     }
 
-    fn reduce(&mut self, now: Time) {
+    fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, self.save());
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
@@ -126,7 +138,7 @@ impl Cubic {
             self.cwnd
         };
         self.cwnd_prior = self.cwnd;
-        self.ssthresh = (self.cwnd * BETA).max(MIN_WINDOW_PACKETS as f64);
+        self.ssthresh = (self.cwnd * to).max(MIN_WINDOW_PACKETS as f64);
         self.cwnd = self.ssthresh;
         if let Some(hystart) = &mut self.hystart {
             hystart.finish();
@@ -221,7 +233,7 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         if self.recovery.on_loss(loss) && !self.undo.is_pending() {
-            self.reduce(loss.now);
+            self.reduce(loss.now, BETA);
         }
     }
 
@@ -248,8 +260,13 @@ impl Controller for Cubic {
 
     fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         if !self.recovery.is_active() {
+            let to = if self.in_slow_start() {
+                BETA
+            } else {
+                self.mark_reduction
+            };
             self.recovery.restart();
-            self.reduce(now);
+            self.reduce(now, to);
         }
     }
 

@@ -24,6 +24,14 @@ impl NewReno {
             window: RenoWindow::new(config),
         }
     }
+
+    /// The same with ABE: a mark in congestion avoidance leaves 0.8 of the window (RFC 8511).
+    #[must_use]
+    pub fn with_abe(config: &Config) -> Self {
+        Self {
+            window: RenoWindow::new(config).with_abe(),
+        }
+    }
 }
 
 impl Controller for NewReno {

@@ -1,1 +1,184 @@
+use std::vec::Vec;
 
+use super::*;
+use crate::controller::{AckedPacket, LostPacket};
+
+const MSS: Bytes = Bytes::new(1000);
+
+/// A flow whose windows are acknowledged at once, a round trip later.
+struct Flow {
+    cc: Prague,
+    now: Time,
+    rtt: Duration,
+    next: u64,
+}
+
+impl Flow {
+    /// In congestion avoidance with a window of so many packets.
+    fn new(packets: u64, rtt_ms: u64, falls_back: bool) -> Self {
+        let config = Config {
+            initial_window: MSS * packets,
+            ..Config::for_datagram(MSS)
+        };
+        let mut cc = Prague::new(&config, falls_back);
+        cc.window.lower(Bytes::ZERO);
+        Self {
+            cc,
+            now: Time::ZERO,
+            rtt: Duration::from_millis(rtt_ms),
+            next: 0,
+        }
+    }
+
+    /// Sends a window; it is acknowledged, with this many packets marked.
+    fn round(&mut self, marked: u64) {
+        let (prior_inflight, sent_at) = (self.cc.cwnd(), self.now);
+        let packets: Vec<AckedPacket> = (0..prior_inflight.get() / MSS.get())
+            .map(|n| {
+                let number = self.next + n;
+                self.cc.on_packet_sent(&PacketSent {
+                    now: sent_at,
+                    number,
+                    bytes: MSS,
+                    inflight: MSS * (n + 1),
+                    app_limited: false,
+                });
+                AckedPacket {
+                    number,
+                    bytes: MSS,
+                    sent_at,
+                    received_at: None,
+                }
+            })
+            .collect();
+        self.next += packets.len() as u64;
+        self.now = sent_at + self.rtt;
+        if marked > 0 {
+            self.cc.on_ecn_ce(self.now, sent_at, marked);
+        }
+        self.cc.on_ack(&AckEvent {
+            now: self.now,
+            packets: &packets,
+            bytes_acked: MSS * packets.len() as u64,
+            bytes_lost: Bytes::ZERO,
+            rtt: Some(self.rtt),
+            prior_inflight,
+            inflight: Bytes::ZERO,
+            rate_sample: None,
+        });
+    }
+
+    fn window(&self) -> f64 {
+        self.cc.cwnd().as_f64() / MSS.as_f64()
+    }
+}
+
+#[test]
+fn alpha_moves_by_a_sixteenth_to_the_share_of_each_round_and_marks_take_half_of_it() {
+    let mut flow = Flow::new(100, 50, false);
+    let mut alpha = 1.0;
+    let mut window = 100.0_f64;
+    for _ in 0..40 {
+        let (packets, marked) = (window.floor(), 10.0);
+        flow.round(marked as u64);
+        alpha += (marked / packets - alpha) / 16.0;
+        assert!((flow.cc.marks.alpha() - alpha).abs() < 1e-12);
+        // A round as long as a virtual one: a reduction in each, then growth for what was not marked.
+        let reduced = window * (1.0 - alpha / 2.0);
+        window = reduced + (packets - marked) / reduced;
+        assert!(
+            (flow.window() - window).abs() < 0.01,
+            "{} {window}",
+            flow.window()
+        );
+        if window < 20.0 {
+            return;
+        }
+    }
+    panic!("it does not come down");
+}
+
+#[test]
+fn growth_is_a_packet_a_round_and_on_short_round_trips_as_of_a_flow_of_25_ms() {
+    let grown = |rtt_ms| {
+        let mut flow = Flow::new(100, rtt_ms, false);
+        flow.round(0);
+        flow.window() - 100.0
+    };
+    assert!((grown(50) - 1.0).abs() < 0.01);
+    assert!((grown(25) - 1.0).abs() < 0.01);
+    // (5 / 25)².
+    assert!((grown(5) - 0.04).abs() < 0.002);
+}
+
+#[test]
+fn marks_of_a_virtual_round_reduce_once_and_a_loss_in_it_takes_half_of_what_was_before() {
+    // Five rounds of 5 ms are one virtual round.
+    let mut flow = Flow::new(100, 5, false);
+    flow.round(1);
+    let reduced = flow.window();
+    assert!((45.0..60.0).contains(&reduced), "{reduced}");
+    for _ in 0..4 {
+        flow.round(1);
+        assert!(flow.window() >= reduced);
+    }
+    flow.round(1);
+    let again = flow.window();
+    assert!(again < reduced * 0.6, "{again}");
+    let lost = [LostPacket {
+        number: flow.next - 1,
+        bytes: MSS,
+        sent_at: flow.now,
+        sent_inflight: MSS,
+        lost: MSS,
+        app_limited: false,
+    }];
+    flow.cc.on_loss(&LossEvent {
+        now: flow.now,
+        packets: &lost,
+        bytes_lost: MSS,
+        inflight: MSS,
+    });
+    assert!(
+        (flow.window() - reduced / 2.0).abs() < 0.5,
+        "{} {reduced}",
+        flow.window()
+    );
+}
+
+#[test]
+fn marks_that_come_with_a_queue_of_several_milliseconds_are_answered_as_renos() {
+    let share_after = |queue_ms: u64, falls_back| {
+        let mut flow = Flow::new(500, 20, falls_back);
+        for _ in 0..50 {
+            flow.round(0);
+        }
+        flow.rtt = Duration::from_millis(20 + queue_ms);
+        for _ in 0..30 {
+            flow.round(1);
+        }
+        flow.cc.classic.map_or(0.0, |c| c.share())
+    };
+    assert_eq!(share_after(1, true), 0.0);
+    assert_eq!(share_after(15, true), 1.0);
+    assert_eq!(share_after(15, false), 0.0);
+    // One mark in a window of a hundred halves it then; alpha is next to nothing.
+    let mut flow = Flow::new(100, 40, true);
+    flow.cc.classic = Some(ClassicMarks::new());
+    for _ in 0..100 {
+        flow.round(0);
+    }
+    flow.rtt = Duration::from_millis(60);
+    let before = loop {
+        let before = flow.window();
+        flow.round(1);
+        if flow.cc.classic.is_some_and(|c| c.share() == 1.0) {
+            break before;
+        }
+    };
+    assert!(
+        (flow.window() / before - 0.5).abs() < 0.1,
+        "{} {before}",
+        flow.window()
+    );
+}
