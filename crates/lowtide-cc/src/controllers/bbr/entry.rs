@@ -35,6 +35,13 @@ pub(crate) const BURST: Parameter = Parameter {
     domain: Domain::Whole { min: 0, max: 1000 },
 };
 
+pub(crate) const ECN: Parameter = Parameter {
+    name: "ecn",
+    summary: "be ECN-capable, and let marks cap what is in flight (ours)",
+    default: Value::Flag(Options::DEFAULT.ecn),
+    domain: Domain::Flag,
+};
+
 /// What every BBR of the first version takes beside its own parameters.
 pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
     let burst = values.whole("burst");
@@ -42,6 +49,7 @@ pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
         aggregation,
         policer: values.flag("policer"),
         burst_packets: (burst > 0).then_some(burst),
+        ecn: values.flag("ecn"),
     }
 }
 
@@ -49,7 +57,7 @@ pub(crate) static BBR: Entry = Entry {
     name: "bbr",
     summary: "BBR v1: paces at the highest delivery rate of 10 rounds",
     source: "Cardwell et al. 2016; Linux tcp_bbr",
-    parameters: &[AGGREGATION, POLICER, BURST],
+    parameters: &[AGGREGATION, POLICER, BURST, ECN],
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));
         Box::new(Bbr::v1(config, options))
@@ -61,7 +69,7 @@ pub(crate) static BBR_NOAGG: Entry = Entry {
     name: "bbr-noagg",
     summary: "BBR v1 without compensation of ACK aggregation",
     source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
-    parameters: &[POLICER, BURST],
+    parameters: &[POLICER, BURST, ECN],
     make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
     receiver: None,
 };

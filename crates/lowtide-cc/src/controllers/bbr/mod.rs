@@ -31,6 +31,7 @@ mod aggregation;
 mod bandwidth;
 mod drain;
 mod estimator;
+mod marks;
 mod model;
 mod pacing;
 mod phase;
@@ -44,6 +45,7 @@ mod window;
 use self::aggregation::Aggregation;
 pub use self::bandwidth::MaxBandwidth;
 pub use self::estimator::BandwidthEstimator;
+use self::marks::MarkCap;
 use self::model::HIGH_GAIN;
 pub use self::model::Model;
 use self::pacing::Pacing;
@@ -59,6 +61,7 @@ use crate::controller::{
     TimeoutEvent,
 };
 use crate::delivery_rate::RateSample;
+use crate::ecn::Ecn;
 use crate::mechanisms::RecoveryEpoch;
 pub use crate::mechanisms::Rounds;
 use crate::rng::SeededRng;
@@ -75,6 +78,8 @@ pub struct Options {
     /// Packets of a burst; `None`: about a millisecond's worth, as in Linux. The window's allowance
     /// for bursts follows it.
     pub burst_packets: Option<u64>,
+    /// Be ECN-capable and answer marks.
+    pub ecn: bool,
 }
 
 impl Options {
@@ -83,6 +88,7 @@ impl Options {
         aggregation: true,
         policer: true,
         burst_packets: None,
+        ecn: false,
     };
 }
 
@@ -108,6 +114,7 @@ pub struct Bbr<E: BandwidthEstimator = MaxBandwidth, P: Policy = V1> {
     recovery: RecoveryEpoch,
     pacing: Pacing,
     window: Window,
+    marks: MarkCap,
     /// The flow sends again after idleness and has had no acknowledgment yet.
     idle_restart: bool,
     rng: SeededRng,
@@ -140,6 +147,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             recovery: RecoveryEpoch::default(),
             pacing,
             window: Window::new(&model),
+            marks: MarkCap::new(),
             idle_restart: false,
             rng: SeededRng::new(config.seed),
             model,
@@ -273,6 +281,10 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
         let floor = self.probe_rtt_window();
         self.window
             .update(ack, &mut self.model, allowance, floor, &mut self.policy);
+        let round_starts = self.model.rounds.starts_now();
+        let packet = self.model.max_datagram;
+        self.marks
+            .on_ack(ack, round_starts, self.window.get(), packet);
         self.model.window_held = self.window.limits_sender();
     }
 
@@ -305,6 +317,20 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
         self.full_pipe.reset();
     }
 
+    fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, marked_packets: u64) {
+        if self.options.ecn && marked_packets > 0 {
+            self.marks.on_marks();
+        }
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.options.ecn {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        }
+    }
+
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.model.max_datagram = max_datagram.max(Bytes::new(1));
         self.pacing.on_mtu_change(&mut self.model);
@@ -325,7 +351,8 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.get().max(self.model.max_datagram)
+        let window = self.window.get().min(self.marks.get());
+        window.max(self.model.max_datagram)
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

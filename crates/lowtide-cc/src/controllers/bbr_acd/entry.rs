@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{CongestionDetection, Halving, InflightCap, bbr_acd};
-use crate::controllers::bbr::entry::{AGGREGATION, BURST, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 use crate::units::Duration;
 
@@ -58,6 +58,7 @@ pub(crate) static BBR_ACD: Entry = Entry {
         AGGREGATION,
         POLICER,
         BURST,
+        ECN,
     ],
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{SkipConfig, bbr_s};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
 use crate::estimators::{Adaptation, NoiseBounds};
 use crate::registry::{Domain, Entry, Parameter, Value};
 use crate::units::Duration;
@@ -97,4 +97,5 @@ static PARAMETERS: &[Parameter] = &[
     AGGREGATION_OFF,
     POLICER,
     BURST,
+    ECN,
 ];

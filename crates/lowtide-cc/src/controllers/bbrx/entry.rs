@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{CorrectedMax, bbrx};
-use crate::controllers::bbr::entry::{AGGREGATION, BURST, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 pub(crate) static BBRX: Entry = Entry {
@@ -29,6 +29,7 @@ pub(crate) static BBRX: Entry = Entry {
         AGGREGATION,
         POLICER,
         BURST,
+        ECN,
     ],
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{LastWindow, LossAndQueue, LossProbe, ebcc};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 const MIRRORED: &str = "mirrored";
@@ -57,6 +57,7 @@ pub(crate) static EBCC: Entry = Entry {
         AGGREGATION_OFF,
         POLICER,
         BURST,
+        ECN,
     ],
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));

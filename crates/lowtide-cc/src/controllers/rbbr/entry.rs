@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, Source, rbbr};
-use crate::controllers::bbr::entry::{BURST, POLICER, options};
+use crate::controllers::bbr::entry::{BURST, ECN, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, ReceiverTask, Value, Values};
 use crate::units::Duration;
 
@@ -125,6 +125,7 @@ static PARAMETERS: &[Parameter] = &[
     },
     POLICER,
     BURST,
+    ECN,
 ];
 
 fn source(values: &Values) -> Source {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{RttGain, rtt_gain};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 pub(crate) static RTT_GAIN: Entry = Entry {
@@ -23,6 +23,7 @@ pub(crate) static RTT_GAIN: Entry = Entry {
         AGGREGATION_OFF,
         POLICER,
         BURST,
+        ECN,
     ],
     make: |values, config| {
         let options = options(values, values.flag("aggregation"));
