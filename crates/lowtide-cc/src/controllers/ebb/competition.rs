@@ -133,6 +133,15 @@ impl Competition {
         }
     }
 
+    /// Packets were marked: a queue says that it is too long.
+    pub(super) fn on_marks(&mut self, now: Time, sent_at: Time, marked: u64) {
+        self.lost_at = now;
+        self.overflow_at = Some(now);
+        if let Some(rival) = &mut self.rival {
+            rival.on_ecn_ce(now, sent_at, marked);
+        }
+    }
+
     pub(super) fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         if let Some(rival) = &mut self.rival {
             rival.on_timeout(timeout);

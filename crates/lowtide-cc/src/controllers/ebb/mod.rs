@@ -10,6 +10,7 @@
 pub(crate) mod entry;
 
 mod batches;
+mod bound;
 mod competition;
 mod concession;
 mod drain;
@@ -24,6 +25,7 @@ mod startup;
 mod tuning;
 
 use self::batches::Batches;
+use self::bound::Bound;
 use self::competition::{Competition, Drained, Outcome};
 use self::concession::Concession;
 use self::drain::Drain;
@@ -38,6 +40,7 @@ pub use self::tuning::Tuning;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::ecn::Ecn;
 use crate::estimators::{Maximum, Windowed};
 use crate::mechanisms::Undo;
 use crate::state::{State, StateKind};
@@ -94,6 +97,7 @@ pub struct Ebb {
     drain: Drain,
     concession: Concession,
     competition: Competition,
+    bound: Bound,
     round: Round,
     best_rate: Windowed<Rate, Maximum>,
     /// The min RTT that the forecast is for.
@@ -127,6 +131,7 @@ impl Ebb {
             drain: Drain::new(),
             concession: Concession::default(),
             competition: Competition::new(config),
+            bound: Bound::new(config),
             round: Round::default(),
             best_rate: Windowed::new(RATE_ROUNDS),
             forecast_rtt: None,
@@ -238,6 +243,8 @@ impl Ebb {
                 }
                 Phase::Drain => {}
                 Phase::Steady if app_limited || self.drain.precedes_end(packet.sent_at) => {}
+                // The link idles for the bound's sake.
+                Phase::Steady if self.bound.binds(self.cwnd) => {}
                 Phase::Steady => {
                     let stood = self.round.stood() > min_rtt.mul_f64(tuning.standing);
                     let passed = if outage || stood {
@@ -344,6 +351,7 @@ impl Ebb {
             }
             Phase::Steady => {
                 let window = self.target().max(self.competition.window());
+                let window = self.bound.apply(window).max(self.floor());
                 self.cwnd = window.min(self.cwnd + acked);
                 if due {
                     self.begin_drain(ack.now, min_rtt);
@@ -356,6 +364,7 @@ impl Ebb {
 impl Controller for Ebb {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.competition.on_packet_sent(sent);
+        self.bound.on_packet_sent(sent);
         self.round.on_packet_sent(sent);
     }
 
@@ -403,6 +412,7 @@ impl Controller for Ebb {
                 .on_spurious_loss(&self.tuning, spurious.as_f64(), self.cwnd);
         }
         self.competition.on_ack(ack);
+        self.bound.on_ack(ack);
         self.take_arrivals(ack, newest, min_rtt);
         self.last_ack = ack.now;
         self.steer(ack, min_rtt);
@@ -418,6 +428,7 @@ impl Controller for Ebb {
         };
         let queued = self.path.latest() > min_rtt.mul_f64(1.0 + QUEUED);
         self.competition.on_loss(loss, queued);
+        self.bound.on_loss(loss);
         self.margin
             .on_loss(&self.tuning, loss.bytes_lost.as_f64(), queued, self.cwnd);
         if self.phase == Phase::Startup && (queued || self.margin.is_policed()) {
@@ -427,19 +438,49 @@ impl Controller for Ebb {
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.competition.on_timeout(timeout);
+        self.bound.on_timeout(timeout);
         self.undo.before_timeout(timeout.now, self.cwnd);
         self.cwnd = self.floor();
     }
 
     fn on_spurious_timeout(&mut self, now: Time) {
         self.competition.on_spurious_timeout(now);
+        self.bound.on_spurious_timeout(now);
         if let Some(before) = self.undo.take() {
             self.cwnd = self.cwnd.max(before);
         }
     }
 
+    fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        if marked_packets == 0 {
+            return;
+        }
+        if self.tuning.l4s {
+            self.bound.on_marks(now, sent_at, marked_packets, self.cwnd);
+        } else {
+            // Who marks has a queue.
+            let bytes = marked_packets as f64 * self.packet;
+            self.margin.on_loss(&self.tuning, bytes, true, self.cwnd);
+            self.competition.on_marks(now, sent_at, marked_packets);
+        }
+        if self.phase == Phase::Startup
+            && let Some(min_rtt) = self.min_rtt()
+        {
+            self.begin_drain(now, min_rtt);
+        }
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.tuning.l4s {
+            Ecn::Ect1
+        } else {
+            Ecn::Ect0
+        }
+    }
+
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.competition.on_mtu_change(max_datagram);
+        self.bound.on_mtu_change(max_datagram);
         self.packet = max_datagram.max(Bytes::new(1)).as_f64();
         self.cwnd = self.cwnd.max(self.floor());
     }

@@ -53,6 +53,9 @@ pub struct Tuning {
     pub jitter: f64,
     /// In a drain, inflight as a share of the estimated BDP.
     pub drain: f64,
+    /// Packets carry ECT(1), and marks bound the window as L4S demands. Else they carry ECT(0), and marks
+    /// are losses that need no repair.
+    pub l4s: bool,
 }
 
 impl Tuning {
@@ -78,6 +81,7 @@ impl Tuning {
         standing: 0.1,
         jitter: 2.0,
         drain: 0.9,
+        l4s: false,
     };
 }
 

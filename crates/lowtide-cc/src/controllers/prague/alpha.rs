@@ -32,6 +32,11 @@ impl MarkedShare {
         }
     }
 
+    /// As if none had been marked.
+    pub(super) fn forget(&mut self) {
+        self.alpha = 0.0;
+    }
+
     /// The smoothed share, `0..=1`.
     pub(super) fn alpha(&self) -> f64 {
         self.alpha

@@ -12,7 +12,7 @@ pub(crate) static PRAGUE: Entry = Entry {
     parameters: &[Parameter {
         name: "fallback",
         summary: "answer marks of queues that are not L4S as Reno answers them",
-        default: Value::Flag(true),
+        default: Value::Flag(false),
         domain: Domain::Flag,
     }],
     make: |values, config| Box::new(Prague::new(config, values.flag("fallback"))),

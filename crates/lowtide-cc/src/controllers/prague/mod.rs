@@ -78,6 +78,14 @@ impl Prague {
         }
     }
 
+    /// A flow in congestion avoidance that has seen no marks so far.
+    pub(crate) fn in_avoidance(config: &Config) -> Self {
+        let mut prague = Self::new(config, false);
+        prague.window.lower(Bytes::ZERO);
+        prague.marks.forget();
+        prague
+    }
+
     fn virtual_rtt(&self) -> Duration {
         self.rtt.mean().max(LEAST_VIRTUAL_RTT)
     }
