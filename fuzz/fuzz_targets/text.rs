@@ -1,4 +1,4 @@
-//! Quantities, schedules and controller specs from any text.
+//! Quantities, schedules, controller and other specs from any text.
 #![no_main]
 
 use lowtide_cc::registry;
@@ -12,6 +12,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     let _ = quantity::bytes(text);
     let _ = quantity::probability(text);
     let _ = queue::parse(text);
+    let _ = queue::parse_policer(text);
     let _ = impairment::parse_burst_loss(text);
     let _ = source::parse(text);
     let _ = schedule::parse(text);

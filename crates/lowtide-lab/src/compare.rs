@@ -131,6 +131,15 @@ pub struct Comparison {
     pub simulated_packets: u64,
 }
 
+impl Comparison {
+    /// Whether a queue marked packets of any contender.
+    #[must_use]
+    pub fn has_marks(&self) -> bool {
+        let mut shares = self.entries.iter().map(|e| e.mean["marked_share"]);
+        shares.any(|share| share > 0.0)
+    }
+}
+
 /// How a comparison is run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {

@@ -200,6 +200,7 @@ impl Probe for Program {
 
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
         self.cover(exit.at);
+        self.meter.on_bottleneck_exit(exit);
         self.timeline.on_bottleneck_exit(exit);
     }
 

@@ -1,10 +1,10 @@
 //! The flags that make a link.
 
 use lowtide_cc::units::quantity;
-use lowtide_cc::units::{Duration, Rate};
+use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::setting::{
-    self, BufferText, LinkSection, PolicerText, Problem, QueueText, RateText, Resolver, Sections,
-    Setting, SpanText,
+    self, BufferText, BytesText, LinkSection, PolicerText, Problem, QueueText, RateText, Resolver,
+    Sections, Setting, SpanText,
 };
 use lowtide_sim::queue::{self, Policer, QueueKind, QueueLimit};
 
@@ -26,6 +26,10 @@ pub(crate) struct LinkArgs {
     #[arg(long, conflicts_with_all = ["trace", "traces", "schedule", "scenario"],
           value_parser = quantity::rate)]
     rate: Option<Rate>,
+
+    /// What may pass at once after a pause, as in 100kB: makes --rate a token-bucket shaper
+    #[arg(long, requires = "rate", value_parser = quantity::bytes)]
+    burst: Option<Bytes>,
 
     /// Rates over time, as in 0s:10mbit,5s:2mbit
     #[arg(long, conflicts_with_all = ["trace", "traces", "scenario"])]
@@ -83,6 +87,7 @@ impl LinkArgs {
         if self.rate.is_some() || self.schedule.is_some() {
             return Ok(vec![on_link(LinkSection {
                 rate: self.rate.map(RateText),
+                burst: self.burst.map(BytesText),
                 schedule: self.schedule.clone(),
                 ..LinkSection::default()
             })]);

@@ -152,7 +152,7 @@ fn flows(entry: &Entry) -> impl Iterator<Item = JsonFlow<'_>> {
 
 /// The table of a comparison.
 pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
-    let metrics = Shown::Comparison.columns(setting.flow_count() > 1);
+    let metrics = Shown::Comparison.columns(setting.flow_count() > 1, comparison.has_marks());
     let columns: Vec<Column<'_>> = metrics.iter().map(|m| column(m)).collect();
     let row = |entry: &Entry| {
         let name = match entry.role {
@@ -198,7 +198,8 @@ fn cell(metric: &Metric, entry: &Entry, all: &[Entry]) -> String {
         .reduce(|a, b| match metric.better {
             Better::More => a.max(b),
             Better::Less | Better::Neither => a.min(b),
-        });
+        })
+        .filter(|_| metric.better != Better::Neither);
     // Where all are alike there is no best.
     let as_shown = |v: f64| format!("{v:.*}", metric.digits);
     let differ = contenders.iter().any(|v| as_shown(*v) != shown);

@@ -151,7 +151,51 @@ fn list_names_every_controller_with_its_parameters() {
 }
 
 #[test]
+fn a_queue_that_marks_shows_how_much_and_one_that_does_not_has_no_such_column() {
+    let with = |queue: &str, more: &[&str]| {
+        let mut args = vec![
+            "compare",
+            "--rate",
+            "10mbit",
+            "--duration",
+            "5s",
+            "--cc",
+            "cubic",
+        ];
+        args.extend(["--queue", queue]);
+        args.extend(more);
+        stdout(&args)
+    };
+    let marked = with("codel:target=5ms,interval=50ms", &[]);
+    assert!(marked.contains("marked %"), "{marked}");
+    assert!(!with("codel:ecn=false", &[]).contains("marked %"));
+    let json: Value = serde_json::from_str(&with("pie:target=5ms", &["--json"])).unwrap();
+    let share = contender(&json, "cubic")["marked_share"].as_f64().unwrap();
+    assert!(share > 0.0 && share < 0.1, "{share}");
+
+    let listed = stdout(&["list", "queues"]);
+    for name in [
+        "codel", "fq_codel", "pie", "red", "drr", "headdrop", "dualpi2", "l4s",
+    ] {
+        assert!(listed.contains(name), "{name} in {listed}");
+        assert!(with(name, &["--seeds", "1"]).contains("cubic"), "{name}");
+    }
+}
+
+#[test]
 fn absurd_flags_are_refused_with_the_remedy() {
+    refused(
+        &["compare", "--queue", "fq-codel"],
+        &["--queue", "did you mean 'fq_codel'?"],
+    );
+    refused(
+        &["compare", "--queue", "dualpi2:tupdate=1us"],
+        &["'1us' is no value for dualpi2:tupdate", "1ms to 10s"],
+    );
+    refused(
+        &["compare", "--schedule", "0s:1mbit", "--burst", "10kB"],
+        &["--burst", "goes with a constant 'rate' only"],
+    );
     refused(
         &["compare", "--rate", "100"],
         &["--rate", "has no unit", "mbit"],

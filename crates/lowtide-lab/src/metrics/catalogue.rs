@@ -3,6 +3,8 @@
 //! JSON, CSV, tables, reports, claims, figures and stored results all take them from here, and
 //! `docs/metrics.md` is held against it by a test. To add a metric is to add a line.
 
+use lowtide_sim::probe::DropCause;
+
 use super::seen::Seen;
 
 /// Which values are the better ones.
@@ -107,6 +109,7 @@ catalogue! {
     "frame_delay_ms.p95", Flows 6 Less 1.0 1, "frame p95", "95th percentile of the delay of video frames" "ms", |s| s.frame_delay.p95;
     "frame_delay_ms.p99", Flows 6 Less 1.0 1, "frame p99", "99th percentile of the delay of video frames" "ms", |s| s.frame_delay.p99;
     "loss_share", Flows 4 Less 100.0 2, "lost %", "bytes lost" "%", |s| s.dropped.as_f64() / s.sent.as_f64();
+    "marked_share", Flows 4 Neither 100.0 2, "marked %", "packets marked (CE)" "%", |s| s.marked_packets as f64 / s.left_packets as f64;
     "retransmitted_share", Flows 4 Less 100.0 2, "resent %", "bytes sent again" "%", |s| s.retransmitted.as_f64() / s.sent.as_f64();
     "jain", Flows 4 More 1.0 3, "Jain", "Jain's fairness index" "", |s| s.jain;
     "power", Flows 4 More 1.0 3, "power", "power: throughput over p95 RTT" "", |s| s.mbps(s.received) / s.rtt.p95;
@@ -118,6 +121,10 @@ catalogue! {
     "sent_packets", Run 6 Neither 1.0 0, "sent", "packets sent" "", |s| s.of_run(|c| c.sent as f64);
     "received_packets", Run 6 Neither 1.0 0, "received", "packets received" "", |s| s.of_run(|c| c.delivered as f64);
     "lost_packets", Run 6 Neither 1.0 0, "lost", "packets lost" "", |s| s.of_run(|c| c.dropped as f64);
+    "lost_full_packets", Run 6 Neither 1.0 0, "lost, full", "packets lost to a full queue" "", |s| s.of_run(|c| c.dropped_by(DropCause::QueueFull));
+    "lost_managed_packets", Run 6 Neither 1.0 0, "lost, managed", "packets dropped by the queue's management" "", |s| s.of_run(|c| c.dropped_by(DropCause::Managed));
+    "lost_policed_packets", Run 6 Neither 1.0 0, "lost, policed", "packets dropped by the policer" "", |s| s.of_run(|c| c.dropped_by(DropCause::Policed));
+    "lost_link_packets", Run 6 Neither 1.0 0, "lost, link", "packets lost behind the link" "", |s| s.of_run(|c| c.dropped_by(DropCause::LinkLoss));
     "retransmitted_packets", Run 6 Neither 1.0 0, "resent", "packets sent again" "", |s| s.of_run(|c| c.resent as f64);
     // By packets, where the other rates count bytes.
     "sent_mbps", Run 6 Neither 1.0 2, "sent Mbit/s", "sent" "Mbit/s", |s| s.of_run(|c| s.mbps(s.received) * c.sent as f64 / c.delivered as f64);

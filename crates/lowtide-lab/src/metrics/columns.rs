@@ -14,7 +14,7 @@ pub enum Table {
 }
 
 /// All columns that there are, in their order, and the tables that have them.
-const COLUMNS: [(&str, &[Table]); 10] = {
+const COLUMNS: [(&str, &[Table]); 11] = {
     use Table::{Cells, Comparison, Report};
     const ALL: &[Table] = &[Comparison, Report, Cells];
     [
@@ -26,20 +26,26 @@ const COLUMNS: [(&str, &[Table]); 10] = {
         ("queue_delay_ms.p95", &[Report]),
         ("self_inflicted_ms.p95", &[Comparison, Report]),
         ("loss_share", ALL),
+        ("marked_share", ALL),
         ("retransmitted_share", ALL),
         ("jain", ALL),
     ]
 };
 
 impl Table {
-    /// Its columns. That of the index of fairness is left out where flows are alone.
+    /// Its columns. That of the index of fairness is left out where flows are alone, that of marks where
+    /// nothing is marked.
     #[must_use]
-    pub fn columns(self, several_flows: bool) -> Vec<&'static Metric> {
-        let shown = COLUMNS.iter().filter(|(_, tables)| tables.contains(&self));
-        shown
-            .filter(|(key, _)| several_flows || *key != "jain")
-            .filter_map(|(key, _)| Metric::of_key(key))
-            .collect()
+    pub fn columns(self, several_flows: bool, marks: bool) -> Vec<&'static Metric> {
+        let shown = COLUMNS.iter().filter(|(key, tables)| {
+            let has_values = match *key {
+                "jain" => several_flows,
+                "marked_share" => marks,
+                _ => true,
+            };
+            has_values && tables.contains(&self)
+        });
+        shown.filter_map(|(key, _)| Metric::of_key(key)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //! flows take to share alike.
 
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::probe::AckSeen;
+use lowtide_sim::probe::{AckSeen, DropCause};
 
 use super::fairness::jain;
 
@@ -14,6 +14,8 @@ pub(super) struct Counts {
     pub(super) sent: u64,
     pub(super) resent: u64,
     pub(super) dropped: u64,
+    /// By [`DropCause`], in its order.
+    dropped_by: [u64; DropCause::COUNT],
     pub(super) delivered: u64,
     pub(super) timeouts: u64,
     acks: u64,
@@ -45,6 +47,7 @@ impl Counts {
             sent: 0,
             resent: 0,
             dropped: 0,
+            dropped_by: [0; DropCause::COUNT],
             delivered: 0,
             timeouts: 0,
             acks: 0,
@@ -79,6 +82,11 @@ impl Counts {
         sum / count as f64
     }
 
+    /// Packets dropped for this reason.
+    pub(super) fn dropped_by(&self, cause: DropCause) -> f64 {
+        self.dropped_by[cause as usize] as f64
+    }
+
     /// The group of each flow.
     pub(super) fn groups(&self) -> &[usize] {
         &self.groups
@@ -102,8 +110,9 @@ impl Counts {
         self.resent += u64::from(retransmission);
     }
 
-    pub(super) fn on_drop(&mut self) {
+    pub(super) fn on_drop(&mut self, cause: DropCause) {
         self.dropped += 1;
+        self.dropped_by[cause as usize] += 1;
     }
 
     /// A packet has reached the receiver, whether it is measured yet or not.

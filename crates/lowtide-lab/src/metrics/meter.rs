@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, Sent};
+use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::counts::Counts;
@@ -26,6 +27,7 @@ struct FlowMeter {
     to_link: Duration,
     from_link: Duration,
     sent: Bytes,
+    left: Left,
     retransmitted: Bytes,
     dropped: Bytes,
     received: Bytes,
@@ -76,6 +78,14 @@ impl FlowMeter {
     }
 }
 
+/// Packets that left the bottleneck.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    packets: u64,
+    /// With CE.
+    marked: u64,
+}
+
 /// Measures a simulation.
 #[derive(Clone, Debug)]
 pub struct Meter {
@@ -84,6 +94,8 @@ pub struct Meter {
     flows: Vec<FlowMeter>,
     /// Sent by each flow, apart from the rest, which packets that leave have no use for.
     sent: Vec<Bytes>,
+    /// What of each flow left the bottleneck.
+    left: Vec<Left>,
     samples: Samples,
     fairness: Fairness,
     counts: Counts,
@@ -106,6 +118,7 @@ impl Meter {
                 to_link: Duration::ZERO,
                 from_link: Duration::ZERO,
                 sent: Bytes::ZERO,
+                left: Left::default(),
                 retransmitted: Bytes::ZERO,
                 dropped: Bytes::ZERO,
                 received: Bytes::ZERO,
@@ -122,6 +135,7 @@ impl Meter {
             packet_size: config.packet_size,
             flows,
             sent: vec![Bytes::ZERO; config.flows.len()],
+            left: vec![Left::default(); config.flows.len()],
             samples: Samples::new(config.flows.len()),
             fairness: Fairness::new(config.flows.len()),
             counts: Counts::new(vec![0; config.flows.len()], config.duration),
@@ -151,8 +165,8 @@ impl Meter {
     #[must_use]
     pub fn finish(&mut self) -> Measured {
         self.take_samples();
-        for (flow, sent) in self.flows.iter_mut().zip(&self.sent) {
-            flow.sent = *sent;
+        for ((flow, sent), left) in self.flows.iter_mut().zip(&self.sent).zip(&self.left) {
+            (flow.sent, flow.left) = (*sent, *left);
             flow.self_inflicted.on_end(flow.stop, self.packet_size);
         }
         let flows: Vec<Metrics> = self
@@ -255,6 +269,8 @@ fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
         sent: sum(|f| f.sent),
         retransmitted: sum(|f| f.retransmitted),
         dropped: sum(|f| f.dropped),
+        left_packets: flows.iter().map(|f| f.left.packets).sum(),
+        marked_packets: flows.iter().map(|f| f.left.marked).sum(),
         received: sum(|f| f.received),
         first_copies: sum(|f| f.first_copies),
         opportunities,
@@ -289,12 +305,23 @@ impl Probe for Meter {
         self.counts.on_send(sent.retransmission);
     }
 
-    fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, _cause: DropCause) {
+    fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
         if now < self.from {
             return;
         }
         self.flows[flow].dropped += bytes;
-        self.counts.on_drop();
+        self.counts.on_drop(cause);
+    }
+
+    #[inline]
+    fn on_bottleneck_exit(&mut self, exit: &Departure) {
+        if exit.at < self.from {
+            return;
+        }
+        if let Some(flow) = self.left.get_mut(exit.flow as usize) {
+            flow.packets += 1;
+            flow.marked += u64::from(exit.ecn == Ecn::Ce);
+        }
     }
 
     #[inline]

@@ -14,6 +14,9 @@ pub(super) struct Seen<'a> {
     pub(super) sent: Bytes,
     pub(super) retransmitted: Bytes,
     pub(super) dropped: Bytes,
+    /// Packets that left the bottleneck, and those of them with CE.
+    pub(super) left_packets: u64,
+    pub(super) marked_packets: u64,
     pub(super) received: Bytes,
     pub(super) first_copies: Bytes,
     /// What the link could have carried in that time.

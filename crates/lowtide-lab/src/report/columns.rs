@@ -26,7 +26,7 @@ impl Column {
 }
 
 /// The columns: those of the metrics that were asked for first. Share and index of fairness only where
-/// there are flows to share.
+/// there are flows to share, marks where there are any.
 pub(super) fn columns(runs: &[Run<'_>], asked: &[String]) -> Vec<Column> {
     let column = |metric: &'static Metric| Column {
         head: metric.head,
@@ -36,11 +36,15 @@ pub(super) fn columns(runs: &[Run<'_>], asked: &[String]) -> Vec<Column> {
         metric,
     };
     let several = runs.iter().any(|run| run.setting.flow_count() > 1);
+    let marks = runs.iter().any(|run| run.comparison.has_marks());
     let mut entries = runs.iter().flat_map(|run| &run.comparison.entries);
     let is_mixed = entries.any(|entry| !entry.lives.is_empty());
     let asked = asked.iter().map(|name| split_group(name).1);
     let share = is_mixed.then_some("share");
-    let usual = Table::Report.columns(several).into_iter().map(|m| m.key);
+    let usual = Table::Report
+        .columns(several, marks)
+        .into_iter()
+        .map(|m| m.key);
     let mut metrics: Vec<&'static Metric> = Vec::new();
     for metric in asked.chain(share).chain(usual).filter_map(Metric::of_key) {
         if metrics.iter().all(|known| known.key != metric.key) {

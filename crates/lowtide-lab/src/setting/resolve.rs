@@ -263,10 +263,20 @@ impl Resolver {
                 "needs exactly one of 'rate', 'schedule', 'trace' and 'model'",
             );
         }
+        if section.burst.is_some() && section.rate.is_none() {
+            return wrong("link.burst", "goes with a constant 'rate' only");
+        }
         let fixed = |link: Link| LinkSource::Fixed(Arc::new(link));
         if let Some(rate) = section.rate {
-            let link = Link::constant(rate.0).or_else(|e| wrong("link.rate", e))?;
-            return Ok((fixed(link), format!("constant {} Mbit/s", rate.0.as_mbps())));
+            let mbps = rate.0.as_mbps();
+            let (link, name) = match section.burst {
+                None => (Link::constant(rate.0), format!("constant {mbps} Mbit/s")),
+                Some(burst) => (
+                    Link::shaper(rate.0, burst.0),
+                    format!("shaped to {mbps} Mbit/s, bursts of {}", burst.0),
+                ),
+            };
+            return Ok((fixed(link.or_else(|e| wrong("link.rate", e))?), name));
         }
         if let Some(text) = &section.schedule {
             return Ok((LinkSource::Fixed(self.schedule(text)?), text.clone()));

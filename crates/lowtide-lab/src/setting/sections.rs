@@ -39,6 +39,8 @@ pub struct LinkSection {
     pub name: Option<String>,
     /// A constant rate.
     pub rate: Option<RateText>,
+    /// What may pass at once, after a pause: makes the constant rate a token-bucket shaper.
+    pub burst: Option<BytesText>,
     /// Rates over time, as in `0s:10mbit,5s:2mbit`; the last one stays.
     pub schedule: Option<String>,
     /// A trace: mahimahi opportunities, or a rate series if named `.csv`. A path from the file's

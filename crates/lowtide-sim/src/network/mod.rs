@@ -13,6 +13,7 @@
 //! one, so that the same seed loses the same packets on each.
 
 mod access;
+mod chance;
 mod config;
 mod direction;
 pub mod impairment;

@@ -108,6 +108,11 @@ pub enum DropCause {
     LinkLoss,
 }
 
+impl DropCause {
+    /// How many there are.
+    pub const COUNT: usize = Self::LinkLoss as usize + 1;
+}
+
 /// A packet that vanished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<P> {

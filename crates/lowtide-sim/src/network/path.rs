@@ -67,6 +67,7 @@ impl Path {
         let setup = PipeSetup {
             base_rtt: config.base_rtt,
             seed: Stream::Path(direction).seed(config.seed),
+            queue_seed: Stream::Queue(direction).seed(config.seed),
         };
         Self {
             direction,

@@ -71,6 +71,8 @@ pub(super) struct PipeSetup {
     pub(super) base_rtt: Duration,
     /// Feeds loss and jitter.
     pub(super) seed: u64,
+    /// Feeds what the queue decides by chance.
+    pub(super) queue_seed: u64,
 }
 
 impl Pipe {
@@ -79,6 +81,8 @@ impl Pipe {
         let queue = Queue::new(&QueueSetup {
             kind: config.queue,
             capacity: config.buffer.resolve(&config.link, setup.base_rtt),
+            rate: config.link.mean_rate(),
+            seed: setup.queue_seed,
         });
         Self::with_queue(queue, config, setup.seed)
     }

@@ -127,7 +127,7 @@ pub fn describe(link: &Link, length: Duration) -> Result<Info, InfoError> {
 #[must_use]
 pub fn natural_length(link: &Link) -> Option<Duration> {
     match link {
-        Link::Unlimited => None,
+        Link::Unlimited | Link::Shaper(_) => None,
         Link::Rates(schedule) => schedule.period(),
         Link::Opportunities(trace) => Some(trace.period()),
     }

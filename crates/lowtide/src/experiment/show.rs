@@ -24,9 +24,12 @@ struct Column<'a> {
 }
 
 /// The values that the file asks for, as they are; else the usual ones.
-fn columns(file: &ScenarioFile) -> Vec<Column<'_>> {
+fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>> {
     if file.content.metrics.is_empty() {
-        let usual = Shown::Cells.columns(true).into_iter();
+        let marked = |result: &CellResult| result.value("marked_share").is_some_and(|m| m.0 > 0.0);
+        let usual = Shown::Cells
+            .columns(true, results.iter().any(marked))
+            .into_iter();
         return usual
             .map(|metric| Column {
                 head: metric.head,
@@ -60,7 +63,7 @@ impl Column<'_> {
 
 /// A line for each cell, and one for each group of flows where there are several.
 pub(super) fn table(file: &ScenarioFile, results: &[CellResult], look: Look) -> String {
-    let columns = columns(file);
+    let columns = columns(file, results);
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     for result in results {
         let setting = &result.cell.setting;

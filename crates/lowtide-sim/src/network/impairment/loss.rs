@@ -1,7 +1,6 @@
 //! Packets that vanish.
 
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use crate::network::chance::Chance;
 
 /// Which packets vanish. Probabilities are in `0..=1`; values outside are taken as the nearest
 /// bound, NaN as zero.
@@ -26,13 +25,12 @@ pub enum LossModel {
     },
 }
 
-/// A loss model at work. One random number decides one event: it happens when the number's upper
-/// 53 bits are below `probability · 2^53`, so that every representable probability is exact.
+/// A loss model at work.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
     model: LossModel,
     bad: bool,
-    rng: Pcg64Mcg,
+    chance: Chance,
 }
 
 impl LossProcess {
@@ -42,13 +40,8 @@ impl LossProcess {
         Self {
             model,
             bad: false,
-            rng: Pcg64Mcg::seed_from_u64(seed),
+            chance: Chance::new(seed),
         }
-    }
-
-    fn happens(&mut self, probability: f64) -> bool {
-        const SCALE: f64 = (1_u64 << 53) as f64;
-        (self.rng.next_u64() >> 11) < (probability * SCALE) as u64
     }
 
     /// Whether the next packet is lost.
@@ -56,7 +49,7 @@ impl LossProcess {
     pub fn drops(&mut self) -> bool {
         match self.model {
             LossModel::None => false,
-            LossModel::Random(p) => self.happens(p),
+            LossModel::Random(p) => self.chance.happens(p),
             LossModel::GilbertElliott {
                 good_to_bad,
                 bad_to_good,
@@ -64,8 +57,9 @@ impl LossProcess {
                 loss_bad,
             } => {
                 let change = if self.bad { bad_to_good } else { good_to_bad };
-                self.bad ^= self.happens(change);
-                self.happens(if self.bad { loss_bad } else { loss_good })
+                self.bad ^= self.chance.happens(change);
+                self.chance
+                    .happens(if self.bad { loss_bad } else { loss_good })
             }
         }
     }

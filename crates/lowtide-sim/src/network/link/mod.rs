@@ -1,12 +1,13 @@
 //! Links: service processes that say when a packet leaves.
 //!
 //! A [`Link`] is a capacity over all time; it is immutable and shared by the runs of a comparison.
-//! A [`Server`] is one run's place in it. Both kinds of limited link are deterministic, so that
+//! A [`Server`] is one run's place in it. All limited links are deterministic, so that
 //! the time at which a packet will leave is known as soon as its service starts.
 
 mod error;
 mod opportunities;
 mod rates;
+mod shaper;
 mod slot;
 
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use self::opportunities::OpportunityCursor;
 pub use self::opportunities::{MAHIMAHI_OPPORTUNITY, Opportunities};
 use self::rates::RateCursor;
 pub use self::rates::{AfterLast, RateSchedule};
+pub use self::shaper::Shaper;
+use self::shaper::ShaperCursor;
 pub use self::slot::Slot;
 
 /// A link's capacity over all time.
@@ -29,6 +32,8 @@ pub enum Link {
     Rates(RateSchedule),
     /// Delivery opportunities.
     Opportunities(Opportunities),
+    /// A token bucket.
+    Shaper(Shaper),
 }
 
 impl Link {
@@ -46,6 +51,14 @@ impl Link {
         RateSchedule::constant(rate).map(Self::Rates)
     }
 
+    /// A token-bucket shaper of this rate and burst; a bucket of zero is a link of one rate.
+    ///
+    /// # Errors
+    /// When the rate is zero.
+    pub fn shaper(rate: Rate, burst: Bytes) -> Result<Self, LinkError> {
+        Shaper::new(rate, burst).map(Self::Shaper)
+    }
+
     /// Whether packets pass in no time.
     #[must_use]
     pub const fn is_unlimited(&self) -> bool {
@@ -59,6 +72,7 @@ impl Link {
             Self::Unlimited => Bytes::MAX,
             Self::Rates(schedule) => schedule.volume_between(from, to),
             Self::Opportunities(trace) => trace.volume_between(from, to),
+            Self::Shaper(shaper) => shaper.volume_between(from, to),
         }
     }
 
@@ -69,6 +83,7 @@ impl Link {
             Self::Unlimited => Rate::MAX,
             Self::Rates(schedule) => schedule.mean_rate(),
             Self::Opportunities(trace) => trace.mean_rate(),
+            Self::Shaper(shaper) => shaper.mean_rate(),
         }
     }
 
@@ -79,7 +94,7 @@ impl Link {
     #[inline]
     pub fn freshest_arrival(&self, now: Time, bytes: Bytes) -> Time {
         match self {
-            Self::Unlimited => now,
+            Self::Unlimited | Self::Shaper(_) => now,
             Self::Rates(schedule) => schedule.freshest_arrival(now, bytes),
             Self::Opportunities(trace) => trace.freshest_arrival(now),
         }
@@ -91,6 +106,7 @@ enum Cursor {
     Unlimited,
     Rates(RateCursor),
     Opportunities(OpportunityCursor),
+    Shaper(ShaperCursor),
 }
 
 /// Where a link's service stands.
@@ -108,6 +124,7 @@ impl Server {
             Link::Unlimited => Cursor::Unlimited,
             Link::Rates(_) => Cursor::Rates(RateCursor::new()),
             Link::Opportunities(_) => Cursor::Opportunities(OpportunityCursor::new()),
+            Link::Shaper(_) => Cursor::Shaper(ShaperCursor::new()),
         };
         Self { link, cursor }
     }
@@ -130,6 +147,7 @@ impl Server {
             (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
                 cursor.serve(trace, now, bytes, backlogged)
             }
+            (Link::Shaper(shaper), Cursor::Shaper(cursor)) => cursor.serve(shaper, now, bytes),
             _ => now,
         }
     }
@@ -161,6 +179,9 @@ impl Server {
             }
             (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
                 cursor.next_slot(trace, not_before, bytes)
+            }
+            (Link::Shaper(shaper), Cursor::Shaper(cursor)) => {
+                cursor.next_slot(shaper, not_before, bytes)
             }
             _ => Slot {
                 arrive_by: not_before,

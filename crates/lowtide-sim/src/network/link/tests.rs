@@ -244,3 +244,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_shaper_passes_a_burst_at_once_and_then_its_rate() {
+    // 1000 bytes a millisecond, 2500 at once.
+    let link = Link::shaper(Rate::from_mbps(8), Bytes::new(2_500)).unwrap();
+    let mut s = Server::new(Arc::new(link));
+    let packet = Bytes::new(1_000);
+    let us = |n: u64| Time::from_nanos(n * 1_000);
+    assert_eq!(s.serve(us(0), packet, false), us(0));
+    assert_eq!(s.serve(us(0), packet, false), us(0));
+    // 500 tokens are left, and then none.
+    assert_eq!(s.serve(us(0), packet, false), us(500));
+    assert_eq!(s.serve(us(500), packet, true), us(1_500));
+    // 300 have come; 700 are missing. A packet larger than the bucket waits for all of its own.
+    assert_eq!(s.serve(us(1_800), packet, false), us(2_500));
+    assert_eq!(s.serve(us(2_500), packet * 4, true), us(6_500));
+    // A long pause fills the bucket and no more.
+    assert_eq!(s.serve(us(90_000), packet * 2, false), us(90_000));
+    assert_eq!(s.serve(us(90_000), packet, false), us(90_500));
+}
+
+proptest! {
+    #[test]
+    fn a_shaper_without_a_burst_is_a_link_of_one_rate(
+        packets in prop::collection::vec((0_u64..3_000, 1_u64..3_000), 1..200),
+    ) {
+        let rate = Rate::from_bits_per_sec(7_654_321);
+        let mut plain = Server::new(Arc::new(Link::constant(rate).unwrap()));
+        let mut shaper = Server::new(Arc::new(Link::shaper(rate, Bytes::ZERO).unwrap()));
+        let mut now = Time::ZERO;
+        for (pause, bytes) in packets {
+            now += Duration::from_micros(pause.saturating_sub(1_500));
+            let left = plain.serve(now, Bytes::new(bytes), true);
+            prop_assert_eq!(shaper.serve(now, Bytes::new(bytes), true), left);
+            now = left;
+        }
+    }
+}

@@ -6,31 +6,46 @@
 mod codel;
 mod discipline;
 mod drop_tail;
+mod drr;
 mod dualpi2;
 mod fifo;
+mod flow_queues;
+mod fq_codel;
+mod head_drop;
 mod kind;
 mod l4s;
 mod limit;
+mod pie;
 mod policer;
 mod recurrence;
+mod red;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Rate, Time};
 
 use self::codel::CoDel;
 pub use self::codel::CoDelConfig;
 pub(super) use self::discipline::{Discipline, Waiting};
 use self::drop_tail::DropTail;
+use self::drr::Drr;
 use self::dualpi2::DualPi2;
 pub use self::dualpi2::{DualPi2Config, Scheduler};
+pub use self::flow_queues::RoundRobin;
+use self::fq_codel::FqCoDel;
+pub use self::fq_codel::FqCoDelConfig;
+use self::head_drop::HeadDrop;
 pub use self::kind::{QUEUES, QueueEntry, QueueKind};
 use self::l4s::L4sMarker;
 pub use self::l4s::L4sMarkerConfig;
 pub use self::limit::{Capacity, QueueLimit};
+use self::pie::Pie;
+pub use self::pie::PieConfig;
 pub use self::policer::Policer;
 pub(super) use self::policer::TokenBucket;
+use self::red::Red;
+pub use self::red::RedConfig;
 pub use self::text::{parse, parse_policer};
 use super::packet::{DropCause, Handle};
 
@@ -88,7 +103,12 @@ macro_rules! disciplines {
 
 disciplines! {
     DropTail,
+    HeadDrop,
     CoDel,
+    FqCoDel,
+    Pie,
+    Red,
+    Drr,
     DualPi2,
     L4sMarker,
 }
@@ -99,6 +119,10 @@ pub(super) struct QueueSetup {
     pub(super) kind: QueueKind,
     /// How much waits at most, where this is limited.
     pub(super) capacity: Capacity,
+    /// The link's mean rate.
+    pub(super) rate: Rate,
+    /// Feeds what it decides by chance.
+    pub(super) seed: u64,
 }
 
 impl Queue {
@@ -107,7 +131,12 @@ impl Queue {
         let capacity = setup.capacity;
         match setup.kind {
             QueueKind::DropTail => Self::DropTail(DropTail::new(capacity)),
+            QueueKind::HeadDrop => Self::HeadDrop(HeadDrop::new(capacity)),
             QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
+            QueueKind::FqCoDel(config) => Self::FqCoDel(FqCoDel::new(config, capacity)),
+            QueueKind::Pie(config) => Self::Pie(Pie::new(config, capacity, setup.seed)),
+            QueueKind::Red(config) => Self::Red(Red::new(config, capacity, setup.rate, setup.seed)),
+            QueueKind::Drr(config) => Self::Drr(Drr::new(config, capacity)),
             QueueKind::DualPi2(config) => Self::DualPi2(DualPi2::new(config, capacity)),
             QueueKind::L4sMarker(config) => Self::L4sMarker(L4sMarker::new(config, capacity)),
         }
