@@ -11,7 +11,7 @@ use std::sync::Arc;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, RateSchedule};
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate;
 use lowtide_sim::transport::TransportConfig;
@@ -43,6 +43,18 @@ fn under_random_loss_before_a_small_buffer() {
         .with(|config| config.forward.loss = LossModel::Random(0.01))
         .agrees("loss");
     assert!(seen.losses > 100);
+}
+
+#[test]
+fn behind_queues_that_mark() {
+    for queue in ["codel:target=1ms,interval=20ms", "dualpi2"] {
+        let run = Run::over(constant(20), QueueLimit::Unlimited, 60);
+        let seen = run
+            .beside("cubic", at(5), Some(at(30)))
+            .with(|config| config.forward.queue = QueueKind::parse(queue).unwrap())
+            .agrees(queue);
+        assert!(seen.marks > 0, "{queue}: {seen:?}");
+    }
 }
 
 #[test]

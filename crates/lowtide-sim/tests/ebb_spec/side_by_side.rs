@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
@@ -16,6 +17,7 @@ pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) acks: u64,
     pub(crate) losses: u64,
+    pub(crate) marks: u64,
     pub(crate) timeouts: u64,
     pub(crate) undone: u64,
     pub(crate) arrivals_known: u64,
@@ -128,6 +130,15 @@ impl Controller for SideBySide {
         self.ebb.on_loss(loss);
         self.reference.on_loss(loss);
         self.compare(loss.now, "lost");
+    }
+    fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        self.count(|seen| seen.marks += marked_packets);
+        self.ebb.on_ecn_ce(now, sent_at, marked_packets);
+        self.reference.on_ecn_ce(now, sent_at, marked_packets);
+        self.compare(now, "marked");
+    }
+    fn ecn(&self) -> Ecn {
+        self.ebb.ecn()
     }
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.count(|seen| seen.timeouts += 1);

@@ -484,6 +484,23 @@ impl Controller for Reference {
         }
     }
 
+    fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        if marked_packets == 0 {
+            return;
+        }
+        let marked = marked_packets as f64 * self.packet.as_f64();
+        self.margin.lost(marked, true, self.cwnd);
+        self.competition.lost(now, true);
+        if let Some(cubic) = &mut self.competition.cubic {
+            cubic.on_ecn_ce(now, sent_at, marked_packets);
+        }
+        if self.phase == Phase::Startup
+            && let (Some(latest), Some(min_rtt)) = (self.path.latest, self.min_rtt())
+        {
+            self.begin_drain(now, min_rtt, latest);
+        }
+    }
+
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         if let Some(cubic) = &mut self.competition.cubic {
             cubic.on_timeout(timeout);
