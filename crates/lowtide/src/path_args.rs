@@ -1,16 +1,27 @@
 //! The flags that impair a path.
 
+use std::path::PathBuf;
+
+use clap::ArgGroup;
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
 use lowtide_lab::setting::{BurstText, PathSection, ShareText, TimeText};
 use lowtide_sim::impairment::{self, LossModel};
 
 #[derive(clap::Args)]
-#[command(next_help_heading = "Link")]
+#[command(
+    next_help_heading = "Link",
+    group = ArgGroup::new("moves").args(["jitter", "rtt_steps", "delay_trace"]).multiple(true)
+)]
 pub(crate) struct PathArgs {
     /// Round-trip propagation delays that follow, as in 15s:60ms,30s:40ms
     #[arg(long, value_name = "TIME:RTT,...")]
     rtt_steps: Option<String>,
+
+    /// One-way propagation delays towards the receivers over time: CSV with the columns time_ms and
+    /// delay_ms, which repeats. The way back keeps half the RTT
+    #[arg(long, value_name = "FILE", conflicts_with = "rtt_steps")]
+    delay_trace: Option<PathBuf>,
 
     /// Random loss behind the bottleneck, as in 0.1%
     #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
@@ -29,8 +40,8 @@ pub(crate) struct PathArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     jitter: Option<Duration>,
 
-    /// Let jitter reorder packets
-    #[arg(long, requires = "jitter")]
+    /// Let jitter, or a delay that becomes shorter, reorder packets
+    #[arg(long, requires = "moves")]
     reorder: bool,
 
     /// Acknowledgments arrive in batches, this far apart
@@ -41,6 +52,7 @@ pub(crate) struct PathArgs {
 impl PathArgs {
     pub(crate) fn apply(&self, path: &mut PathSection) {
         path.rtt_steps = self.rtt_steps.clone().or(path.rtt_steps.take());
+        path.delay_trace = self.delay_trace.clone().or(path.delay_trace.take());
         path.loss = self.loss.map(ShareText).or(path.loss);
         path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
         path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);

@@ -31,7 +31,7 @@ struct FlowMeter {
     received: Bytes,
     first_copies: Bytes,
     rtt: Delays,
-    /// One-way delays less propagation.
+    /// One-way delays less propagation, as it was for each packet.
     queueing: Delays,
     least_queueing: Duration,
     /// From the writing of a video's frame until all of it has arrived.
@@ -60,14 +60,16 @@ impl FlowMeter {
             Sample::Delivery {
                 now,
                 sent_at,
+                detour,
                 bytes,
                 first_copy,
             } => {
+                let bytes = Bytes::new(u64::from(bytes));
                 self.received += bytes;
                 if first_copy {
                     self.first_copies += bytes;
                 }
-                let queueing = now.since(sent_at) - (self.to_link + self.from_link);
+                let queueing = now.since(sent_at) - (self.to_link + self.from_link) - detour;
                 self.least_queueing = self.least_queueing.min(queueing);
                 self.queueing.record(queueing);
                 self.self_inflicted.on_deliver(now, sent_at, bytes);
@@ -96,6 +98,7 @@ impl Meter {
     #[must_use]
     pub fn new(config: &SimConfig) -> Self {
         let link = config.forward.link.clone();
+        let moving = config.forward.moving.clone();
         let end = Time::ZERO + config.duration;
         let flows = config
             .flows
@@ -114,7 +117,7 @@ impl Meter {
                 queueing: Delays::default(),
                 least_queueing: Duration::MAX,
                 frames: Delays::default(),
-                self_inflicted: SelfInflicted::new(link.clone(), Duration::ZERO, Duration::ZERO),
+                self_inflicted: SelfInflicted::new(link.clone(), moving.clone()),
             })
             .collect();
         Self {
@@ -272,7 +275,7 @@ impl Probe for Meter {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
         let f = &mut self.flows[flow];
         (f.to_link, f.from_link) = (to_link, from_link);
-        f.self_inflicted = SelfInflicted::new(self.link.clone(), to_link, from_link);
+        f.self_inflicted.set_delays(to_link, from_link);
         self.fairness.on_flow_start(flow, start.max(self.from));
         self.counts.on_flow_start(flow, start);
     }
@@ -310,7 +313,8 @@ impl Probe for Meter {
         let sample = Sample::Delivery {
             now: d.now,
             sent_at: d.sent_at,
-            bytes: d.bytes,
+            detour: d.detour,
+            bytes: u32::try_from(d.bytes.get()).unwrap_or(u32::MAX),
             first_copy: d.first_copy,
         };
         self.push(d.flow, sample);

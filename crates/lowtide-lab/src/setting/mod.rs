@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::queue::{Policer, QueueLimit};
 use lowtide_sim::source::SourceConfig;
@@ -166,10 +166,12 @@ pub struct Setting {
     pub link_name: String,
     /// The bottleneck.
     pub link: LinkSource,
-    /// Round-trip propagation delay of the shared path, half of it each way.
+    /// Round-trip propagation delay of the shared path, half of it each way where it does not move.
     pub rtt: Duration,
-    /// When that becomes another one.
-    pub rtt_steps: Vec<(Time, Duration)>,
+    /// The delay towards the receivers where it moves, instead of its half.
+    pub moving: Option<Arc<MovingDelay>>,
+    /// The delay of the way back, likewise.
+    pub moving_back: Option<Arc<MovingDelay>>,
     /// The queue before the bottleneck.
     pub buffer: QueueLimit,
     /// What drops packets before that.
@@ -208,7 +210,8 @@ impl Setting {
             link_name: name.to_string(),
             link,
             rtt: Duration::from_millis(40),
-            rtt_steps: Vec::new(),
+            moving: None,
+            moving_back: None,
             buffer: QueueLimit::Unlimited,
             policer: None,
             loss: LossModel::None,
@@ -345,22 +348,49 @@ impl Setting {
         lacking.map(|group| group.contender.name())
     }
 
+    /// Propagation delay of the shared path's way back; where it moves, the mean of its repetition or
+    /// else the first.
+    #[must_use]
+    pub fn way_back(&self) -> Duration {
+        let moving = self.moving_back.as_ref();
+        moving.map_or(self.rtt - self.rtt.div(2), |delay| delay.mean())
+    }
+
+    /// Round-trip propagation delay of the shared path as it is, likewise.
+    #[must_use]
+    pub fn base_rtt(&self) -> Duration {
+        let there = self.moving.as_ref();
+        there.map_or(self.rtt.div(2), |delay| delay.mean()) + self.way_back()
+    }
+
+    /// That for people.
+    #[must_use]
+    pub fn rtt_shown(&self) -> String {
+        let moves = if self.moving.is_some() {
+            " (moves)"
+        } else {
+            ""
+        };
+        format!("{}{moves}", self.base_rtt())
+    }
+
     /// The simulation of a seed.
     ///
     /// # Errors
     /// When the link cannot be generated.
     pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
-        let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
-        let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
         forward.policer = self.policer;
-        let steps = || self.rtt_steps.iter().copied();
-        forward.delay_steps = steps().map(|(at, rtt)| (at, rtt.div(2))).collect();
+        if let Some(delay) = &self.moving {
+            forward = forward.with_moving_delay(delay.clone());
+        }
         forward.loss = self.loss;
         forward.jitter = self.jitter;
-        let mut reverse = PipeConfig::delay_only(self.rtt - there);
-        let back = steps().map(|(at, rtt)| (at, rtt - rtt.div(2)));
-        reverse.delay_steps = back.collect();
+        let mut reverse = PipeConfig::delay_only(self.way_back());
+        if let Some(delay) = &self.moving_back {
+            reverse = reverse.with_moving_delay(delay.clone());
+        }
         reverse.loss = self.ack_loss;
         reverse.aggregation = self.aggregation;
         Ok(SimConfig {
@@ -383,6 +413,6 @@ impl Setting {
             group.access.sender_delay + group.access.receiver_delay
         });
         let link = self.link.link(self.duration, seed)?;
-        Ok(link.mean_rate().volume_in(self.rtt + access * 2))
+        Ok(link.mean_rate().volume_in(self.base_rtt() + access * 2))
     }
 }

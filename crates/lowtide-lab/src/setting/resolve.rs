@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::AccessConfig;
-use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
@@ -81,6 +81,7 @@ pub struct Resolver {
     /// Traces are looked for from here.
     folder: PathBuf,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
+    delays: HashMap<PathBuf, Arc<MovingDelay>>,
     keys: HashMap<PathBuf, Key>,
     /// Bytes of the traces.
     read: usize,
@@ -115,6 +116,7 @@ impl Resolver {
         }
         setting.policer = sections.link.policer.map(|policer| policer.0);
         set_path(&mut setting, &sections.path)?;
+        self.move_delay(&mut setting, &sections.path)?;
         let run = &sections.run;
         if let Some(duration) = run.duration {
             setting.duration = duration.0;
@@ -148,16 +150,56 @@ impl Resolver {
         let mut simulated = sections.clone();
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
         let text = format!("{simulated:?}");
-        let trace = match &sections.link.trace {
-            None => String::new(),
-            Some(path) => {
-                self.trace(path, sections.link.opportunity.map(|bytes| bytes.0))?;
-                let key = self.keys.get(&self.file(path));
-                key.map(Key::to_string).unwrap_or_default()
-            }
-        };
-        let key = Key::of(&[text.as_bytes(), trace.as_bytes()]);
+        let mut files = String::new();
+        if let Some(path) = &sections.link.trace {
+            self.trace(path, sections.link.opportunity.map(|bytes| bytes.0))?;
+            files += &self.key_of(path);
+        }
+        if let Some(path) = &sections.path.delay_trace {
+            self.delay_trace(path)?;
+            files += &self.key_of(path);
+        }
+        let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
+    }
+
+    /// The key of a file that has been read.
+    fn key_of(&self, path: &Path) -> String {
+        let key = self.keys.get(&self.file(path));
+        key.map(Key::to_string).unwrap_or_default()
+    }
+
+    /// How the delays of a path move.
+    fn move_delay(&mut self, setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
+        if let Some(file) = &path.delay_trace {
+            if path.rtt_steps.is_some() {
+                let problem = "there is 'rtt_steps' already; leave one out";
+                return wrong("path.delay_trace", problem);
+            }
+            let delay = self.delay_trace(file)?;
+            setting.moving = Some(if path.reorder {
+                Arc::new(delay.as_ref().clone().reordering())
+            } else {
+                delay
+            });
+        }
+        if let Some(text) = &path.rtt_steps {
+            let steps =
+                impairment::parse_delay_steps(text).or_else(|e| wrong("path.rtt_steps", e))?;
+            let way = |part: fn(Duration) -> Duration| {
+                let steps: Vec<_> = steps.iter().map(|(at, rtt)| (*at, part(*rtt))).collect();
+                let delay = MovingDelay::stepped(part(setting.rtt), &steps);
+                let delay = delay.or_else(|e| wrong("path.rtt_steps", e))?;
+                Ok(Some(Arc::new(if path.reorder {
+                    delay.reordering()
+                } else {
+                    delay
+                })))
+            };
+            let (there, back) = (way(|rtt| rtt.div(2))?, way(|rtt| rtt - rtt.div(2))?);
+            (setting.moving, setting.moving_back) = (there, back);
+        }
+        Ok(())
     }
 
     fn groups(&self, sections: &Sections, duration: Duration) -> Result<Vec<Group>, Problem> {
@@ -303,32 +345,48 @@ impl Resolver {
             return Ok(link.clone());
         }
         let file = &cached.0;
-        let bytes = files::read_or_stdin(file, files::TRACE).or_else(|e| wrong("link.trace", e))?;
-        self.read += bytes.len();
-        if self.read > MAX_TRACE_BYTES {
-            let problem = format!(
-                "{}: all traces together are larger than {} MiB: take fewer at a time",
-                file.display(),
-                MAX_TRACE_BYTES >> 20
-            );
-            return wrong("link.trace", problem);
-        }
+        let bytes = self.read(file).or_else(|e| wrong("link.trace", e))?;
         let link = trace::parse(files::name(file), &bytes, opportunity)
             .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
         let link = Arc::new(link);
-        self.keys.insert(file.clone(), Key::of(&[&bytes]));
         self.traces.insert(cached, link.clone());
         Ok(link)
+    }
+
+    /// The delays of a file.
+    fn delay_trace(&mut self, path: &Path) -> Result<Arc<MovingDelay>, Problem> {
+        let file = self.file(path);
+        if let Some(delay) = self.delays.get(&file) {
+            return Ok(delay.clone());
+        }
+        let wrong = |e: String| Problem::new("path.delay_trace", e);
+        let bytes = self.read(&file).map_err(wrong)?;
+        let parsed = trace::delay::parse(&bytes);
+        let delay = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        let delay = Arc::new(delay);
+        self.delays.insert(file, delay.clone());
+        Ok(delay)
+    }
+
+    /// Reads a file, and notes its key.
+    fn read(&mut self, file: &Path) -> Result<Vec<u8>, String> {
+        let bytes = files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?;
+        self.read += bytes.len();
+        if self.read > MAX_TRACE_BYTES {
+            return Err(format!(
+                "{}: all traces together are larger than {} MiB: take fewer at a time",
+                file.display(),
+                MAX_TRACE_BYTES >> 20
+            ));
+        }
+        self.keys.insert(file.to_path_buf(), Key::of(&[&bytes]));
+        Ok(bytes)
     }
 }
 
 fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     if let Some(rtt) = path.rtt {
         setting.rtt = rtt.0;
-    }
-    if let Some(steps) = &path.rtt_steps {
-        let parsed = impairment::parse_delay_steps(steps);
-        setting.rtt_steps = parsed.or_else(|e| wrong("path.rtt_steps", e))?;
     }
     if path.loss.is_some() && path.burst_loss.is_some() {
         return wrong("path.burst_loss", "there is 'loss' already; leave one out");

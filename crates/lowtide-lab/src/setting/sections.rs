@@ -66,6 +66,9 @@ pub struct PathSection {
     pub rtt: Option<SpanText>,
     /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
     pub rtt_steps: Option<String>,
+    /// One-way delays of the direction of the bottleneck over time, as CSV with the columns `time_ms`
+    /// and `delay_ms`; the way back keeps half of `rtt`. A path from the file's folder.
+    pub delay_trace: Option<PathBuf>,
     /// Independent loss behind the bottleneck.
     pub loss: Option<ShareText>,
     /// Bursty loss behind the bottleneck, instead of `loss`.
@@ -74,7 +77,7 @@ pub struct PathSection {
     pub ack_loss: Option<ShareText>,
     /// Random extra delay behind the bottleneck, up to this.
     pub jitter: Option<TimeText>,
-    /// Whether jitter may reorder packets.
+    /// Whether jitter, or a delay that becomes shorter, may reorder packets.
     #[serde(default)]
     pub reorder: bool,
     /// Acknowledgments arrive in batches, this far apart.

@@ -373,7 +373,7 @@ fn start_flow<P: Probe + Send + 'static>(
     let address = client.local_addr().map_err(setup)?;
     let mut dumbbell = network.lock();
     dumbbell.add_flow(address);
-    let from_link = config.forward.delay + flow.access.receiver_delay;
+    let from_link = config.forward.least_delay() + flow.access.receiver_delay;
     dumbbell
         .probe
         .on_flow_start(index, flow.start, flow.access.sender_delay, from_link);

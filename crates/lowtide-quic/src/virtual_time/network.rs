@@ -152,6 +152,7 @@ impl<P: Probe> Dumbbell<P> {
                 flow: flow as usize,
                 now: arrival.at,
                 sent_at: payload.sent_at,
+                detour: arrival.detour,
                 bytes,
                 first_copy: true,
                 estimator: None,

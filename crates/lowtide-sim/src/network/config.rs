@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate};
 
 use super::access::AccessLink;
 use super::direction::Direction;
-use super::impairment::{Aggregation, Jitter, LossModel};
+use super::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use super::link::Link;
 use super::queue::{Policer, QueueLimit};
 
@@ -47,11 +47,11 @@ pub struct PipeConfig {
     pub buffer: QueueLimit,
     /// What drops packets before the queue.
     pub policer: Option<Policer>,
-    /// Propagation delay behind the link.
+    /// Propagation delay behind the link; where it moves, what is said of delays and round trips before
+    /// the simulation (base RTT, BDP) goes by this one.
     pub delay: Duration,
-    /// When it becomes another one, in rising order; what is said of delays and round trips before the
-    /// simulation (base RTT, BDP) goes by the first.
-    pub delay_steps: Vec<(Time, Duration)>,
+    /// How it moves.
+    pub moving: Option<Arc<MovingDelay>>,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
     /// Random extra delay behind the link.
@@ -67,6 +67,21 @@ impl PipeConfig {
         Self::link_with_delay(Arc::new(Link::unlimited()), QueueLimit::Unlimited, delay)
     }
 
+    /// The same with a propagation delay that moves.
+    #[must_use]
+    pub fn with_moving_delay(mut self, delay: Arc<MovingDelay>) -> Self {
+        self.delay = delay.mean();
+        self.moving = Some(delay);
+        self
+    }
+
+    /// The shortest that its propagation delay ever is.
+    #[must_use]
+    pub fn least_delay(&self) -> Duration {
+        let moving = self.moving.as_ref();
+        moving.map_or(self.delay, |moving| moving.least())
+    }
+
     /// A link with a queue and a fixed delay, without impairments.
     #[must_use]
     pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
@@ -75,7 +90,7 @@ impl PipeConfig {
             buffer,
             policer: None,
             delay,
-            delay_steps: Vec::new(),
+            moving: None,
             loss: LossModel::None,
             jitter: None,
             aggregation: None,

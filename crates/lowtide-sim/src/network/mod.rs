@@ -145,6 +145,7 @@ impl<P> Network<P> {
                 return Some(Arrival {
                     at: now,
                     direction,
+                    detour: context.packets.detour(handle.id()),
                     packet,
                 });
             }

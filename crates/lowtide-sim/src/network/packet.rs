@@ -53,6 +53,9 @@ pub struct Arrival<P> {
     pub at: Time,
     /// Which way it went.
     pub direction: Direction,
+    /// What propagation took beyond the [least](super::PipeConfig::least_delay) of its way: nothing
+    /// where the delay does not move.
+    pub detour: Duration,
     /// The packet.
     pub packet: Packet<P>,
 }

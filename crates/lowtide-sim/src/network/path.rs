@@ -145,6 +145,9 @@ impl Path {
         });
         match self.pipe.arrival(now) {
             Some(arrival) => {
+                if let Some(detour) = self.pipe.detour() {
+                    context.packets.note_detour(packet.id(), detour);
+                }
                 let at = self.exit.pass(packet.flow(), arrival, packet.bytes);
                 self.arriving
                     .push(packet.flow(), at, packet, context.schedule);

@@ -18,7 +18,7 @@ pub(super) struct Flow {
     pub(super) receiver: Receiver,
     pub(super) access: AccessConfig,
     pub(super) start: Time,
-    /// Delay of its data behind the bottleneck.
+    /// Least delay of its data behind the bottleneck.
     pub(super) from_link: Duration,
 }
 
@@ -65,7 +65,7 @@ impl Flow {
             receiver: Receiver::new(&flow.transport, estimator),
             access: flow.access,
             start: flow.start,
-            from_link: config.forward.delay + flow.access.receiver_delay,
+            from_link: config.forward.least_delay() + flow.access.receiver_delay,
         }
     }
 }

@@ -10,7 +10,7 @@ mod flow;
 mod oracle;
 mod payload;
 
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 pub use self::causal::{CausalConfig, Forecast};
 pub use self::config::{ConfigError, ControllerFactory, FlowConfig, SenderKind, SimConfig};
@@ -150,7 +150,10 @@ impl Simulation {
                     payload,
                 } = arrival.packet;
                 match payload {
-                    Payload::Data(data) => self.on_data(arrival.at, flow, bytes, &data, probe),
+                    Payload::Data(data) => {
+                        let arrived = (arrival.at, arrival.detour);
+                        self.on_data(arrived, flow, bytes, &data, probe);
+                    }
                     Payload::Ack(body) => self.on_ack(arrival.at, flow, body, probe),
                 }
                 continue;
@@ -223,7 +226,7 @@ impl Simulation {
 
     fn on_data<P: Probe>(
         &mut self,
-        now: Time,
+        (now, detour): (Time, Duration),
         flow: u32,
         bytes: Bytes,
         data: &Data,
@@ -237,6 +240,7 @@ impl Simulation {
             flow: flow as usize,
             now,
             sent_at: data.sent_at,
+            detour,
             bytes,
             first_copy: arrival.first_copy,
             estimator: f.receiver.estimator(),

@@ -1,5 +1,7 @@
 //! Link traces: reading, writing, describing, generating. All of it in memory; files are others' job.
 
+mod columns;
+pub mod delay;
 pub mod generate;
 pub mod info;
 pub mod mahimahi;

@@ -117,7 +117,7 @@ fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
     Ok(PathConfig {
         down,
         up,
-        base_rtt: setting.rtt,
+        base_rtt: setting.base_rtt(),
         seed: args.seed,
     })
 }

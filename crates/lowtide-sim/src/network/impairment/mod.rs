@@ -2,8 +2,10 @@
 
 mod delay;
 mod loss;
+mod moving;
 mod text;
 
 pub use self::delay::{Aggregation, DelayProcess, Jitter};
 pub use self::loss::{LossModel, LossProcess};
+pub use self::moving::MovingDelay;
 pub use self::text::{parse_burst_loss, parse_delay_steps};

@@ -1,0 +1,124 @@
+//! Links that move, are limited both ways and are shared with traffic that does not answer, as a user
+//! meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+fn run_in(folder: &Path, command: &str) -> Command {
+    let mut run = Command::cargo_bin("lowtide").unwrap();
+    run.current_dir(folder).args(command.split_whitespace());
+    run
+}
+
+fn json(folder: &Path, command: &str) -> Value {
+    let output = run_in(folder, command)
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn refused(folder: &Path, command: &str, parts: &[&str]) {
+    let output = run_in(folder, command)
+        .assert()
+        .code(2)
+        .get_output()
+        .clone();
+    let said = String::from_utf8(output.stderr).unwrap();
+    for part in parts {
+        assert!(said.contains(part), "'{part}' is not in: {said}");
+    }
+}
+
+/// A value of a comparison's entry.
+fn value(compared: &Value, controller: &str, metric: &str) -> f64 {
+    let results = compared["results"].as_array().unwrap();
+    let entry = results.iter().find(|r| r["controller"] == controller);
+    let pointer = format!("/{}", metric.replace('.', "/"));
+    let found = entry.and_then(|entry| entry.pointer(&pointer));
+    found.and_then(Value::as_f64).unwrap_or(f64::NAN)
+}
+
+fn folder_with(name: &str, text: &str) -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join(name), text).unwrap();
+    folder
+}
+
+/// 20 ms, from 5 to 10 s 40 ms, and so on.
+const RISES: &str = "time_ms,delay_ms\n0,20\n5000,40\n10000,20\n15000,20\n";
+
+#[test]
+fn a_moving_base_delay_is_in_the_rtt_and_not_in_the_queueing_delay() {
+    let folder = folder_with("rises.csv", RISES);
+    let common = "compare --cc bbr --rate 20mbit --rtt 40ms --duration 15s --json";
+    let steady = json(folder.path(), common);
+    let moving = json(folder.path(), &format!("{common} --delay-trace rises.csv"));
+    let of = |compared: &Value, metric: &str| value(compared, "oracle", metric);
+    // The limit queues nothing: what moves is its RTT alone.
+    let higher = of(&moving, "rtt_ms.p95") - of(&steady, "rtt_ms.p95");
+    assert!((19.0..21.0).contains(&higher), "{higher}");
+    for metric in ["queue_delay_ms.p99", "self_inflicted_ms.p95"] {
+        let (moving, steady) = (of(&moving, metric), of(&steady, metric));
+        assert!(moving - steady < 0.1, "{metric}: {moving} {steady}");
+    }
+    // The same in a scenario file.
+    let scenario = "link = { rate = \"20mbit\" }\nrun = { duration = \"15s\" }\n\
+                    path = { rtt = \"40ms\", delay_trace = \"rises.csv\" }\n\
+                    flows = [{ controller = \"bbr\" }]\n";
+    fs::write(folder.path().join("s.toml"), scenario).unwrap();
+    let run = json(folder.path(), "run s.toml --json");
+    assert_eq!(
+        run["results"][0]["rtt_ms"]["p95"].as_f64(),
+        Some(value(&moving, "bbr", "rtt_ms.p95"))
+    );
+}
+
+#[test]
+fn packets_keep_their_order_over_a_shorter_delay_unless_asked() {
+    let folder = folder_with("falls.csv", "time_ms,delay_ms\n0,60\n1000,10\n2000,60\n");
+    let common = "compare --cc bbr --rate 20mbit --duration 9s --json --delay-trace falls.csv";
+    let resent = |more: &str| {
+        let compared = json(folder.path(), &format!("{common} {more}"));
+        value(&compared, "bbr", "retransmitted_share")
+    };
+    let (kept, free) = (resent(" --buffer inf"), resent("--buffer inf --reorder"));
+    assert!(kept == 0.0 && free > 0.0, "{kept} {free}");
+}
+
+#[test]
+fn a_delay_file_that_is_none_is_refused_with_place_and_remedy() {
+    let folder = folder_with("d.csv", "time_ms,delay_ms\n0,20\n5,x\n");
+    let compare = "compare --rate 20mbit --delay-trace d.csv";
+    let parts = ["--delay-trace: d.csv: line 3: 'x' is no delay_ms from 0 to 100000"];
+    refused(folder.path(), compare, &parts);
+    let scenario = "link = { rate = \"5mbit\" }\nflows = [{}]\n[path]\ndelay_trace = \"d.csv\"\n";
+    fs::write(folder.path().join("s.toml"), scenario).unwrap();
+    refused(
+        folder.path(),
+        "run s.toml",
+        &["s.toml:4: path.delay_trace", "line 3"],
+    );
+    fs::write(folder.path().join("r.csv"), "time_ms,rate_mbps\n0,20\n").unwrap();
+    let parts = ["names no unit: write one of delay_s", "is a link's trace"];
+    refused(
+        folder.path(),
+        "link --rate 20mbit --delay-trace r.csv",
+        &parts,
+    );
+}
+
+#[test]
+fn the_handover_experiment_runs() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments/handover.toml");
+    let folder = tempdir().unwrap();
+    let mut run = run_in(folder.path(), "run --json --vary flows.controller=ebb");
+    let output = run.arg(file).assert().success().get_output().clone();
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run["results"].as_array().unwrap().len(), 3);
+}
