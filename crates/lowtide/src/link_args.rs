@@ -1,5 +1,7 @@
 //! The flags that make a link.
 
+use std::path::PathBuf;
+
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::setting::{
@@ -43,6 +45,18 @@ pub(crate) struct LinkArgs {
     /// Policer before that queue, as in 10mbit:100kB: drops what exceeds this rate and burst
     #[arg(long, value_name = "RATE:BURST", value_parser = queue::parse_policer)]
     policer: Option<Policer>,
+
+    /// Trace of the way back, of the same kinds, which limits acknowledgments and uploads
+    #[arg(long, value_name = "FILE", conflicts_with = "reverse_rate")]
+    reverse_trace: Option<PathBuf>,
+
+    /// Constant rate of the way back [default: no limit]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    reverse_rate: Option<Rate>,
+
+    /// Queue before the way back's limit [default: inf on a trace, 2bdp at a rate]
+    #[arg(long, value_name = "BUFFER", value_parser = queue::parse)]
+    reverse_buffer: Option<QueueLimit>,
 
     #[command(flatten)]
     path: PathArgs,
@@ -107,6 +121,13 @@ impl LinkArgs {
         let link = &mut sections.link;
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
         link.policer = self.policer.map(PolicerText).or(link.policer);
+        let reverse = &mut sections.reverse;
+        reverse.trace = self.reverse_trace.clone().or(reverse.trace.take());
+        reverse.rate = self.reverse_rate.map(RateText).or(reverse.rate);
+        reverse.buffer = self.reverse_buffer.map(BufferText).or(reverse.buffer);
+        if reverse.trace.is_some() {
+            reverse.opportunity = sections.link.opportunity;
+        }
         let path = &mut sections.path;
         path.rtt = self.rtt.map(SpanText).or(path.rtt);
         self.path.apply(path);

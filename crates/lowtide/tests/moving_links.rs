@@ -122,3 +122,55 @@ fn the_handover_experiment_runs() {
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(run["results"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn an_upload_shares_both_ways_with_a_download_and_is_measured_apart() {
+    let folder = tempdir().unwrap();
+    let common = "compare --cc bbr --rate 20mbit --reverse-rate 4mbit --duration 20s --json";
+    let alone = json(folder.path(), common);
+    let with = |upload: &str| {
+        let command = format!("{common} --reverse-buffer 100p --reverse-cc {upload}");
+        json(folder.path(), &command)
+    };
+    let of = |compared: &Value, metric: &str| value(compared, "bbr", metric);
+    // 100 packets take 300 ms on the way back, where acknowledgments wait behind them.
+    let (mild, full) = (with("ebb"), with("cubic"));
+    let rtts = [&alone, &mild, &full].map(|run| of(run, "rtt_ms.p50"));
+    assert!(
+        rtts[0] < rtts[1] && rtts[1] < rtts[2] && rtts[2] > 200.0,
+        "{rtts:?}"
+    );
+    // The upload's own throughput is not the download's.
+    assert!(of(&full, "throughput_mbps") <= 20.0);
+    let flows = full["results"][1]["flows"].as_array().unwrap();
+    let upload = flows[1]["throughput_mbps"].as_f64().unwrap();
+    assert!((3.0..4.0).contains(&upload), "{upload}");
+    // The limit makes room for the upload's acknowledgments.
+    let waits = value(&full, "oracle", "queue_delay_ms.p95");
+    assert!(waits < 20.0, "{waits}");
+}
+
+#[test]
+fn a_scenario_file_and_flags_mean_the_same_upload() {
+    let scenario = "link = { rate = \"20mbit\" }\nreverse = { rate = \"4mbit\" }\n\
+                    run = { duration = \"5s\" }\n[[flows]]\ncontroller = \"bbr\"\n\
+                    [[flows]]\ncontroller = \"cubic\"\ndirection = \"reverse\"\n";
+    let folder = folder_with("s.toml", scenario);
+    let run = json(folder.path(), "run s.toml --json");
+    let command = "compare --cc bbr --rate 20mbit --reverse-rate 4mbit --reverse-cc cubic --duration 5s --json";
+    let compared = json(folder.path(), command);
+    for metric in ["throughput_mbps", "rtt_ms.p95"] {
+        let pointer = format!("/results/0/{}", metric.replace('.', "/"));
+        let run = run.pointer(&pointer).and_then(Value::as_f64);
+        assert_eq!(run, Some(value(&compared, "bbr", metric)), "{metric}");
+    }
+    let lonely = scenario.replace("reverse = { rate = \"4mbit\" }\n", "");
+    fs::write(folder.path().join("s.toml"), lonely).unwrap();
+    let parts = [
+        "s.toml:",
+        "flows.1.direction",
+        "no limit on the way back",
+        "(see reverse)",
+    ];
+    refused(folder.path(), "run s.toml", &parts);
+}

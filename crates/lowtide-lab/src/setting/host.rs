@@ -42,9 +42,9 @@ impl Host {
         }
     }
 
-    /// The host of these groups: bounds alone stay with the model.
+    /// The host of these groups: those with bounds stay with the model.
     pub(crate) fn of(setting: &Setting) -> Self {
-        if setting.groups.iter().all(|g| g.contender.is_bound()) {
+        if setting.groups.iter().any(|g| g.contender.is_bound()) {
             Self::Model
         } else {
             setting.host

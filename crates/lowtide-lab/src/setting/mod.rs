@@ -15,11 +15,12 @@ use std::sync::Arc;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
+use lowtide_sim::network::seed;
 use lowtide_sim::queue::{Policer, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
+use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::host::Host;
@@ -30,7 +31,7 @@ pub use self::quantity::{
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, Value,
+    Transport, Value, Way,
 };
 use crate::contender::Contender;
 
@@ -113,6 +114,11 @@ impl Group {
         }
     }
 
+    /// Whether its data goes against the others'.
+    fn is_reverse(&self) -> bool {
+        self.access.direction == Direction::Reverse
+    }
+
     fn flows(&self) -> impl Iterator<Item = FlowConfig> + '_ {
         (0..self.count as u64).map(|n| FlowConfig {
             sender: self.contender.sender(),
@@ -122,8 +128,22 @@ impl Group {
             start: Time::ZERO + self.start + self.every * n,
             stop: self.stop,
             access: self.access,
+            background: false,
         })
     }
+}
+
+/// The bottleneck of the way back.
+#[derive(Clone, Debug)]
+pub struct Reverse {
+    /// What it is, for people.
+    pub name: String,
+    /// The bottleneck.
+    pub link: LinkSource,
+    /// The queue before it.
+    pub buffer: QueueLimit,
+    /// What drops packets before that.
+    pub policer: Option<Policer>,
 }
 
 /// A flow's name, and when it sends at most.
@@ -176,6 +196,8 @@ pub struct Setting {
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
+    /// The bottleneck of the way back, where it has one.
+    pub reverse: Option<Reverse>,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
     /// Loss of acknowledgments.
@@ -198,6 +220,9 @@ pub struct Setting {
     pub seeds: Seeds,
 }
 
+/// The seed of a generated link of the way back, by [`seed::derive`]: not that of the way there.
+const REVERSE_LINK: u64 = 1;
+
 impl Setting {
     /// Size of a pure acknowledgment on a reverse link of limited rate.
     const ACK_SIZE: Bytes = Bytes::new(60);
@@ -214,6 +239,7 @@ impl Setting {
             moving_back: None,
             buffer: QueueLimit::Unlimited,
             policer: None,
+            reverse: None,
             loss: LossModel::None,
             ack_loss: LossModel::None,
             jitter: None,
@@ -227,12 +253,16 @@ impl Setting {
         }
     }
 
-    /// The same with this contender in the place of all that send.
+    /// The same with this contender in the place of all that send; where flows go both ways, of those
+    /// that go forward.
     #[must_use]
     pub fn run_by(&self, contender: &Contender) -> Self {
         let mut setting = self.clone();
+        let both = setting.goes_both_ways();
         for group in &mut setting.groups {
-            group.contender = contender.clone();
+            if !(both && group.is_reverse()) {
+                group.contender = contender.clone();
+            }
         }
         setting
     }
@@ -310,10 +340,32 @@ impl Setting {
         lives
     }
 
+    /// Whether the flows' data goes both ways; what is said of all flows together is then of those that
+    /// go forward.
+    fn goes_both_ways(&self) -> bool {
+        let reverse = self
+            .groups
+            .iter()
+            .filter(|group| group.is_reverse())
+            .count();
+        (1..self.groups.len()).contains(&reverse)
+    }
+
     /// How many flows there are.
     #[must_use]
     pub fn flow_count(&self) -> usize {
         self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// How many of them what is said of all flows together is of.
+    #[must_use]
+    pub fn measured_flows(&self) -> usize {
+        let both = self.goes_both_ways();
+        let measured = self
+            .groups
+            .iter()
+            .filter(|group| !(both && group.is_reverse()));
+        measured.map(|group| group.count).sum()
     }
 
     /// The group of each flow.
@@ -387,16 +439,34 @@ impl Setting {
         }
         forward.loss = self.loss;
         forward.jitter = self.jitter;
-        let mut reverse = PipeConfig::delay_only(self.way_back());
+        let mut reverse = match &self.reverse {
+            None => PipeConfig::delay_only(self.way_back()),
+            Some(way) => {
+                let link = way
+                    .link
+                    .link(self.duration, seed::derive(seed, REVERSE_LINK))?;
+                PipeConfig {
+                    policer: way.policer,
+                    ..PipeConfig::link_with_delay(link, way.buffer, self.way_back())
+                }
+            }
+        };
         if let Some(delay) = &self.moving_back {
             reverse = reverse.with_moving_delay(delay.clone());
         }
         reverse.loss = self.ack_loss;
+        let both = self.goes_both_ways();
+        let flows = self.groups.iter().flat_map(|group| {
+            let background = both && group.is_reverse();
+            group
+                .flows()
+                .map(move |flow| FlowConfig { background, ..flow })
+        });
         reverse.aggregation = self.aggregation;
         Ok(SimConfig {
             forward,
             reverse,
-            flows: self.groups.iter().flat_map(Group::flows).collect(),
+            flows: flows.collect(),
             duration: self.duration,
             packet_size: self.packet_size,
             ack_size: Self::ACK_SIZE,

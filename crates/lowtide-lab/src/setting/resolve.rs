@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::AccessConfig;
 use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::{AccessConfig, Direction};
 
 use super::sections::{
     AccessSection, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
 };
-use super::{Group, Host, LinkSource, Seeds, Setting};
+use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Way};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
@@ -108,13 +108,9 @@ impl Resolver {
         let link = self.link(&sections.link)?;
         let name = sections.link.name.clone();
         let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
-        if sections.link.rate.is_some() || sections.link.schedule.is_some() {
-            setting.buffer = QueueLimit::Bdp(2.0);
-        }
-        if let Some(buffer) = sections.link.buffer {
-            setting.buffer = buffer.0;
-        }
+        setting.buffer = buffer(&sections.link);
         setting.policer = sections.link.policer.map(|policer| policer.0);
+        setting.reverse = self.reverse(&sections.reverse)?;
         set_path(&mut setting, &sections.path)?;
         self.move_delay(&mut setting, &sections.path)?;
         let run = &sections.run;
@@ -151,9 +147,11 @@ impl Resolver {
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
         let text = format!("{simulated:?}");
         let mut files = String::new();
-        if let Some(path) = &sections.link.trace {
-            self.trace(path, sections.link.opportunity.map(|bytes| bytes.0))?;
-            files += &self.key_of(path);
+        for link in [&sections.link, &sections.reverse] {
+            if let Some(path) = &link.trace {
+                self.trace(path, link.opportunity.map(|bytes| bytes.0))?;
+                files += &self.key_of(path);
+            }
         }
         if let Some(path) = &sections.path.delay_trace {
             self.delay_trace(path)?;
@@ -161,6 +159,24 @@ impl Resolver {
         }
         let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
+    }
+
+    /// The bottleneck of the way back.
+    fn reverse(&mut self, section: &LinkSection) -> Result<Option<Reverse>, Problem> {
+        if *section == LinkSection::default() {
+            return Ok(None);
+        }
+        let named = |problem: Problem| Problem {
+            at: problem.at.replacen("link", "reverse", 1),
+            ..problem
+        };
+        let (link, name) = self.link(section).map_err(named)?;
+        Ok(Some(Reverse {
+            name: section.name.clone().unwrap_or(name),
+            link,
+            buffer: buffer(section),
+            policer: section.policer.map(|policer| policer.0),
+        }))
     }
 
     /// The key of a file that has been read.
@@ -223,7 +239,14 @@ impl Resolver {
                     at: format!("flows.{n}.{}", problem.at),
                     ..problem
                 };
-                self.group(section, duration).map_err(named)
+                let group = self.group(section, duration).map_err(named)?;
+                if group.is_reverse() && sections.reverse == LinkSection::default() {
+                    let problem = "there is no limit on the way back, which these flows would fill \
+                                   without end: give it a rate or a trace";
+                    let problem = Problem::new(format!("flows.{n}.direction"), problem);
+                    return Err(problem.see("reverse"));
+                }
+                Ok(group)
             })
             .collect()
     }
@@ -239,7 +262,7 @@ impl Resolver {
             transport: transport(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
-            access: access(&section.access),
+            access: access(section),
             ..Group::of(self.contender(section)?)
         };
         let last_start = group.start + group.every * (group.count as u64 - 1);
@@ -414,6 +437,17 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The queue before a link.
+fn buffer(section: &LinkSection) -> QueueLimit {
+    let shallow = section.rate.is_some() || section.schedule.is_some();
+    let usual = if shallow {
+        QueueLimit::Bdp(2.0)
+    } else {
+        QueueLimit::Unlimited
+    };
+    section.buffer.map_or(usual, |buffer| buffer.0)
+}
+
 fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
     let name = section.model.as_deref().unwrap_or_default();
     let named = generate::named();
@@ -487,9 +521,14 @@ fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
     }
 }
 
-fn access(section: &AccessSection) -> AccessConfig {
+fn access(flow: &FlowSection) -> AccessConfig {
+    let section: &AccessSection = &flow.access;
     let zero = Duration::ZERO;
     AccessConfig {
+        direction: match flow.direction {
+            None | Some(Way::Forward) => Direction::Forward,
+            Some(Way::Reverse) => Direction::Reverse,
+        },
         sender_rate: section.sender_rate.map(|r| r.0),
         sender_delay: section.sender_delay.map_or(zero, |t| t.0),
         receiver_rate: section.receiver_rate.map(|r| r.0),

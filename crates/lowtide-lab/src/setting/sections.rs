@@ -20,6 +20,9 @@ pub struct Sections {
     /// The bottleneck.
     #[serde(default)]
     pub link: LinkSection,
+    /// The bottleneck of the way back, as `link`; without it only delays.
+    #[serde(default)]
+    pub reverse: LinkSection,
     /// The path around it.
     #[serde(default)]
     pub path: PathSection,
@@ -32,7 +35,7 @@ pub struct Sections {
 }
 
 /// The bottleneck: exactly one of `rate`, `schedule`, `trace` and `model`, and its queue.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSection {
     /// What it is called in tables and reports (default: what it is made of).
@@ -112,6 +115,8 @@ pub struct FlowSection {
     /// Parameters of the controller, instead of or on top of those behind its name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
+    /// Which way its data goes (default `forward`); `reverse` needs a `[reverse]`.
+    pub direction: Option<Way>,
     /// How many flows (default 1).
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u64>,
@@ -141,6 +146,16 @@ pub struct FlowSection {
     /// Its access links.
     #[serde(default)]
     pub access: AccessSection,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// Over the bottleneck; acknowledgments come back over `[reverse]`.
+    Forward,
+    /// Over `[reverse]`; acknowledgments come back over the bottleneck.
+    Reverse,
 }
 
 /// A controller's parameter.

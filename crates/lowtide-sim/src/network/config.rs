@@ -98,11 +98,13 @@ impl PipeConfig {
     }
 }
 
-/// A flow's own links on both sides of the shared path. Queues before access links are unlimited.
-/// A missing rate means no limit; rates hold for what goes to the receiver, delays for both
-/// directions.
+/// A flow's place in the network: which way its data goes, and its own links on both sides of the
+/// shared path. Queues before access links are unlimited. A missing rate means no limit; rates hold
+/// for what goes to the receiver, delays for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
+    /// Which way its data goes; acknowledgments go the other way.
+    pub direction: Direction,
     /// Rate from the sender to the shared path.
     pub sender_rate: Option<Rate>,
     /// Delay between sender and shared path, each way.
@@ -116,17 +118,19 @@ pub struct AccessConfig {
 impl AccessConfig {
     /// The link over which packets of this direction come to the shared path.
     pub(super) fn entry(&self, direction: Direction) -> AccessLink {
-        match direction {
-            Direction::Forward => AccessLink::new(self.sender_rate, self.sender_delay),
-            Direction::Reverse => AccessLink::new(None, self.receiver_delay),
+        if direction == self.direction {
+            AccessLink::new(self.sender_rate, self.sender_delay)
+        } else {
+            AccessLink::new(None, self.receiver_delay)
         }
     }
 
     /// The link over which packets of this direction go on from the shared path.
     pub(super) fn exit(&self, direction: Direction) -> AccessLink {
-        match direction {
-            Direction::Forward => AccessLink::new(self.receiver_rate, self.receiver_delay),
-            Direction::Reverse => AccessLink::new(None, self.sender_delay),
+        if direction == self.direction {
+            AccessLink::new(self.receiver_rate, self.receiver_delay)
+        } else {
+            AccessLink::new(None, self.sender_delay)
         }
     }
 }

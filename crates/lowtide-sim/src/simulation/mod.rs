@@ -64,7 +64,10 @@ pub struct Simulation {
     ack_size: Bytes,
     network: Network<Payload>,
     timers: Schedule,
-    slots: BottleneckSlots,
+    /// By [`Direction`].
+    slots: [BottleneckSlots; 2],
+    /// Whether others share a link with the oracle.
+    oracle_shares: bool,
     flows: Vec<Flow>,
     acks: AckPool,
     work: Workspace,
@@ -117,12 +120,19 @@ impl Simulation {
             timers.set(Timer::Sender.slot(index as u32), flow.start);
             flows.push(Flow::new(index, flow, &config));
         }
+        let oracles = |flow: &&FlowConfig| matches!(flow.sender, SenderKind::Oracle);
+        let of_oracles = config.flows.iter().filter(oracles);
+        let one_way = |way| config.flows.iter().all(|f| f.access.direction == way);
+        let alone = of_oracles.clone().count() == config.flows.len()
+            && Direction::BOTH.into_iter().any(one_way);
+        let slots = |way| BottleneckSlots::new(Server::new(config.pipe(way).link.clone()));
         Ok(Self {
+            oracle_shares: of_oracles.count() > 0 && !alone,
             end: Time::ZERO + config.duration,
             ack_size: config.ack_size,
             network: Network::new(&config.network()),
             timers,
-            slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
+            slots: Direction::BOTH.map(slots),
             flows,
             acks: AckPool::default(),
             work: Workspace::default(),
@@ -170,7 +180,7 @@ impl Simulation {
 
     fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let f = &mut self.flows[flow as usize];
-        let mut slots = self.slots.seen_from(&f.access);
+        let mut slots = self.slots[f.access.direction as usize].seen_from(&f.access);
         f.sender.on_timer(now, &mut slots, &mut self.work, probe);
         self.send_all(now, flow, probe);
         let next = self.flows[flow as usize].sender.next_event(now);
@@ -180,7 +190,7 @@ impl Simulation {
 
     fn on_ack<P: Probe>(&mut self, now: Time, flow: u32, body: u32, probe: &mut P) {
         let f = &mut self.flows[flow as usize];
-        let mut slots = self.slots.seen_from(&f.access);
+        let mut slots = self.slots[f.access.direction as usize].seen_from(&f.access);
         let ack = self.acks.get(body);
         f.sender.on_ack(now, ack, &mut slots, &mut self.work, probe);
         self.acks.release(body);
@@ -194,6 +204,7 @@ impl Simulation {
     #[inline]
     fn send_all<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let needs_from = self.flows[flow as usize].sender.first_unacked();
+        let way = self.flows[flow as usize].access.direction;
         for out in self.work.out.drain(..) {
             probe.on_send(&Sent {
                 flow: flow as usize,
@@ -219,8 +230,10 @@ impl Simulation {
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
             };
-            self.network
-                .send(now, Direction::Forward, packet, &mut watch);
+            if self.oracle_shares && !self.flows[flow as usize].is_oracle {
+                self.slots[way as usize].give_away(now, out.bytes);
+            }
+            self.network.send(now, way, packet, &mut watch);
         }
     }
 
@@ -277,12 +290,15 @@ impl Simulation {
             bytes: self.ack_size + Bytes::new(ack.timestamps.len() as u64),
             payload: Payload::Ack(body),
         };
+        let way = self.flows[flow as usize].access.direction.back();
+        if self.oracle_shares {
+            self.slots[way as usize].give_away(now, packet.bytes);
+        }
         let mut watch = Watch {
             probe,
             acks: &mut self.acks,
             outcome: &mut self.outcome,
         };
-        self.network
-            .send(now, Direction::Reverse, packet, &mut watch);
+        self.network.send(now, way, packet, &mut watch);
     }
 }

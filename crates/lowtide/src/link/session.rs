@@ -108,6 +108,11 @@ impl Run<'_> {
 
 fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
     let config = setting.config(args.seed).map_err(Failure::input)?;
+    if args.limited == Limited::Both && setting.reverse.is_some() {
+        let problem = "--limited both: both ways have the same link; leave it out where the way back has \
+                       one of its own";
+        return Err(Failure::input(problem));
+    }
     let (limited, free) = (config.forward, config.reverse);
     let (down, up) = match args.limited {
         Limited::Down => (limited, free),
