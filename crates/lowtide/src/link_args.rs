@@ -46,6 +46,16 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "RATE:BURST", value_parser = queue::parse_policer)]
     policer: Option<Policer>,
 
+    /// Traffic of others over the bottleneck: cbr:5mbit, onoff:10mbit:1s:500ms (rate, on, off), video:2mbit,
+    /// web:30% (short CUBIC flows of that load), file:PATH (CSV with time_ms and bytes). Repeat it for
+    /// several
+    #[arg(long, value_name = "TRAFFIC")]
+    cross: Vec<String>,
+
+    /// The same over the way back
+    #[arg(long, value_name = "TRAFFIC")]
+    reverse_cross: Vec<String>,
+
     /// Trace of the way back, of the same kinds, which limits acknowledgments and uploads
     #[arg(long, value_name = "FILE", conflicts_with = "reverse_rate")]
     reverse_trace: Option<PathBuf>,
@@ -121,7 +131,9 @@ impl LinkArgs {
         let link = &mut sections.link;
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
         link.policer = self.policer.map(PolicerText).or(link.policer);
+        link.cross.extend(self.cross.iter().cloned());
         let reverse = &mut sections.reverse;
+        reverse.cross.extend(self.reverse_cross.iter().cloned());
         reverse.trace = self.reverse_trace.clone().or(reverse.trace.take());
         reverse.rate = self.reverse_rate.map(RateText).or(reverse.rate);
         reverse.buffer = self.reverse_buffer.map(BufferText).or(reverse.buffer);

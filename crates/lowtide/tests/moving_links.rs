@@ -174,3 +174,68 @@ fn a_scenario_file_and_flags_mean_the_same_upload() {
     ];
     refused(folder.path(), "run s.toml", &parts);
 }
+
+#[test]
+fn cross_traffic_takes_its_part_of_the_link_and_the_same_seed_brings_the_same() {
+    let arrivals: String = (0..5_000).map(|n| format!("{},1500\n", n * 2)).collect();
+    let folder = folder_with("others.csv", &format!("time_ms,bytes\n{arrivals}"));
+    let common = "compare --cc cubic --rate 20mbit --duration 10s --json --no-timing";
+    let rate = |cross: &str| {
+        let compared = json(folder.path(), &format!("{common} {cross}"));
+        value(&compared, "cubic", "throughput_mbps")
+    };
+    let alone = rate("");
+    // 1500 bytes each 2 ms are 6 Mbit/s, half of the time at 12 Mbit/s as well.
+    for cross in ["cbr:6mbit", "onoff:12mbit:1s:1s", "file:others.csv"] {
+        let left = rate(&format!("--cross {cross}"));
+        assert!(
+            (12.0..14.2).contains(&left) && alone > 19.0,
+            "{cross}: {left} {alone}"
+        );
+    }
+    let both = rate("--cross cbr:6mbit --cross file:others.csv");
+    assert!((6.0..8.2).contains(&both), "{both}");
+    let web = |seed: u64| {
+        let command = format!("{common} --cross web:30% --seed {seed}");
+        json(folder.path(), &command)
+    };
+    let (first, again, other) = (web(1), web(1), web(2));
+    assert!(first == again && first != other);
+    let left = value(&first, "cubic", "throughput_mbps");
+    assert!((8.0..18.0).contains(&left), "{left}");
+}
+
+#[test]
+fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
+    let folder = folder_with("others.csv", "time_ms,bytes\n5,1500\n4,1500\n");
+    let parts = ["--cross: ", "'cbr' is no cross traffic; write cbr:5mbit"];
+    refused(folder.path(), "compare --rate 5mbit --cross cbr", &parts);
+    let parts = ["--cross: others.csv: line 3: time '4' is earlier than"];
+    refused(
+        folder.path(),
+        "compare --rate 5mbit --cross file:others.csv",
+        &parts,
+    );
+    let parts = [
+        "--cross: ",
+        "short flows; a run has at most 10000 flows",
+        "lower load",
+    ];
+    refused(
+        folder.path(),
+        "compare --rate 9gbit --cross web:90%",
+        &parts,
+    );
+    let parts = ["--cross: web traffic has hosts of its own"];
+    refused(
+        folder.path(),
+        "link --rate 5mbit --cross web:5% -- true",
+        &parts,
+    );
+    let parts = ["--reverse-trace or --reverse-rate: needs exactly one of"];
+    refused(
+        folder.path(),
+        "compare --rate 5mbit --reverse-cross cbr:1mbit",
+        &parts,
+    );
+}

@@ -76,7 +76,10 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
     if setting.flow_count() > most {
         let groups = setting.groups.iter().enumerate();
         let largest = groups.max_by_key(|(_, group)| group.count);
-        let key = format!("flows.{}.count", largest.map_or(0, |(n, _)| n));
+        let key = match largest {
+            Some((_, group)) if group.web.is_some() => "link.cross".to_string(),
+            other => format!("flows.{}.count", other.map_or(0, |(n, _)| n)),
+        };
         let text = format!("the QUIC host carries at most {most} flows");
         return problem(key, &text);
     }

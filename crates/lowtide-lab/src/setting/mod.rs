@@ -4,6 +4,7 @@
 //! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
 
 mod built_in;
+mod cross;
 mod host;
 mod quantity;
 mod resolve;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
-use lowtide_sim::network::seed;
+use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
@@ -23,6 +24,7 @@ use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
+pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
@@ -93,8 +95,10 @@ pub struct Group {
     pub pacing: Pacing,
     /// What they send.
     pub source: SourceConfig,
-    /// Their access links.
+    /// Which way they go, and their access links.
     pub access: AccessConfig,
+    /// They are cross traffic, each with a start and a volume of its own.
+    pub web: Option<Web>,
 }
 
 impl Group {
@@ -111,7 +115,13 @@ impl Group {
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
+            web: None,
         }
+    }
+
+    /// Whether it is there for what it does to others; `both`: flows go both ways.
+    fn is_background(&self, both: bool) -> bool {
+        self.web.is_some() || (both && self.is_reverse())
     }
 
     /// Whether its data goes against the others'.
@@ -119,8 +129,8 @@ impl Group {
         self.access.direction == Direction::Reverse
     }
 
-    fn flows(&self) -> impl Iterator<Item = FlowConfig> + '_ {
-        (0..self.count as u64).map(|n| FlowConfig {
+    fn flows(&self, seed: u64) -> Vec<FlowConfig> {
+        let flow = |n: u64| FlowConfig {
             sender: self.contender.sender(),
             transport: self.transport,
             pacing: self.pacing,
@@ -129,7 +139,16 @@ impl Group {
             stop: self.stop,
             access: self.access,
             background: false,
-        })
+        };
+        let mut flows: Vec<FlowConfig> = (0..self.count as u64).map(flow).collect();
+        if let Some(web) = &self.web {
+            let transfers = web.transfers(self.count, seed);
+            for (flow, (start, size)) in flows.iter_mut().zip(transfers) {
+                flow.start = start;
+                flow.source = SourceConfig::Sized(size);
+            }
+        }
+        flows
     }
 }
 
@@ -144,6 +163,8 @@ pub struct Reverse {
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
+    /// What shares it without answering.
+    pub cross: Vec<Cross>,
 }
 
 /// A flow's name, and when it sends at most.
@@ -196,6 +217,8 @@ pub struct Setting {
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
+    /// What shares the bottleneck without answering.
+    pub cross: Vec<Cross>,
     /// The bottleneck of the way back, where it has one.
     pub reverse: Option<Reverse>,
     /// Loss behind the bottleneck.
@@ -239,6 +262,7 @@ impl Setting {
             moving_back: None,
             buffer: QueueLimit::Unlimited,
             policer: None,
+            cross: Vec::new(),
             reverse: None,
             loss: LossModel::None,
             ack_loss: LossModel::None,
@@ -260,7 +284,7 @@ impl Setting {
         let mut setting = self.clone();
         let both = setting.goes_both_ways();
         for group in &mut setting.groups {
-            if !(both && group.is_reverse()) {
+            if !group.is_background(both) {
                 group.contender = contender.clone();
             }
         }
@@ -315,8 +339,10 @@ impl Setting {
     pub fn lives(&self) -> Vec<Life> {
         let end = Time::ZERO + self.duration;
         let all = self.groups.iter().flat_map(|group| {
-            group.flows().map(move |flow| Life {
+            let flows = group.flows(self.seeds.first).into_iter();
+            flows.map(move |flow| Life {
                 name: match self.groups.len() {
+                    _ if group.web.is_some() => "web".to_string(),
                     1 => "flow".to_string(),
                     _ => group.contender.name().to_string(),
                 },
@@ -343,12 +369,9 @@ impl Setting {
     /// Whether the flows' data goes both ways; what is said of all flows together is then of those that
     /// go forward.
     fn goes_both_ways(&self) -> bool {
-        let reverse = self
-            .groups
-            .iter()
-            .filter(|group| group.is_reverse())
-            .count();
-        (1..self.groups.len()).contains(&reverse)
+        let of_hosts = self.groups.iter().filter(|group| group.web.is_none());
+        let reverse = of_hosts.clone().filter(|group| group.is_reverse());
+        (1..of_hosts.count()).contains(&reverse.count())
     }
 
     /// How many flows there are.
@@ -364,7 +387,7 @@ impl Setting {
         let measured = self
             .groups
             .iter()
-            .filter(|group| !(both && group.is_reverse()));
+            .filter(|group| !group.is_background(both));
         measured.map(|group| group.count).sum()
     }
 
@@ -434,6 +457,7 @@ impl Setting {
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
         forward.policer = self.policer;
+        forward.cross = self.cross.clone();
         if let Some(delay) = &self.moving {
             forward = forward.with_moving_delay(delay.clone());
         }
@@ -447,6 +471,7 @@ impl Setting {
                     .link(self.duration, seed::derive(seed, REVERSE_LINK))?;
                 PipeConfig {
                     policer: way.policer,
+                    cross: way.cross.clone(),
                     ..PipeConfig::link_with_delay(link, way.buffer, self.way_back())
                 }
             }
@@ -457,10 +482,9 @@ impl Setting {
         reverse.loss = self.ack_loss;
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
-            let background = both && group.is_reverse();
-            group
-                .flows()
-                .map(move |flow| FlowConfig { background, ..flow })
+            let background = group.is_background(both);
+            let flows = group.flows(seed).into_iter();
+            flows.map(move |flow| FlowConfig { background, ..flow })
         });
         reverse.aggregation = self.aggregation;
         Ok(SimConfig {

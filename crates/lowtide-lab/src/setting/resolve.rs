@@ -8,12 +8,14 @@ use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
+use lowtide_sim::network::{Arrivals, Cross};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
+use super::cross::{self, Traffic, Web};
 use super::sections::{
     AccessSection, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
 };
@@ -32,6 +34,8 @@ const MAX_FLOWS: u64 = 10_000;
 const MAX_ACK_EVERY: u32 = 1_000;
 /// The most bytes of all traces that one resolver reads; as links they take up to six times as much.
 const MAX_TRACE_BYTES: usize = 256 << 20;
+/// The most kinds of cross traffic of a run.
+const MAX_CROSS: usize = 100;
 /// The most runs of a setting.
 pub const MAX_SEEDS: u64 = 10_000;
 
@@ -82,6 +86,7 @@ pub struct Resolver {
     folder: PathBuf,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
     delays: HashMap<PathBuf, Arc<MovingDelay>>,
+    arrivals: HashMap<PathBuf, Arrivals>,
     keys: HashMap<PathBuf, Key>,
     /// Bytes of the traces.
     read: usize,
@@ -132,6 +137,7 @@ impl Resolver {
             return wrong("run.measure_from", "the run is over by then");
         }
         setting.groups = self.groups(sections, setting.duration)?;
+        self.cross(&mut setting, sections)?;
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
         Ok(setting)
@@ -151,6 +157,11 @@ impl Resolver {
             if let Some(path) = &link.trace {
                 self.trace(path, link.opportunity.map(|bytes| bytes.0))?;
                 files += &self.key_of(path);
+            }
+        }
+        for text in sections.link.cross.iter().chain(&sections.reverse.cross) {
+            if let Ok(Traffic::File(path)) = cross::parse(text) {
+                files += &self.key_of(&path);
             }
         }
         if let Some(path) = &sections.path.delay_trace {
@@ -176,7 +187,90 @@ impl Resolver {
             link,
             buffer: buffer(section),
             policer: section.policer.map(|policer| policer.0),
+            cross: Vec::new(),
         }))
+    }
+
+    /// What shares the links with the flows.
+    fn cross(&mut self, setting: &mut Setting, sections: &Sections) -> Result<(), Problem> {
+        let forward = sections.link.cross.iter();
+        let forward = forward.map(|text| (text, "link.cross", Direction::Forward));
+        let reverse = sections.reverse.cross.iter();
+        let reverse = reverse.map(|text| (text, "reverse.cross", Direction::Reverse));
+        let all: Vec<_> = forward.chain(reverse).collect();
+        if all.len() > MAX_CROSS {
+            return wrong("link.cross", format!("at most {MAX_CROSS} of them"));
+        }
+        for (n, (text, key, direction)) in all.into_iter().enumerate() {
+            let packet = setting.packet_size;
+            let cross = match cross::parse(text).or_else(|e| wrong(key, e))? {
+                Traffic::Source(source) => Cross::Source { source, packet },
+                Traffic::File(path) => Cross::Recorded(self.arrivals(&path, key)?),
+                Traffic::Web(load) => {
+                    let web = self.web(setting, load, (n, key, direction))?;
+                    setting.groups.push(web);
+                    continue;
+                }
+            };
+            match (direction, &mut setting.reverse) {
+                (Direction::Reverse, Some(reverse)) => reverse.cross.push(cross),
+                _ => setting.cross.push(cross),
+            }
+        }
+        Ok(())
+    }
+
+    /// Short flows that offer a share of a link; `place`: their number, key and direction.
+    fn web(
+        &self,
+        setting: &Setting,
+        load: f64,
+        place: (usize, &str, Direction),
+    ) -> Result<Group, Problem> {
+        let (number, key, direction) = place;
+        let link = match (direction, &setting.reverse) {
+            (Direction::Reverse, Some(reverse)) => &reverse.link,
+            _ => &setting.link,
+        };
+        let rate = match link {
+            LinkSource::Fixed(link) => link.mean_rate(),
+            LinkSource::Generated { model, .. } => model.mean(),
+        };
+        let count = Web::count(setting.duration, load, rate);
+        if count + setting.flow_count() as u64 > MAX_FLOWS {
+            let problem = format!(
+                "in {} s these would be {count} short flows; a run has at most {MAX_FLOWS} flows: take \
+                 a lower load or a shorter run",
+                setting.duration.as_secs_f64()
+            );
+            return wrong(key, problem);
+        }
+        let cubic = self.contenders.parse("cubic").or_else(|e| wrong(key, e))?;
+        let like = setting.groups.first();
+        Ok(Group {
+            count: count as usize,
+            transport: like.map_or(TransportConfig::quic(), |group| group.transport),
+            web: Some(Web::new(setting.duration, number)),
+            access: AccessConfig {
+                direction,
+                ..AccessConfig::default()
+            },
+            ..Group::of(cubic)
+        })
+    }
+
+    /// The packets of a file.
+    fn arrivals(&mut self, path: &Path, key: &str) -> Result<Arrivals, Problem> {
+        let file = self.file(path);
+        if let Some(arrivals) = self.arrivals.get(&file) {
+            return Ok(arrivals.clone());
+        }
+        let wrong = |e: String| Problem::new(key, e);
+        let bytes = self.read(&file).map_err(wrong)?;
+        let parsed = trace::arrivals::parse(&bytes);
+        let arrivals = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        self.arrivals.insert(file, arrivals.clone());
+        Ok(arrivals)
     }
 
     /// The key of a file that has been read.

@@ -57,6 +57,10 @@ pub struct LinkSection {
     pub opportunity: Option<BytesText>,
     /// The queue before the bottleneck (default `inf` on traces and models, `2bdp` else).
     pub buffer: Option<BufferText>,
+    /// Traffic of others over it: `cbr:5mbit`, `onoff:10mbit:1s:500ms`, `video:2mbit`, `web:30%` (short
+    /// CUBIC flows of that load), `file:PATH`.
+    #[serde(default)]
+    pub cross: Vec<String>,
     /// A policer before that queue, as in `10mbit:100kB`: what exceeds rate and burst is dropped.
     pub policer: Option<PolicerText>,
 }

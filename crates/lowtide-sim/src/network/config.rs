@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lowtide_cc::units::{Duration, Rate};
 
 use super::access::AccessLink;
+use super::cross::Cross;
 use super::direction::Direction;
 use super::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use super::link::Link;
@@ -45,6 +46,8 @@ pub struct PipeConfig {
     pub link: Arc<Link>,
     /// How much the queue before the link holds.
     pub buffer: QueueLimit,
+    /// Traffic of others over the link.
+    pub cross: Vec<Cross>,
     /// What drops packets before the queue.
     pub policer: Option<Policer>,
     /// Propagation delay behind the link; where it moves, what is said of delays and round trips before
@@ -88,6 +91,7 @@ impl PipeConfig {
         Self {
             link,
             buffer,
+            cross: Vec::new(),
             policer: None,
             delay,
             moving: None,

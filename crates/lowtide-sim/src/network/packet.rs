@@ -24,6 +24,9 @@ pub(crate) struct Handle {
     pub(crate) bytes: Bytes,
 }
 
+/// The number of what is in no store.
+const CROSS: u32 = u32::MAX;
+
 impl Handle {
     #[inline]
     pub(crate) fn new(id: u32, flow: u32, bytes: Bytes) -> Self {
@@ -31,6 +34,16 @@ impl Handle {
             key: u64::from(flow) << 32 | u64::from(id),
             bytes,
         }
+    }
+
+    /// A packet of cross traffic, which is in no store.
+    pub(crate) fn of_cross(flow: u32, bytes: Bytes) -> Self {
+        Self::new(CROSS, flow, bytes)
+    }
+
+    #[inline]
+    pub(crate) fn is_cross(self) -> bool {
+        self.id() == CROSS
     }
 
     /// Its number in the store of its direction.
@@ -109,6 +122,9 @@ pub trait Tap<P> {
 
     /// A packet vanished.
     fn on_drop(&mut self, _dropped: Dropped<P>) {}
+
+    /// A packet of cross traffic comes to a link. Its departure or drop is not told of.
+    fn on_cross(&mut self, _at: Time, _direction: Direction, _bytes: Bytes) {}
 }
 
 /// Sees nothing.

@@ -47,7 +47,7 @@ impl<P> Store<P> {
     /// Gives a packet back; `None` when there is none of this number.
     #[inline]
     pub(super) fn take(&mut self, id: u32) -> Option<Packet<P>> {
-        let packet = self.packets[id as usize].take()?;
+        let packet = self.packets.get_mut(id as usize)?.take()?;
         self.free.push_back(id);
         Some(packet)
     }

@@ -79,6 +79,8 @@ struct Watch<'a, P> {
     probe: &'a mut P,
     acks: &'a mut AckPool,
     outcome: &'a mut Outcome,
+    /// The oracle's, where others share a link with it.
+    slots: Option<&'a mut [BottleneckSlots; 2]>,
 }
 
 impl<P: Probe> Tap<Payload> for Watch<'_, P> {
@@ -105,6 +107,12 @@ impl<P: Probe> Tap<Payload> for Watch<'_, P> {
             Payload::Ack(body) => self.acks.release(body),
         }
     }
+
+    fn on_cross(&mut self, at: Time, direction: Direction, bytes: Bytes) {
+        if let Some(slots) = &mut self.slots {
+            slots[direction as usize].give_away(at, bytes);
+        }
+    }
 }
 
 impl Simulation {
@@ -124,7 +132,10 @@ impl Simulation {
         let of_oracles = config.flows.iter().filter(oracles);
         let one_way = |way| config.flows.iter().all(|f| f.access.direction == way);
         let alone = of_oracles.clone().count() == config.flows.len()
-            && Direction::BOTH.into_iter().any(one_way);
+            && Direction::BOTH.into_iter().any(one_way)
+            && Direction::BOTH
+                .into_iter()
+                .all(|way| config.pipe(way).cross.is_empty());
         let slots = |way| BottleneckSlots::new(Server::new(config.pipe(way).link.clone()));
         Ok(Self {
             oracle_shares: of_oracles.count() > 0 && !alone,
@@ -152,6 +163,7 @@ impl Simulation {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
+                slots: self.oracle_shares.then_some(&mut self.slots),
             };
             if let Some(arrival) = self.network.advance(until, &mut watch) {
                 let Packet {
@@ -229,6 +241,7 @@ impl Simulation {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
+                slots: None,
             };
             if self.oracle_shares && !self.flows[flow as usize].is_oracle {
                 self.slots[way as usize].give_away(now, out.bytes);
@@ -298,6 +311,7 @@ impl Simulation {
             probe,
             acks: &mut self.acks,
             outcome: &mut self.outcome,
+            slots: None,
         };
         self.network.send(now, way, packet, &mut watch);
     }

@@ -19,11 +19,21 @@ pub(super) struct Column {
     pub(super) units: Units,
     /// The largest value, of what the units count; larger ones are in the wrong unit.
     pub(super) max: f64,
+    pub(super) times: Times,
     /// What the header of another kind of file means, and what to do with that file.
     pub(super) not: (&'static str, &'static str),
 }
 
-/// What was read: values and their times, which begin at zero and increase.
+/// Which times may follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Times {
+    /// From zero on, each later than the one before it.
+    Steps,
+    /// Any, none earlier than the one before it.
+    Any,
+}
+
+/// What was read: values and their times.
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) steps: Vec<(Time, f64)>,
@@ -104,11 +114,15 @@ pub(super) fn read(bytes: &[u8], column: Column) -> Result<Read, TraceError> {
         };
         let time = Time::from_nanos(value(0, time_unit, MAX_TIME_NS)? as u64);
         let value = value(1, value_unit, column.max)?;
-        if steps
-            .last()
-            .map_or(time != Time::ZERO, |(last, _)| *last >= time)
-        {
-            let problem = if steps.is_empty() {
+        let last = steps.last().map(|(last, _)| *last);
+        let fits = match column.times {
+            Times::Steps => last.map_or(time == Time::ZERO, |last| last < time),
+            Times::Any => last.is_none_or(|last| last <= time),
+        };
+        if !fits {
+            let problem = if column.times == Times::Any {
+                format!("time '{}' is earlier than the one before it", &record[0])
+            } else if steps.is_empty() {
                 format!("the first time must be 0, not '{}'", &record[0])
             } else {
                 format!("time '{}' is not later than the one before it", &record[0])

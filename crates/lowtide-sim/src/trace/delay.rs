@@ -11,7 +11,7 @@
 use lowtide_cc::units::Duration;
 
 use super::TraceError;
-use super::columns::{self, Column};
+use super::columns::{self, Column, Times};
 use crate::impairment::MovingDelay;
 use crate::link::AfterLast;
 
@@ -20,6 +20,7 @@ const COLUMN: Column = Column {
     units: &[("delay_s", 1e9), ("delay_ms", 1e6), ("delay_us", 1e3)],
     // 100 s.
     max: 1e11,
+    times: Times::Steps,
     not: ("rate", " (a rate series is a link's trace, not its delay)"),
 };
 

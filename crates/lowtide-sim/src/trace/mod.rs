@@ -1,5 +1,6 @@
 //! Link traces: reading, writing, describing, generating. All of it in memory; files are others' job.
 
+pub mod arrivals;
 mod columns;
 pub mod delay;
 pub mod generate;

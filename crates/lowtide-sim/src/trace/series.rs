@@ -9,7 +9,7 @@
 
 use lowtide_cc::units::{Duration, Rate, Time};
 
-use super::columns::{self, Column};
+use super::columns::{self, Column, Times};
 use super::{MAX_FILE_BYTES, TraceError};
 use crate::link::{AfterLast, Link, RateSchedule};
 
@@ -24,6 +24,7 @@ const COLUMN: Column = Column {
     ],
     // 1 Tbit/s.
     max: 1.25e11,
+    times: Times::Steps,
     not: (
         "delay",
         " (delays go with --delay-trace, or path.delay_trace)",

@@ -113,6 +113,11 @@ fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
                        one of its own";
         return Err(Failure::input(problem));
     }
+    if setting.groups.iter().any(|group| group.web.is_some()) {
+        let problem = "--cross: web traffic has hosts of its own, which a real link has not: run them behind \
+                       it, or take cbr, onoff, video or file";
+        return Err(Failure::input(problem));
+    }
     let (limited, free) = (config.forward, config.reverse);
     let (down, up) = match args.limited {
         Limited::Down => (limited, free),
