@@ -239,3 +239,41 @@ fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
         &parts,
     );
 }
+
+#[test]
+fn what_others_recorded_becomes_a_link_or_its_delay() {
+    let folder = folder_with("delay_1.txt", "20\n20\n60\n20\n");
+    let pairs: String = (0..10)
+        .map(|n| format!("{n}\t{}\n", 4 + n % 2 * 4))
+        .collect();
+    fs::write(folder.path().join("pairs.txt"), pairs).unwrap();
+    let ok = |command: &str| {
+        let output = run_in(folder.path(), command)
+            .assert()
+            .success()
+            .get_output()
+            .clone();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let delays = ok("trace convert delay_1.txt --from leoreplayer-delay --to csv -o d.csv");
+    assert_eq!(delays, "");
+    let converted = fs::read_to_string(folder.path().join("d.csv")).unwrap();
+    assert_eq!(converted, "time_ms,delay_ms\n0,20\n10,20\n20,60\n30,20\n");
+    ok("trace convert pairs.txt --from pairs --to csv --interval 1s -o link.csv");
+    let compare = "compare --trace link.csv --delay-trace d.csv --cc bbr --json";
+    let compared = json(folder.path(), compare);
+    let used = value(&compared, "oracle", "throughput_mbps");
+    assert!((5.9..6.1).contains(&used), "{used}");
+    let parts = ["pairs.txt: line 1: ", "is no JSON"];
+    refused(
+        folder.path(),
+        "trace convert pairs.txt --from iperf3 --to csv",
+        &parts,
+    );
+    let command = "trace convert delay_1.txt --from leoreplayer-delay --to mahimahi";
+    refused(
+        folder.path(),
+        command,
+        &["delays are no opportunities: write --to csv"],
+    );
+}

@@ -8,10 +8,10 @@
 //! They are one-way delays of the direction that the bottleneck limits. Like a rate series they
 //! repeat; the last one lasts as long as the one before it.
 
-use lowtide_cc::units::Duration;
+use lowtide_cc::units::{Duration, Time};
 
-use super::TraceError;
 use super::columns::{self, Column, Times};
+use super::{MAX_FILE_BYTES, TraceError};
 use crate::impairment::MovingDelay;
 use crate::link::AfterLast;
 
@@ -37,6 +37,22 @@ pub fn parse(bytes: &[u8]) -> Result<MovingDelay, TraceError> {
         steps.collect(),
         AfterLast::RepeatAfter(read.last),
     )?)
+}
+
+/// Delays as text that [`parse`] reads.
+///
+/// # Errors
+/// When it would be too large to be read again.
+pub fn write(delay: &MovingDelay) -> Result<Vec<u8>, TraceError> {
+    let mut text = b"time_ms,delay_ms\n".to_vec();
+    for (at, delay) in delay.steps() {
+        let ms = at.since(Time::ZERO).as_millis_f64();
+        text.extend_from_slice(format!("{ms},{}\n", delay.as_millis_f64()).as_bytes());
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(TraceError::TooLarge);
+        }
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

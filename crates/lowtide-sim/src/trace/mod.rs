@@ -4,6 +4,7 @@ pub mod arrivals;
 mod columns;
 pub mod delay;
 pub mod generate;
+pub mod import;
 pub mod info;
 pub mod mahimahi;
 pub mod schedule;

@@ -79,6 +79,11 @@ impl MovingDelay {
         self
     }
 
+    /// The start of each step of a repetition, and its delay.
+    pub fn steps(&self) -> impl Iterator<Item = (Time, Duration)> + '_ {
+        self.steps.iter().copied()
+    }
+
     /// The shortest that it ever is.
     #[must_use]
     pub fn least(&self) -> Duration {
