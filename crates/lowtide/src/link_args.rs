@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::setting::{
-    self, BufferText, LinkSection, PolicerText, Problem, RateText, Resolver, Sections, Setting,
-    SpanText,
+    self, BufferText, LinkSection, PolicerText, Problem, QueueText, RateText, Resolver, Sections,
+    Setting, SpanText,
 };
-use lowtide_sim::queue::{self, Policer, QueueLimit};
+use lowtide_sim::queue::{self, Policer, QueueKind, QueueLimit};
 
 use crate::failure::Failure;
 use crate::path_args::PathArgs;
@@ -37,6 +37,11 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_parser = quantity::duration)]
     rtt: Option<Duration>,
 
+    /// How the queue before the bottleneck is managed, as in codel or codel:target=5ms; `lowtide list`
+    /// names what there is [default: droptail]
+    #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
+    queue: Option<QueueKind>,
+
     /// Queue before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
     /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
     #[arg(long, value_parser = queue::parse)]
@@ -64,7 +69,11 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     reverse_rate: Option<Rate>,
 
-    /// Queue before the way back's limit [default: inf on a trace, 2bdp at a rate]
+    /// How the queue before the way back's limit is managed [default: droptail]
+    #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
+    reverse_queue: Option<QueueKind>,
+
+    /// How much that queue holds [default: inf on a trace, 2bdp at a rate]
     #[arg(long, value_name = "BUFFER", value_parser = queue::parse)]
     reverse_buffer: Option<QueueLimit>,
 
@@ -129,6 +138,7 @@ impl LinkArgs {
     /// All flags but those that choose the link.
     fn apply(&self, sections: &mut Sections) {
         let link = &mut sections.link;
+        link.queue = self.queue.map(QueueText).or(link.queue);
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
         link.policer = self.policer.map(PolicerText).or(link.policer);
         link.cross.extend(self.cross.iter().cloned());
@@ -136,6 +146,7 @@ impl LinkArgs {
         reverse.cross.extend(self.reverse_cross.iter().cloned());
         reverse.trace = self.reverse_trace.clone().or(reverse.trace.take());
         reverse.rate = self.reverse_rate.map(RateText).or(reverse.rate);
+        reverse.queue = self.reverse_queue.map(QueueText).or(reverse.queue);
         reverse.buffer = self.reverse_buffer.map(BufferText).or(reverse.buffer);
         if reverse.trace.is_some() {
             reverse.opportunity = sections.link.opportunity;

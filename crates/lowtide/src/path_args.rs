@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::ArgGroup;
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
-use lowtide_lab::setting::{BurstText, PathSection, ShareText, TimeText};
-use lowtide_sim::impairment::{self, LossModel};
+use lowtide_lab::setting::{BurstText, EcnTreatmentText, PathSection, ShareText, TimeText};
+use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
 
 #[derive(clap::Args)]
 #[command(
@@ -22,6 +22,11 @@ pub(crate) struct PathArgs {
     /// delay_ms, which repeats. The way back keeps half the RTT
     #[arg(long, value_name = "FILE", conflicts_with = "rtt_steps")]
     delay_trace: Option<PathBuf>,
+
+    /// What becomes of ECN bits behind the bottleneck: kept, bleached, downgraded (ECT(1) to ECT(0)),
+    /// unmarked (CE to ECT(0)) or marked (all) [default: kept]
+    #[arg(long, value_name = "WHAT", value_parser = EcnTreatment::parse)]
+    mangle_ecn: Option<EcnTreatment>,
 
     /// Random loss behind the bottleneck, as in 0.1%
     #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
@@ -53,6 +58,7 @@ impl PathArgs {
     pub(crate) fn apply(&self, path: &mut PathSection) {
         path.rtt_steps = self.rtt_steps.clone().or(path.rtt_steps.take());
         path.delay_trace = self.delay_trace.clone().or(path.delay_trace.take());
+        path.ecn = self.mangle_ecn.map(EcnTreatmentText).or(path.ecn);
         path.loss = self.loss.map(ShareText).or(path.loss);
         path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
         path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);

@@ -14,25 +14,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
+use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
-use lowtide_sim::queue::{Policer, QueueLimit};
+use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
-use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
-    TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
+    ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
-    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
+    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
     Transport, Value, Way,
 };
 use crate::contender::Contender;
@@ -91,6 +91,8 @@ pub struct Group {
     pub stop: Option<Time>,
     /// Their transport.
     pub transport: TransportConfig,
+    /// How their receivers report marks.
+    pub ecn: EcnFeedback,
     /// How their hosts pace.
     pub pacing: Pacing,
     /// What they send.
@@ -112,6 +114,7 @@ impl Group {
             every: Duration::ZERO,
             stop: None,
             transport: TransportConfig::quic(),
+            ecn: EcnFeedback::default(),
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
@@ -133,6 +136,7 @@ impl Group {
         let flow = |n: u64| FlowConfig {
             sender: self.contender.sender(),
             transport: self.transport,
+            ecn: self.ecn,
             pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.start + self.every * n,
@@ -159,7 +163,9 @@ pub struct Reverse {
     pub name: String,
     /// The bottleneck.
     pub link: LinkSource,
-    /// The queue before it.
+    /// How the queue before it is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
@@ -213,7 +219,9 @@ pub struct Setting {
     pub moving: Option<Arc<MovingDelay>>,
     /// The delay of the way back, likewise.
     pub moving_back: Option<Arc<MovingDelay>>,
-    /// The queue before the bottleneck.
+    /// How the queue before the bottleneck is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
@@ -221,6 +229,8 @@ pub struct Setting {
     pub cross: Vec<Cross>,
     /// The bottleneck of the way back, where it has one.
     pub reverse: Option<Reverse>,
+    /// What becomes of ECN bits behind the bottleneck.
+    pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
     /// Loss of acknowledgments.
@@ -260,10 +270,12 @@ impl Setting {
             rtt: Duration::from_millis(40),
             moving: None,
             moving_back: None,
+            queue: QueueKind::DropTail,
             buffer: QueueLimit::Unlimited,
             policer: None,
             cross: Vec::new(),
             reverse: None,
+            ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             ack_loss: LossModel::None,
             jitter: None,
@@ -456,8 +468,10 @@ impl Setting {
     pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
+        forward.queue = self.queue;
         forward.policer = self.policer;
         forward.cross = self.cross.clone();
+        forward.ecn = self.ecn;
         if let Some(delay) = &self.moving {
             forward = forward.with_moving_delay(delay.clone());
         }
@@ -470,6 +484,7 @@ impl Setting {
                     .link
                     .link(self.duration, seed::derive(seed, REVERSE_LINK))?;
                 PipeConfig {
+                    queue: way.queue,
                     policer: way.policer,
                     cross: way.cross.clone(),
                     ..PipeConfig::link_with_delay(link, way.buffer, self.way_back())

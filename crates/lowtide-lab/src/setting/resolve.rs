@@ -9,15 +9,15 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::network::{Arrivals, Cross};
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::cross::{self, Traffic, Web};
 use super::sections::{
-    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
+    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
 };
 use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Way};
 use crate::contender::{Contender, Contenders};
@@ -113,6 +113,7 @@ impl Resolver {
         let link = self.link(&sections.link)?;
         let name = sections.link.name.clone();
         let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
+        setting.queue = queue(&sections.link);
         setting.buffer = buffer(&sections.link);
         setting.policer = sections.link.policer.map(|policer| policer.0);
         setting.reverse = self.reverse(&sections.reverse)?;
@@ -185,6 +186,7 @@ impl Resolver {
         Ok(Some(Reverse {
             name: section.name.clone().unwrap_or(name),
             link,
+            queue: queue(section),
             buffer: buffer(section),
             policer: section.policer.map(|policer| policer.0),
             cross: Vec::new(),
@@ -354,6 +356,7 @@ impl Resolver {
             every: section.every.map_or(zero, |t| t.0),
             stop: section.stop.map(|t| Time::ZERO + t.0),
             transport: transport(section)?,
+            ecn: ecn(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
             access: access(section),
@@ -505,6 +508,9 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     if let Some(rtt) = path.rtt {
         setting.rtt = rtt.0;
     }
+    if let Some(treatment) = path.ecn {
+        setting.ecn = treatment.0;
+    }
     if path.loss.is_some() && path.burst_loss.is_some() {
         return wrong("path.burst_loss", "there is 'loss' already; leave one out");
     }
@@ -531,7 +537,12 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The queue before a link.
+/// How the queue before a link is managed.
+fn queue(section: &LinkSection) -> QueueKind {
+    section.queue.map_or(QueueKind::DropTail, |queue| queue.0)
+}
+
+/// How much that queue holds.
 fn buffer(section: &LinkSection) -> QueueLimit {
     let shallow = section.rate.is_some() || section.schedule.is_some();
     let usual = if shallow {
@@ -566,6 +577,19 @@ fn pacing(section: &FlowSection) -> Pacing {
         HostPacing::Rate => Pacing::Rate,
         HostPacing::Off => Pacing::Off,
         HostPacing::AckCredit => Pacing::AckCredit,
+    }
+}
+
+fn ecn(section: &FlowSection) -> Result<EcnFeedback, Problem> {
+    let is_quic = !matches!(section.transport, Some(Transport::Tcp));
+    match section.ecn {
+        None | Some(EcnUse::Accurate) => Ok(EcnFeedback::Accurate),
+        Some(EcnUse::Off) => Ok(EcnFeedback::Off),
+        Some(EcnUse::Classic) if is_quic => {
+            let problem = "'classic' is for tcp only: QUIC reports counts ('accurate')";
+            Err(Problem::new("ecn", problem).see("flows.0.transport"))
+        }
+        Some(EcnUse::Classic) => Ok(EcnFeedback::Classic),
     }
 }
 

@@ -7,9 +7,9 @@ use lowtide_cc::units::{Duration, Rate};
 use super::access::AccessLink;
 use super::cross::Cross;
 use super::direction::Direction;
-use super::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
+use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
 use super::link::Link;
-use super::queue::{Policer, QueueLimit};
+use super::queue::{Policer, QueueKind, QueueLimit};
 
 /// A network: one path that all flows share, each way, and the flows' own links at both of its
 /// ends.
@@ -44,7 +44,9 @@ impl NetworkConfig {
 pub struct PipeConfig {
     /// The link's service process; [`Link::unlimited`] for none.
     pub link: Arc<Link>,
-    /// How much the queue before the link holds.
+    /// How the queue before the link is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
     pub buffer: QueueLimit,
     /// Traffic of others over the link.
     pub cross: Vec<Cross>,
@@ -55,6 +57,8 @@ pub struct PipeConfig {
     pub delay: Duration,
     /// How it moves.
     pub moving: Option<Arc<MovingDelay>>,
+    /// What becomes of ECN bits behind the link.
+    pub ecn: EcnTreatment,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
     /// Random extra delay behind the link.
@@ -90,11 +94,13 @@ impl PipeConfig {
     pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
         Self {
             link,
+            queue: QueueKind::DropTail,
             buffer,
             cross: Vec::new(),
             policer: None,
             delay,
             moving: None,
+            ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             jitter: None,
             aggregation: None,

@@ -13,7 +13,7 @@ use super::cross::CrossFlow;
 use super::direction::Direction;
 use super::line::Lines;
 use super::packet::{Departure, DropCause, Dropped, Handle, Tap};
-use super::pipe::{Offer, Pipe};
+use super::pipe::{Offer, Pipe, PipeSetup};
 use super::seed::{Stream, derive};
 use super::store::Store;
 use crate::schedule::Schedule;
@@ -71,21 +71,24 @@ impl Path {
         let access = || config.access.iter();
         let entry = AccessLinks::new(access().map(|a| a.entry(direction)).collect());
         let exit = AccessLinks::new(access().map(|a| a.exit(direction)).collect());
-        let seed = Stream::Path(direction).seed(config.seed);
+        let setup = PipeSetup {
+            base_rtt: config.base_rtt,
+            seed: Stream::Path(direction).seed(config.seed),
+        };
         Self {
             direction,
             entering: Lines::new(entry.shared_delays()),
             arriving: Lines::new(exit.shared_delays()),
             entry,
             exit,
-            pipe: Pipe::new(config.pipe(direction), config.base_rtt, seed),
+            pipe: Pipe::new(config.pipe(direction), &setup),
             link_slot,
             cross: config
                 .pipe(direction)
                 .cross
                 .iter()
                 .zip(FIRST_CROSS_STREAM..)
-                .map(|(cross, stream)| CrossFlow::new(cross, derive(seed, stream)))
+                .map(|(cross, stream)| CrossFlow::new(cross, derive(setup.seed, stream)))
                 .collect(),
             first_cross: (0, config.access.len() as u32),
         }
@@ -144,11 +147,11 @@ impl Path {
     pub(super) fn enter<P>(
         &mut self,
         now: Time,
-        packet: Handle,
+        mut packet: Handle,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
-        let offer = self.pipe.offer(now, packet, |packet, cause| {
+        let offer = self.pipe.offer(now, &mut packet, |packet, cause| {
             context.drop(now, direction, packet, cause);
         });
         match offer {
@@ -158,15 +161,15 @@ impl Path {
         }
     }
 
-    /// The link has sent a packet.
+    /// The link has something to do: mostly it has sent a packet.
     #[inline]
     pub(super) fn depart<P>(&mut self, now: Time, context: &mut Context<'_, P, impl Tap<P>>) {
         let direction = self.direction;
-        let sent = self.pipe.send(now, |packet, cause| {
+        let served = self.pipe.serve(now, |packet, cause| {
             context.drop(now, direction, packet, cause);
         });
-        context.set_departure(self.link_slot, sent.and_then(|s| s.next));
-        if let Some(sent) = sent {
+        context.set_departure(self.link_slot, served.next);
+        if let Some(sent) = served.sent {
             self.leave(now, sent.packet, sent.sojourn, context);
         }
     }
@@ -176,7 +179,7 @@ impl Path {
     fn leave<P>(
         &mut self,
         now: Time,
-        packet: Handle,
+        mut packet: Handle,
         sojourn: Duration,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
@@ -189,10 +192,11 @@ impl Path {
             direction,
             flow: packet.flow(),
             bytes: packet.bytes,
+            ecn: packet.ecn(),
             sojourn,
             queued: self.pipe.queued(),
         });
-        match self.pipe.arrival(now) {
+        match self.pipe.arrival(now, &mut packet) {
             Some(arrival) => {
                 if let Some(detour) = self.pipe.detour() {
                     context.packets.note_detour(packet.id(), detour);

@@ -59,6 +59,7 @@ impl Flow {
             sender: Sender::new(SenderSetup {
                 flow: index,
                 transport: flow.transport,
+                ecn: flow.ecn,
                 pacing: flow.pacing,
                 controller,
                 source: Source::new(flow.source, flow.start, config.packet_size, seed),
@@ -66,7 +67,7 @@ impl Flow {
                 start: flow.start,
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
-            receiver: Receiver::new(&flow.transport, estimator),
+            receiver: Receiver::new(&flow.transport, flow.ecn, estimator),
             is_oracle: matches!(flow.sender, SenderKind::Oracle),
             access: flow.access,
             start: flow.start,
