@@ -199,7 +199,7 @@ fn asked(contenders: &[Contender]) -> impl Iterator<Item = &Contender> {
 /// The constant windows to try.
 fn windows(setting: &Setting) -> Result<Vec<Contender>, LinkError> {
     let bdp = setting.bdp(setting.seeds.first)?.as_f64();
-    let packets = bdp / setting.packet_size.as_f64() / setting.flow_count().max(1) as f64;
+    let packets = bdp / setting.packet_size.as_f64() / setting.measured_flows().max(1) as f64;
     let mut sizes: Vec<u64> = WINDOWS_BDP
         .iter()
         .map(|n| ((n * packets).round() as u64).clamp(1, 100_000_000))

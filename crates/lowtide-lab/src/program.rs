@@ -34,6 +34,8 @@ pub struct Program {
     setting: Setting,
     meter: Meter,
     timeline: Timeline,
+    /// At least from the link to the far end.
+    from_link: Duration,
     /// When its first packet came.
     first: Option<Time>,
     last_delivery: Time,
@@ -86,6 +88,7 @@ impl Program {
             setting,
             meter: Meter::new(&config),
             timeline,
+            from_link: config.forward.least_delay(),
             first: None,
             last_delivery: Time::ZERO,
             delivered: Bytes::ZERO,
@@ -135,7 +138,7 @@ impl Program {
         };
         let (from, to) = (self.first?, self.last_delivery);
         let seconds = to.since(from).as_secs_f64();
-        let offered = link.volume_between(from, to - self.setting.rtt.div(2));
+        let offered = link.volume_between(from, to - self.from_link);
         (seconds > 0.0).then(|| Active {
             from_s: from.since(Time::ZERO).as_secs_f64(),
             to_s: to.since(Time::ZERO).as_secs_f64(),
@@ -211,7 +214,7 @@ impl Probe for Program {
         self.delivered += delivery.bytes;
         self.meter.on_deliver(delivery);
         self.timeline.on_deliver(delivery);
-        let way_back = self.setting.rtt - self.setting.rtt.div(2);
+        let way_back = self.setting.way_back();
         let rtt = now.since(delivery.sent_at) + way_back;
         self.timeline.note_rtt(flow, now, rtt);
         let ack = AckSeen {

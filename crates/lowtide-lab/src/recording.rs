@@ -190,6 +190,7 @@ impl Recording {
             if sample.acked_bytes > 0 {
                 let queueing = mean.unwrap_or(least).saturating_sub(least);
                 probe.on_deliver(&Delivery {
+                    detour: Duration::ZERO,
                     flow,
                     now,
                     sent_at: now - Duration::from_micros(queueing),

@@ -93,7 +93,7 @@ impl<D, P: Probe> Shaper<D, P> {
     #[must_use]
     pub fn new(path: &PathConfig, direction: Direction, mut probe: P) -> Self {
         let network = path.network();
-        let behind = network.pipe(direction).delay;
+        let behind = network.pipe(direction).least_delay();
         probe.on_flow_start(0, Time::ZERO, Duration::ZERO, behind);
         Self {
             network: Network::new(&network),
@@ -151,6 +151,7 @@ impl<D, P: Probe> Shaper<D, P> {
                 flow: 0,
                 now: arrival.at,
                 sent_at: stored.arrived,
+                detour: arrival.detour,
                 bytes: stored.size,
                 first_copy: true,
                 estimator: None,

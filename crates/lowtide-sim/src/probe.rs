@@ -30,6 +30,9 @@ pub struct Delivery<'a> {
     pub now: Time,
     /// When it was sent.
     pub sent_at: Time,
+    /// What propagation took beyond the least of the flow's way; see
+    /// [`Arrival`](crate::network::Arrival).
+    pub detour: Duration,
     /// Its size.
     pub bytes: Bytes,
     /// Whether the receiver had not seen this data before.
@@ -43,7 +46,7 @@ pub struct Delivery<'a> {
 /// Flows are announced first; after that, times never go back from one call to the next.
 pub trait Probe {
     /// A flow will begin at `start`; its data needs `to_link` to reach the bottleneck and
-    /// `from_link` from there to the receiver, queue and transmission not counted.
+    /// `from_link` at least from there to the receiver, queue and transmission not counted.
     fn on_flow_start(
         &mut self,
         _flow: usize,

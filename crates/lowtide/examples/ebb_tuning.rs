@@ -24,7 +24,7 @@ macro_rules! tuning {
                 domain: Domain::Real { min: -1.0, max: 100.0 },
             }),*],
             make: |values, config| {
-                let tuning = Tuning { $($constant: values.real(stringify!($constant))),* };
+                let tuning = Tuning { $($constant: values.real(stringify!($constant)),)* ..Tuning::DEFAULT };
                 Box::new(Ebb::new(config, tuning))
             },
             receiver: None,

@@ -239,7 +239,7 @@ fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Resu
         text,
         "{head}{}\n\nRTT {}, {} s, {flows}{seeds}\n",
         setting.link_name,
-        setting.rtt,
+        setting.rtt_shown(),
         setting.duration.as_secs_f64(),
     )
 }

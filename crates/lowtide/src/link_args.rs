@@ -1,5 +1,7 @@
 //! The flags that make a link.
 
+use std::path::PathBuf;
+
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::setting::{
@@ -52,6 +54,32 @@ pub(crate) struct LinkArgs {
     /// Policer before that queue, as in 10mbit:100kB: drops what exceeds this rate and burst
     #[arg(long, value_name = "RATE:BURST", value_parser = queue::parse_policer)]
     policer: Option<Policer>,
+
+    /// Traffic of others over the bottleneck: cbr:5mbit, onoff:10mbit:1s:500ms (rate, on, off), video:2mbit,
+    /// web:30% (short CUBIC flows of that load), file:PATH (CSV with time_ms and bytes). Repeat it for
+    /// several
+    #[arg(long, value_name = "TRAFFIC")]
+    cross: Vec<String>,
+
+    /// The same over the way back
+    #[arg(long, value_name = "TRAFFIC")]
+    reverse_cross: Vec<String>,
+
+    /// Trace of the way back, of the same kinds, which limits acknowledgments and uploads
+    #[arg(long, value_name = "FILE", conflicts_with = "reverse_rate")]
+    reverse_trace: Option<PathBuf>,
+
+    /// Constant rate of the way back [default: no limit]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    reverse_rate: Option<Rate>,
+
+    /// How the queue before the way back's limit is managed [default: droptail]
+    #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
+    reverse_queue: Option<QueueKind>,
+
+    /// How much that queue holds [default: inf on a trace, 2bdp at a rate]
+    #[arg(long, value_name = "BUFFER", value_parser = queue::parse)]
+    reverse_buffer: Option<QueueLimit>,
 
     #[command(flatten)]
     path: PathArgs,
@@ -118,6 +146,16 @@ impl LinkArgs {
         link.queue = self.queue.map(QueueText).or(link.queue);
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
         link.policer = self.policer.map(PolicerText).or(link.policer);
+        link.cross.extend(self.cross.iter().cloned());
+        let reverse = &mut sections.reverse;
+        reverse.cross.extend(self.reverse_cross.iter().cloned());
+        reverse.trace = self.reverse_trace.clone().or(reverse.trace.take());
+        reverse.rate = self.reverse_rate.map(RateText).or(reverse.rate);
+        reverse.queue = self.reverse_queue.map(QueueText).or(reverse.queue);
+        reverse.buffer = self.reverse_buffer.map(BufferText).or(reverse.buffer);
+        if reverse.trace.is_some() {
+            reverse.opportunity = sections.link.opportunity;
+        }
         let path = &mut sections.path;
         path.rtt = self.rtt.map(SpanText).or(path.rtt);
         self.path.apply(path);

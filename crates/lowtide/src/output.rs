@@ -152,7 +152,7 @@ fn flows(entry: &Entry) -> impl Iterator<Item = JsonFlow<'_>> {
 
 /// The table of a comparison.
 pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
-    let metrics = Shown::Comparison.columns(setting.flow_count() > 1, comparison.has_marks());
+    let metrics = Shown::Comparison.columns(setting.measured_flows() > 1, comparison.has_marks());
     let columns: Vec<Column<'_>> = metrics.iter().map(|m| column(m)).collect();
     let row = |entry: &Entry| {
         let name = match entry.role {

@@ -1,16 +1,27 @@
 //! The flags that impair a path.
 
+use std::path::PathBuf;
+
+use clap::ArgGroup;
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
 use lowtide_lab::setting::{BurstText, EcnTreatmentText, PathSection, ShareText, TimeText};
 use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
 
 #[derive(clap::Args)]
-#[command(next_help_heading = "Link")]
+#[command(
+    next_help_heading = "Link",
+    group = ArgGroup::new("moves").args(["jitter", "rtt_steps", "delay_trace"]).multiple(true)
+)]
 pub(crate) struct PathArgs {
     /// Round-trip propagation delays that follow, as in 15s:60ms,30s:40ms
     #[arg(long, value_name = "TIME:RTT,...")]
     rtt_steps: Option<String>,
+
+    /// One-way propagation delays towards the receivers over time: CSV with the columns time_ms and
+    /// delay_ms, which repeats. The way back keeps half the RTT
+    #[arg(long, value_name = "FILE", conflicts_with = "rtt_steps")]
+    delay_trace: Option<PathBuf>,
 
     /// What becomes of ECN bits behind the bottleneck: kept, bleached, downgraded (ECT(1) to ECT(0)),
     /// unmarked (CE to ECT(0)) or marked (all) [default: kept]
@@ -34,8 +45,8 @@ pub(crate) struct PathArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     jitter: Option<Duration>,
 
-    /// Let jitter reorder packets
-    #[arg(long, requires = "jitter")]
+    /// Let jitter, or a delay that becomes shorter, reorder packets
+    #[arg(long, requires = "moves")]
     reorder: bool,
 
     /// Acknowledgments arrive in batches, this far apart
@@ -46,6 +57,7 @@ pub(crate) struct PathArgs {
 impl PathArgs {
     pub(crate) fn apply(&self, path: &mut PathSection) {
         path.rtt_steps = self.rtt_steps.clone().or(path.rtt_steps.take());
+        path.delay_trace = self.delay_trace.clone().or(path.delay_trace.take());
         path.ecn = self.mangle_ecn.map(EcnTreatmentText).or(path.ecn);
         path.loss = self.loss.map(ShareText).or(path.loss);
         path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);

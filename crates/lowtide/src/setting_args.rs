@@ -7,7 +7,7 @@ use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
     BytesText, EcnUse, FlowSection, HostPacing, RateText, Resolver, RunSection, Sections, Setting,
-    SourceText, SpanText, TimeText, Transport,
+    SourceText, SpanText, TimeText, Transport, Way,
 };
 use lowtide_sim::source::{self, SourceConfig};
 
@@ -47,6 +47,21 @@ pub(crate) struct SettingArgs {
     /// Time between the starts of two flows
     #[arg(long, value_name = "TIME", help_heading = "Flows", value_parser = quantity::duration_or_zero)]
     stagger: Option<Duration>,
+
+    /// Flows the other way, from the receivers' side: an upload beside a download, with this controller.
+    /// Their acknowledgments share the bottleneck; results are those of the others. Needs a limit of the
+    /// way back: --reverse-trace or --reverse-rate
+    #[arg(long, value_name = "NAME", help_heading = "Flows")]
+    reverse_cc: Option<String>,
+
+    /// How many flows go the other way [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Flows",
+        requires = "reverse_cc"
+    )]
+    reverse_flows: Option<u64>,
 
     /// Transport protocol
     #[arg(long, help_heading = "Flows")]
@@ -138,6 +153,17 @@ impl SettingArgs {
         self.run.apply(&mut sections.run);
         for flows in &mut sections.flows {
             self.apply_to_flows(flows);
+        }
+        if let Some(controller) = &self.reverse_cc {
+            let like = sections.flows.first().cloned().unwrap_or_default();
+            sections.flows.push(FlowSection {
+                controller: Some(controller.clone()),
+                direction: Some(Way::Reverse),
+                count: self.reverse_flows,
+                every: None,
+                source: None,
+                ..like
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 //! `lowtide trace`.
 
 use std::fmt::Write;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::files;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
 use lowtide_sim::trace::generate::{self, Cellular};
-use lowtide_sim::trace::{self, info, mahimahi, series};
+use lowtide_sim::trace::import::{self, Choice, Imported};
+use lowtide_sim::trace::{self, delay, info, mahimahi, series};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -22,6 +24,48 @@ pub(crate) enum Format {
     Mahimahi,
     /// time_ms,rate_kbps
     Csv,
+}
+
+/// What a file is converted from.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum From {
+    /// Milliseconds of opportunities: mahimahi, Pantheon's traces, LeoReplayer's bw_*.txt, CellReplay's *-pdo
+    Mahimahi,
+    /// A rate series of this project
+    Csv,
+    /// The log of mahimahi's link or of Pantheon's tunnel: opportunities, or else departures
+    MahimahiLog,
+    /// LeoReplayer's delay_*.txt: a delay each 10 ms; becomes a CSV for --delay-trace
+    LeoreplayerDelay,
+    /// CellReplay's *-delay-light-pdo: the base delays; becomes a CSV for --delay-trace
+    CellreplayDelay,
+    /// Lines of seconds and Mbit/s
+    Pairs,
+    /// G-NetTrack's CSV, as the Irish 4G and 5G data sets: DL_bitrate, or with --uplink UL_bitrate
+    Gnettrack,
+    /// Lumos5G's CSV; --run chooses
+    Lumos5g,
+    /// The output of iperf3 --json
+    Iperf3,
+    /// A capture (pcap, pcapng): what came to --receiver
+    Pcap,
+}
+
+impl From {
+    fn format(self) -> import::Format {
+        match self {
+            Self::Mahimahi => import::Format::Mahimahi,
+            Self::Csv => import::Format::Series,
+            Self::MahimahiLog => import::Format::MahimahiLog,
+            Self::LeoreplayerDelay => import::Format::LeoReplayerDelay,
+            Self::CellreplayDelay => import::Format::CellReplayDelay,
+            Self::Pairs => import::Format::Pairs,
+            Self::Gnettrack => import::Format::GNetTrack,
+            Self::Lumos5g => import::Format::Lumos5g,
+            Self::Iperf3 => import::Format::Iperf3,
+            Self::Pcap => import::Format::Pcap,
+        }
+    }
 }
 
 #[derive(clap::Subcommand)]
@@ -37,13 +81,25 @@ pub(crate) enum Command {
         #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
         opportunity: Option<Bytes>,
     },
-    /// Convert a trace to the other format
+    /// Convert a trace to the other format, or what others have recorded to one of ours
     Convert {
         /// The trace; - is standard input
         file: PathBuf,
+        /// What it is [default: mahimahi, or csv where its name ends so]
+        #[arg(long, value_name = "FORMAT")]
+        from: Option<From>,
         /// What it becomes
         #[arg(long)]
         to: Format,
+        /// The uplink's rates (gnettrack)
+        #[arg(long, requires = "from")]
+        uplink: bool,
+        /// The run (lumos5g)
+        #[arg(long, value_name = "N", requires = "from")]
+        run: Option<u64>,
+        /// Whose packets count (pcap) [default: the address to which most bytes go]
+        #[arg(long, value_name = "ADDRESS", requires = "from")]
+        receiver: Option<IpAddr>,
         /// Where it goes [default: standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -88,12 +144,36 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         } => describe(files, json, *opportunity),
         Command::Convert {
             file,
+            from,
             to,
+            uplink,
+            run,
+            receiver,
             output,
             interval,
             opportunity,
         } => {
-            let link = Arc::new(load_trace(file, *opportunity)?);
+            let choice = Choice {
+                uplink: *uplink,
+                run: *run,
+                receiver: *receiver,
+            };
+            let imported = match from {
+                None => Imported::Link(Arc::new(load_trace(file, *opportunity)?)),
+                Some(from) => import_from(file, *from, choice, *opportunity)?,
+            };
+            let link = match (imported, to) {
+                (Imported::Link(link), _) => link,
+                (Imported::Delay(delay), Format::Csv) => {
+                    let text = delay::write(&delay).map_err(Failure::input)?;
+                    return put(&text, output.as_ref());
+                }
+                (Imported::Delay(_), Format::Mahimahi) => {
+                    return Err(Failure::input(
+                        "delays are no opportunities: write --to csv",
+                    ));
+                }
+            };
             let length = info::natural_length(&link)
                 .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
             let text = write(&link, length, *interval, *to, *opportunity)
@@ -253,6 +333,19 @@ fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> R
         );
     }
     output::print(text.as_bytes())
+}
+
+/// Reads what others have recorded; the error names the file.
+fn import_from(
+    file: &Path,
+    from: From,
+    choice: Choice,
+    opportunity: Option<Bytes>,
+) -> Result<Imported, Failure> {
+    let bytes = files::read_or_stdin(file, files::TRACE).map_err(Failure::input)?;
+    let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+    import::read(from.format(), &bytes, choice, opportunity)
+        .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
 }
 
 /// Reads a trace; the error names the file.

@@ -125,7 +125,12 @@ pub(crate) fn on_link(link: LinkSection) -> Sections {
 
 /// The flag that fills a key of the sections.
 fn flag(key: &str) -> String {
+    if let Some(key) = key.strip_prefix("reverse.") {
+        return format!("--reverse-{key}");
+    }
     let name = match key.rsplit('.').next().unwrap_or(key) {
+        "reverse" => "reverse-trace or --reverse-rate",
+        "direction" => "reverse-cc",
         "every" => "stagger",
         "count" => "flows",
         "first_seed" => "seed",

@@ -83,7 +83,8 @@ impl Fairness {
 
     /// 1 for a single flow; NaN when no window had two.
     pub(super) fn mean(&self) -> f64 {
-        if self.received.len() < 2 {
+        let together = self.starts.iter().filter(|start| **start != Time::MAX);
+        if together.count() < 2 {
             1.0
         } else {
             self.sum / self.windows as f64

@@ -7,7 +7,7 @@ use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, Sent};
-use lowtide_sim::{Probe, SimConfig};
+use lowtide_sim::{FlowConfig, Probe, SimConfig};
 
 use super::counts::Counts;
 use super::distribution::Delays;
@@ -21,6 +21,8 @@ use crate::statistics::mean;
 /// Measures one flow.
 #[derive(Clone, Debug)]
 struct FlowMeter {
+    /// The link that its data crosses.
+    link: Arc<Link>,
     start: Time,
     /// When it has delivered all it had, or else when it stops.
     stop: Time,
@@ -33,7 +35,7 @@ struct FlowMeter {
     received: Bytes,
     first_copies: Bytes,
     rtt: Delays,
-    /// One-way delays less propagation.
+    /// One-way delays less propagation, as it was for each packet.
     queueing: Delays,
     least_queueing: Duration,
     /// From the writing of a video's frame until all of it has arrived.
@@ -52,8 +54,9 @@ impl FlowMeter {
         self.first_copies.as_f64() / self.life().as_secs_f64()
     }
 
-    fn opportunities(&self, link: &Link) -> Bytes {
-        link.volume_between(self.start + self.to_link, self.stop - self.from_link)
+    fn opportunities(&self) -> Bytes {
+        self.link
+            .volume_between(self.start + self.to_link, self.stop - self.from_link)
     }
 
     fn take(&mut self, sample: Sample) {
@@ -62,14 +65,16 @@ impl FlowMeter {
             Sample::Delivery {
                 now,
                 sent_at,
+                detour,
                 bytes,
                 first_copy,
             } => {
+                let bytes = Bytes::new(u64::from(bytes));
                 self.received += bytes;
                 if first_copy {
                     self.first_copies += bytes;
                 }
-                let queueing = now.since(sent_at) - (self.to_link + self.from_link);
+                let queueing = now.since(sent_at) - (self.to_link + self.from_link) - detour;
                 self.least_queueing = self.least_queueing.min(queueing);
                 self.queueing.record(queueing);
                 self.self_inflicted.on_deliver(now, sent_at, bytes);
@@ -89,7 +94,6 @@ struct Left {
 /// Measures a simulation.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    link: Arc<Link>,
     packet_size: Bytes,
     flows: Vec<FlowMeter>,
     /// Sent by each flow, apart from the rest, which packets that leave have no use for.
@@ -98,6 +102,8 @@ pub struct Meter {
     left: Vec<Left>,
     samples: Samples,
     fairness: Fairness,
+    /// Which flows are left out of what is said of all; none where none are.
+    background: Vec<bool>,
     counts: Counts,
     /// Nothing before this is measured.
     from: Time,
@@ -107,12 +113,14 @@ impl Meter {
     /// A meter for a simulation of this configuration.
     #[must_use]
     pub fn new(config: &SimConfig) -> Self {
-        let link = config.forward.link.clone();
+        let link = |flow: &FlowConfig| config.pipe(flow.access.direction).link.clone();
+        let moving = |flow: &FlowConfig| config.pipe(flow.access.direction).moving.clone();
         let end = Time::ZERO + config.duration;
         let flows = config
             .flows
             .iter()
             .map(|flow| FlowMeter {
+                link: link(flow),
                 start: flow.start,
                 stop: flow.stop.unwrap_or(end).min(end),
                 to_link: Duration::ZERO,
@@ -127,17 +135,17 @@ impl Meter {
                 queueing: Delays::default(),
                 least_queueing: Duration::MAX,
                 frames: Delays::default(),
-                self_inflicted: SelfInflicted::new(link.clone(), Duration::ZERO, Duration::ZERO),
+                self_inflicted: SelfInflicted::new(link(flow), moving(flow)),
             })
             .collect();
         Self {
-            link,
             packet_size: config.packet_size,
             flows,
             sent: vec![Bytes::ZERO; config.flows.len()],
             left: vec![Left::default(); config.flows.len()],
             samples: Samples::new(config.flows.len()),
             fairness: Fairness::new(config.flows.len()),
+            background: background(config),
             counts: Counts::new(vec![0; config.flows.len()], config.duration),
             from: Time::ZERO,
         }
@@ -172,11 +180,11 @@ impl Meter {
         let flows: Vec<Metrics> = self
             .flows
             .iter()
-            .map(|f| seen(&self.link, std::slice::from_ref(f), 1.0).metrics())
+            .map(|f| seen(std::slice::from_ref(f), 1.0).metrics())
             .collect();
         let total = Seen {
             counts: Some(&self.counts),
-            ..seen(&self.link, &self.flows, self.fairness.mean())
+            ..seen(&self.foreground(), self.fairness.mean())
         };
         Measured {
             total: total.metrics(),
@@ -189,7 +197,8 @@ impl Meter {
     #[must_use]
     pub fn rtt(&mut self) -> Delays {
         self.take_samples();
-        let all = together(&self.flows, |f| &f.rtt, Delays::merge);
+        let flows = self.foreground();
+        let all = together(&flows, |f| &f.rtt, Delays::merge);
         all.unwrap_or_default().into_owned()
     }
 
@@ -197,8 +206,24 @@ impl Meter {
     #[must_use]
     pub fn queueing(&mut self) -> Delays {
         self.take_samples();
-        let all = together(&self.flows, |f| &f.queueing, Delays::merge);
+        let flows = self.foreground();
+        let all = together(&flows, |f| &f.queueing, Delays::merge);
         all.unwrap_or_default().into_owned()
+    }
+
+    /// The flows that are measured together: all but those in the background.
+    fn foreground(&self) -> Cow<'_, [FlowMeter]> {
+        if self.background.is_empty() {
+            return Cow::Borrowed(&self.flows);
+        }
+        let flows = self.flows.iter().zip(&self.background);
+        let measured = flows.filter(|(_, background)| !**background);
+        Cow::Owned(measured.map(|(flow, _)| flow.clone()).collect())
+    }
+
+    #[inline]
+    fn is_background(&self, flow: usize) -> bool {
+        self.background.get(flow).copied().unwrap_or(false)
     }
 
     #[inline]
@@ -211,6 +236,16 @@ impl Meter {
     fn take_samples(&mut self) {
         self.samples
             .drain_by_flow(|flow, sample| self.flows[flow].take(sample));
+    }
+}
+
+/// Which flows are in the background; empty where none is.
+fn background(config: &SimConfig) -> Vec<bool> {
+    let flows = config.flows.iter().map(|flow| flow.background);
+    if flows.clone().any(|background| background) {
+        flows.collect()
+    } else {
+        Vec::new()
     }
 }
 
@@ -246,16 +281,17 @@ fn groups(group_of: &[usize], flows: &[Metrics]) -> Vec<Metrics> {
 }
 
 /// What flows were seen to do together.
-fn seen<'a>(link: &Link, flows: &[FlowMeter], jain: f64) -> Seen<'a> {
+fn seen<'a>(flows: &[FlowMeter], jain: f64) -> Seen<'a> {
     let sum = |f: fn(&FlowMeter) -> Bytes| flows.iter().map(f).sum::<Bytes>();
     let start = flows.iter().map(|f| f.start).min().unwrap_or_default();
     let stop = flows.iter().map(|f| f.stop).max().unwrap_or_default();
     let opportunities = match flows {
-        [one] => one.opportunities(link),
-        _ => {
+        [] => Bytes::ZERO,
+        [one] => one.opportunities(),
+        [first, ..] => {
             let to = flows.iter().map(|f| f.to_link).min().unwrap_or_default();
             let from = flows.iter().map(|f| f.from_link).min().unwrap_or_default();
-            link.volume_between(start + to, stop - from)
+            first.link.volume_between(start + to, stop - from)
         }
     };
     let rtt = together(flows, |f| &f.rtt, Delays::merge).unwrap_or_default();
@@ -288,8 +324,10 @@ impl Probe for Meter {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
         let f = &mut self.flows[flow];
         (f.to_link, f.from_link) = (to_link, from_link);
-        f.self_inflicted = SelfInflicted::new(self.link.clone(), to_link, from_link);
-        self.fairness.on_flow_start(flow, start.max(self.from));
+        f.self_inflicted.set_delays(to_link, from_link);
+        if !self.is_background(flow) {
+            self.fairness.on_flow_start(flow, start.max(self.from));
+        }
         self.counts.on_flow_start(flow, start);
     }
 
@@ -302,7 +340,9 @@ impl Probe for Meter {
         if sent.retransmission {
             self.flows[sent.flow].retransmitted += sent.bytes;
         }
-        self.counts.on_send(sent.retransmission);
+        if !self.is_background(sent.flow) {
+            self.counts.on_send(sent.retransmission);
+        }
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
@@ -310,7 +350,9 @@ impl Probe for Meter {
             return;
         }
         self.flows[flow].dropped += bytes;
-        self.counts.on_drop(cause);
+        if !self.is_background(flow) {
+            self.counts.on_drop(cause);
+        }
     }
 
     #[inline]
@@ -330,14 +372,18 @@ impl Probe for Meter {
         if d.now < self.from {
             return;
         }
-        self.counts.on_deliver();
-        if d.first_copy {
+        let counts = !self.is_background(d.flow);
+        if counts {
+            self.counts.on_deliver();
+        }
+        if d.first_copy && counts {
             self.fairness.on_deliver(d.flow, d.now, d.bytes);
         }
         let sample = Sample::Delivery {
             now: d.now,
             sent_at: d.sent_at,
-            bytes: d.bytes,
+            detour: d.detour,
+            bytes: u32::try_from(d.bytes.get()).unwrap_or(u32::MAX),
             first_copy: d.first_copy,
         };
         self.push(d.flow, sample);
@@ -351,14 +397,16 @@ impl Probe for Meter {
 
     #[inline]
     fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
-        self.counts.on_ack(ack, self.from);
+        if !self.is_background(flow) {
+            self.counts.on_ack(ack, self.from);
+        }
         if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
             self.push(flow, Sample::Rtt(rtt));
         }
     }
 
-    fn on_timeout(&mut self, _flow: usize, now: Time) {
-        if now >= self.from {
+    fn on_timeout(&mut self, flow: usize, now: Time) {
+        if now >= self.from && !self.is_background(flow) {
             self.counts.on_timeout();
         }
     }

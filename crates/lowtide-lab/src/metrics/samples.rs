@@ -4,7 +4,7 @@
 //! are not in the cache. Samples therefore wait, and are then taken flow by flow: the histograms are
 //! fetched once for all of a flow's samples.
 
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Duration, Time};
 
 /// What was seen of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,10 @@ pub(super) enum Sample {
     Delivery {
         now: Time,
         sent_at: Time,
-        bytes: Bytes,
+        /// What propagation took beyond the least.
+        detour: Duration,
+        /// No packet has more.
+        bytes: u32,
         first_copy: bool,
     },
 }

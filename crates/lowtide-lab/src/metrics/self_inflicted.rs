@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_sim::impairment::MovingDelay;
 use lowtide_sim::link::Link;
 
 use super::histogram::Histogram;
@@ -22,7 +23,9 @@ const MAX_STEPS: u64 = 4;
 #[derive(Clone, Debug)]
 pub(super) struct SelfInflicted {
     link: Arc<Link>,
+    moving: Option<Arc<MovingDelay>>,
     to_link: Duration,
+    /// At least.
     from_link: Duration,
     /// When the freshest packet that has arrived was sent.
     freshest: Time,
@@ -32,14 +35,30 @@ pub(super) struct SelfInflicted {
 }
 
 impl SelfInflicted {
-    pub(super) fn new(link: Arc<Link>, to_link: Duration, from_link: Duration) -> Self {
+    /// Of a flow over a link, and a delay behind it that moves.
+    pub(super) fn new(link: Arc<Link>, moving: Option<Arc<MovingDelay>>) -> Self {
         Self {
             link,
-            to_link,
-            from_link,
+            moving,
+            to_link: Duration::ZERO,
+            from_link: Duration::ZERO,
             freshest: Time::ZERO,
             last_delivery: None,
             histogram: Histogram::default(),
+        }
+    }
+
+    /// The propagation delays before and, at least, behind the link.
+    pub(super) fn set_delays(&mut self, to_link: Duration, from_link: Duration) {
+        (self.to_link, self.from_link) = (to_link, from_link);
+    }
+
+    /// The latest departure from the link that can have arrived by then.
+    #[inline]
+    fn departed_by(&self, at: Time) -> Time {
+        match &self.moving {
+            None => at - self.from_link,
+            Some(moving) => moving.departed_by(at - (self.from_link - moving.least())),
         }
     }
 
@@ -68,7 +87,7 @@ impl SelfInflicted {
                 for n in 1..=steps {
                     // Just before the moment, so that a delivery does not count before it is made.
                     let at = last + step * n - Duration::from_nanos(1);
-                    let best = self.link.freshest_arrival(at - self.from_link, bytes);
+                    let best = self.link.freshest_arrival(self.departed_by(at), bytes);
                     let excess = (best - self.to_link).since(self.freshest);
                     self.histogram.record(excess.as_micros(), step.as_micros());
                 }

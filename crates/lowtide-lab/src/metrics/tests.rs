@@ -38,6 +38,7 @@ fn config(link: Link, duration: Duration, flows: usize) -> SimConfig {
 
 fn deliver(meter: &mut Meter, flow: usize, sent: Time, now: Time, first_copy: bool) {
     meter.on_deliver(&Delivery {
+        detour: Duration::ZERO,
         flow,
         now,
         sent_at: sent,

@@ -35,7 +35,7 @@ pub(super) fn columns(runs: &[Run<'_>], asked: &[String]) -> Vec<Column> {
         higher_is_better: metric.better == Better::More,
         metric,
     };
-    let several = runs.iter().any(|run| run.setting.flow_count() > 1);
+    let several = runs.iter().any(|run| run.setting.measured_flows() > 1);
     let marks = runs.iter().any(|run| run.comparison.has_marks());
     let mut entries = runs.iter().flat_map(|run| &run.comparison.entries);
     let is_mixed = entries.any(|entry| !entry.lives.is_empty());

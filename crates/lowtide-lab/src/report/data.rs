@@ -273,7 +273,7 @@ fn about(setting: &Setting, comparison: &Comparison) -> String {
     };
     format!(
         "RTT {}, {} s, {}, {}",
-        setting.rtt,
+        setting.rtt_shown(),
         setting.duration.as_secs_f64(),
         plural(setting.flow_count(), "flow"),
         plural(seeds, "seed"),

@@ -36,6 +36,9 @@ pub struct Content {
     /// The bottleneck.
     #[serde(default)]
     pub link: LinkSection,
+    /// The bottleneck of the way back, as `link`; without it only delays.
+    #[serde(default)]
+    pub reverse: LinkSection,
     /// The path around it.
     #[serde(default)]
     pub path: PathSection,

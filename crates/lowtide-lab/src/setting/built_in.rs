@@ -48,6 +48,7 @@ fn on_5mbit(source: SourceConfig) -> Sections {
             rtt: Some(SpanText(Duration::from_millis(100))),
             ..PathSection::default()
         },
+        reverse: LinkSection::default(),
         run: RunSection {
             duration: Some(TimeText(Duration::from_secs(60))),
             ..RunSection::default()

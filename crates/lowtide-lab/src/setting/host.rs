@@ -42,9 +42,9 @@ impl Host {
         }
     }
 
-    /// The host of these groups: bounds alone stay with the model.
+    /// The host of these groups: those with bounds stay with the model.
     pub(crate) fn of(setting: &Setting) -> Self {
-        if setting.groups.iter().all(|g| g.contender.is_bound()) {
+        if setting.groups.iter().any(|g| g.contender.is_bound()) {
             Self::Model
         } else {
             setting.host
@@ -76,7 +76,10 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
     if setting.flow_count() > most {
         let groups = setting.groups.iter().enumerate();
         let largest = groups.max_by_key(|(_, group)| group.count);
-        let key = format!("flows.{}.count", largest.map_or(0, |(n, _)| n));
+        let key = match largest {
+            Some((_, group)) if group.web.is_some() => "link.cross".to_string(),
+            other => format!("flows.{}.count", other.map_or(0, |(n, _)| n)),
+        };
         let text = format!("the QUIC host carries at most {most} flows");
         return problem(key, &text);
     }

@@ -4,6 +4,7 @@
 //! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
 
 mod built_in;
+mod cross;
 mod host;
 mod quantity;
 mod resolve;
@@ -13,15 +14,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel};
+use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
+use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
-use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
+use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
+pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
@@ -30,7 +33,7 @@ pub use self::quantity::{
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, Value,
+    Transport, Value, Way,
 };
 use crate::contender::Contender;
 
@@ -94,8 +97,10 @@ pub struct Group {
     pub pacing: Pacing,
     /// What they send.
     pub source: SourceConfig,
-    /// Their access links.
+    /// Which way they go, and their access links.
     pub access: AccessConfig,
+    /// They are cross traffic, each with a start and a volume of its own.
+    pub web: Option<Web>,
 }
 
 impl Group {
@@ -113,11 +118,22 @@ impl Group {
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
+            web: None,
         }
     }
 
-    fn flows(&self) -> impl Iterator<Item = FlowConfig> + '_ {
-        (0..self.count as u64).map(|n| FlowConfig {
+    /// Whether it is there for what it does to others; `both`: flows go both ways.
+    fn is_background(&self, both: bool) -> bool {
+        self.web.is_some() || (both && self.is_reverse())
+    }
+
+    /// Whether its data goes against the others'.
+    fn is_reverse(&self) -> bool {
+        self.access.direction == Direction::Reverse
+    }
+
+    fn flows(&self, seed: u64) -> Vec<FlowConfig> {
+        let flow = |n: u64| FlowConfig {
             sender: self.contender.sender(),
             transport: self.transport,
             ecn: self.ecn,
@@ -126,8 +142,35 @@ impl Group {
             start: Time::ZERO + self.start + self.every * n,
             stop: self.stop,
             access: self.access,
-        })
+            background: false,
+        };
+        let mut flows: Vec<FlowConfig> = (0..self.count as u64).map(flow).collect();
+        if let Some(web) = &self.web {
+            let transfers = web.transfers(self.count, seed);
+            for (flow, (start, size)) in flows.iter_mut().zip(transfers) {
+                flow.start = start;
+                flow.source = SourceConfig::Sized(size);
+            }
+        }
+        flows
     }
+}
+
+/// The bottleneck of the way back.
+#[derive(Clone, Debug)]
+pub struct Reverse {
+    /// What it is, for people.
+    pub name: String,
+    /// The bottleneck.
+    pub link: LinkSource,
+    /// How the queue before it is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
+    pub buffer: QueueLimit,
+    /// What drops packets before that.
+    pub policer: Option<Policer>,
+    /// What shares it without answering.
+    pub cross: Vec<Cross>,
 }
 
 /// A flow's name, and when it sends at most.
@@ -170,16 +213,22 @@ pub struct Setting {
     pub link_name: String,
     /// The bottleneck.
     pub link: LinkSource,
-    /// Round-trip propagation delay of the shared path, half of it each way.
+    /// Round-trip propagation delay of the shared path, half of it each way where it does not move.
     pub rtt: Duration,
-    /// When that becomes another one.
-    pub rtt_steps: Vec<(Time, Duration)>,
+    /// The delay towards the receivers where it moves, instead of its half.
+    pub moving: Option<Arc<MovingDelay>>,
+    /// The delay of the way back, likewise.
+    pub moving_back: Option<Arc<MovingDelay>>,
     /// How the queue before the bottleneck is managed.
     pub queue: QueueKind,
     /// How much that queue holds.
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
+    /// What shares the bottleneck without answering.
+    pub cross: Vec<Cross>,
+    /// The bottleneck of the way back, where it has one.
+    pub reverse: Option<Reverse>,
     /// What becomes of ECN bits behind the bottleneck.
     pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
@@ -204,6 +253,9 @@ pub struct Setting {
     pub seeds: Seeds,
 }
 
+/// The seed of a generated link of the way back, by [`seed::derive`]: not that of the way there.
+const REVERSE_LINK: u64 = 1;
+
 impl Setting {
     /// Size of a pure acknowledgment on a reverse link of limited rate.
     const ACK_SIZE: Bytes = Bytes::new(60);
@@ -216,10 +268,13 @@ impl Setting {
             link_name: name.to_string(),
             link,
             rtt: Duration::from_millis(40),
-            rtt_steps: Vec::new(),
+            moving: None,
+            moving_back: None,
             queue: QueueKind::DropTail,
             buffer: QueueLimit::Unlimited,
             policer: None,
+            cross: Vec::new(),
+            reverse: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             ack_loss: LossModel::None,
@@ -234,12 +289,16 @@ impl Setting {
         }
     }
 
-    /// The same with this contender in the place of all that send.
+    /// The same with this contender in the place of all that send; where flows go both ways, of those
+    /// that go forward.
     #[must_use]
     pub fn run_by(&self, contender: &Contender) -> Self {
         let mut setting = self.clone();
+        let both = setting.goes_both_ways();
         for group in &mut setting.groups {
-            group.contender = contender.clone();
+            if !group.is_background(both) {
+                group.contender = contender.clone();
+            }
         }
         setting
     }
@@ -292,8 +351,10 @@ impl Setting {
     pub fn lives(&self) -> Vec<Life> {
         let end = Time::ZERO + self.duration;
         let all = self.groups.iter().flat_map(|group| {
-            group.flows().map(move |flow| Life {
+            let flows = group.flows(self.seeds.first).into_iter();
+            flows.map(move |flow| Life {
                 name: match self.groups.len() {
+                    _ if group.web.is_some() => "web".to_string(),
                     1 => "flow".to_string(),
                     _ => group.contender.name().to_string(),
                 },
@@ -317,10 +378,29 @@ impl Setting {
         lives
     }
 
+    /// Whether the flows' data goes both ways; what is said of all flows together is then of those that
+    /// go forward.
+    fn goes_both_ways(&self) -> bool {
+        let of_hosts = self.groups.iter().filter(|group| group.web.is_none());
+        let reverse = of_hosts.clone().filter(|group| group.is_reverse());
+        (1..of_hosts.count()).contains(&reverse.count())
+    }
+
     /// How many flows there are.
     #[must_use]
     pub fn flow_count(&self) -> usize {
         self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// How many of them what is said of all flows together is of.
+    #[must_use]
+    pub fn measured_flows(&self) -> usize {
+        let both = self.goes_both_ways();
+        let measured = self
+            .groups
+            .iter()
+            .filter(|group| !group.is_background(both));
+        measured.map(|group| group.count).sum()
     }
 
     /// The group of each flow.
@@ -355,30 +435,77 @@ impl Setting {
         lacking.map(|group| group.contender.name())
     }
 
+    /// Propagation delay of the shared path's way back; where it moves, the mean of its repetition or
+    /// else the first.
+    #[must_use]
+    pub fn way_back(&self) -> Duration {
+        let moving = self.moving_back.as_ref();
+        moving.map_or(self.rtt - self.rtt.div(2), |delay| delay.mean())
+    }
+
+    /// Round-trip propagation delay of the shared path as it is, likewise.
+    #[must_use]
+    pub fn base_rtt(&self) -> Duration {
+        let there = self.moving.as_ref();
+        there.map_or(self.rtt.div(2), |delay| delay.mean()) + self.way_back()
+    }
+
+    /// That for people.
+    #[must_use]
+    pub fn rtt_shown(&self) -> String {
+        let moves = if self.moving.is_some() {
+            " (moves)"
+        } else {
+            ""
+        };
+        format!("{}{moves}", self.base_rtt())
+    }
+
     /// The simulation of a seed.
     ///
     /// # Errors
     /// When the link cannot be generated.
     pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
-        let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
-        let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
         forward.queue = self.queue;
         forward.policer = self.policer;
+        forward.cross = self.cross.clone();
         forward.ecn = self.ecn;
-        let steps = || self.rtt_steps.iter().copied();
-        forward.delay_steps = steps().map(|(at, rtt)| (at, rtt.div(2))).collect();
+        if let Some(delay) = &self.moving {
+            forward = forward.with_moving_delay(delay.clone());
+        }
         forward.loss = self.loss;
         forward.jitter = self.jitter;
-        let mut reverse = PipeConfig::delay_only(self.rtt - there);
-        let back = steps().map(|(at, rtt)| (at, rtt - rtt.div(2)));
-        reverse.delay_steps = back.collect();
+        let mut reverse = match &self.reverse {
+            None => PipeConfig::delay_only(self.way_back()),
+            Some(way) => {
+                let link = way
+                    .link
+                    .link(self.duration, seed::derive(seed, REVERSE_LINK))?;
+                PipeConfig {
+                    queue: way.queue,
+                    policer: way.policer,
+                    cross: way.cross.clone(),
+                    ..PipeConfig::link_with_delay(link, way.buffer, self.way_back())
+                }
+            }
+        };
+        if let Some(delay) = &self.moving_back {
+            reverse = reverse.with_moving_delay(delay.clone());
+        }
         reverse.loss = self.ack_loss;
+        let both = self.goes_both_ways();
+        let flows = self.groups.iter().flat_map(|group| {
+            let background = group.is_background(both);
+            let flows = group.flows(seed).into_iter();
+            flows.map(move |flow| FlowConfig { background, ..flow })
+        });
         reverse.aggregation = self.aggregation;
         Ok(SimConfig {
             forward,
             reverse,
-            flows: self.groups.iter().flat_map(Group::flows).collect(),
+            flows: flows.collect(),
             duration: self.duration,
             packet_size: self.packet_size,
             ack_size: Self::ACK_SIZE,
@@ -395,6 +522,6 @@ impl Setting {
             group.access.sender_delay + group.access.receiver_delay
         });
         let link = self.link.link(self.duration, seed)?;
-        Ok(link.mean_rate().volume_in(self.rtt + access * 2))
+        Ok(link.mean_rate().volume_in(self.base_rtt() + access * 2))
     }
 }

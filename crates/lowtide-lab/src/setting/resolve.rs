@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::AccessConfig;
-use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::network::{Arrivals, Cross};
+use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::{AccessConfig, Direction};
 
+use super::cross::{self, Traffic, Web};
 use super::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
 };
-use super::{Group, Host, LinkSource, Seeds, Setting};
+use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Way};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
@@ -32,6 +34,8 @@ const MAX_FLOWS: u64 = 10_000;
 const MAX_ACK_EVERY: u32 = 1_000;
 /// The most bytes of all traces that one resolver reads; as links they take up to six times as much.
 const MAX_TRACE_BYTES: usize = 256 << 20;
+/// The most kinds of cross traffic of a run.
+const MAX_CROSS: usize = 100;
 /// The most runs of a setting.
 pub const MAX_SEEDS: u64 = 10_000;
 
@@ -81,6 +85,8 @@ pub struct Resolver {
     /// Traces are looked for from here.
     folder: PathBuf,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
+    delays: HashMap<PathBuf, Arc<MovingDelay>>,
+    arrivals: HashMap<PathBuf, Arrivals>,
     keys: HashMap<PathBuf, Key>,
     /// Bytes of the traces.
     read: usize,
@@ -107,17 +113,12 @@ impl Resolver {
         let link = self.link(&sections.link)?;
         let name = sections.link.name.clone();
         let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
-        if sections.link.rate.is_some() || sections.link.schedule.is_some() {
-            setting.buffer = QueueLimit::Bdp(2.0);
-        }
-        if let Some(buffer) = sections.link.buffer {
-            setting.buffer = buffer.0;
-        }
-        if let Some(queue) = sections.link.queue {
-            setting.queue = queue.0;
-        }
+        setting.queue = queue(&sections.link);
+        setting.buffer = buffer(&sections.link);
         setting.policer = sections.link.policer.map(|policer| policer.0);
+        setting.reverse = self.reverse(&sections.reverse)?;
         set_path(&mut setting, &sections.path)?;
+        self.move_delay(&mut setting, &sections.path)?;
         let run = &sections.run;
         if let Some(duration) = run.duration {
             setting.duration = duration.0;
@@ -137,6 +138,7 @@ impl Resolver {
             return wrong("run.measure_from", "the run is over by then");
         }
         setting.groups = self.groups(sections, setting.duration)?;
+        self.cross(&mut setting, sections)?;
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
         Ok(setting)
@@ -151,16 +153,165 @@ impl Resolver {
         let mut simulated = sections.clone();
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
         let text = format!("{simulated:?}");
-        let trace = match &sections.link.trace {
-            None => String::new(),
-            Some(path) => {
-                self.trace(path, sections.link.opportunity.map(|bytes| bytes.0))?;
-                let key = self.keys.get(&self.file(path));
-                key.map(Key::to_string).unwrap_or_default()
+        let mut files = String::new();
+        for link in [&sections.link, &sections.reverse] {
+            if let Some(path) = &link.trace {
+                self.trace(path, link.opportunity.map(|bytes| bytes.0))?;
+                files += &self.key_of(path);
             }
-        };
-        let key = Key::of(&[text.as_bytes(), trace.as_bytes()]);
+        }
+        for text in sections.link.cross.iter().chain(&sections.reverse.cross) {
+            if let Ok(Traffic::File(path)) = cross::parse(text) {
+                files += &self.key_of(&path);
+            }
+        }
+        if let Some(path) = &sections.path.delay_trace {
+            self.delay_trace(path)?;
+            files += &self.key_of(path);
+        }
+        let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
+    }
+
+    /// The bottleneck of the way back.
+    fn reverse(&mut self, section: &LinkSection) -> Result<Option<Reverse>, Problem> {
+        if *section == LinkSection::default() {
+            return Ok(None);
+        }
+        let named = |problem: Problem| Problem {
+            at: problem.at.replacen("link", "reverse", 1),
+            ..problem
+        };
+        let (link, name) = self.link(section).map_err(named)?;
+        Ok(Some(Reverse {
+            name: section.name.clone().unwrap_or(name),
+            link,
+            queue: queue(section),
+            buffer: buffer(section),
+            policer: section.policer.map(|policer| policer.0),
+            cross: Vec::new(),
+        }))
+    }
+
+    /// What shares the links with the flows.
+    fn cross(&mut self, setting: &mut Setting, sections: &Sections) -> Result<(), Problem> {
+        let forward = sections.link.cross.iter();
+        let forward = forward.map(|text| (text, "link.cross", Direction::Forward));
+        let reverse = sections.reverse.cross.iter();
+        let reverse = reverse.map(|text| (text, "reverse.cross", Direction::Reverse));
+        let all: Vec<_> = forward.chain(reverse).collect();
+        if all.len() > MAX_CROSS {
+            return wrong("link.cross", format!("at most {MAX_CROSS} of them"));
+        }
+        for (n, (text, key, direction)) in all.into_iter().enumerate() {
+            let packet = setting.packet_size;
+            let cross = match cross::parse(text).or_else(|e| wrong(key, e))? {
+                Traffic::Source(source) => Cross::Source { source, packet },
+                Traffic::File(path) => Cross::Recorded(self.arrivals(&path, key)?),
+                Traffic::Web(load) => {
+                    let web = self.web(setting, load, (n, key, direction))?;
+                    setting.groups.push(web);
+                    continue;
+                }
+            };
+            match (direction, &mut setting.reverse) {
+                (Direction::Reverse, Some(reverse)) => reverse.cross.push(cross),
+                _ => setting.cross.push(cross),
+            }
+        }
+        Ok(())
+    }
+
+    /// Short flows that offer a share of a link; `place`: their number, key and direction.
+    fn web(
+        &self,
+        setting: &Setting,
+        load: f64,
+        place: (usize, &str, Direction),
+    ) -> Result<Group, Problem> {
+        let (number, key, direction) = place;
+        let link = match (direction, &setting.reverse) {
+            (Direction::Reverse, Some(reverse)) => &reverse.link,
+            _ => &setting.link,
+        };
+        let rate = match link {
+            LinkSource::Fixed(link) => link.mean_rate(),
+            LinkSource::Generated { model, .. } => model.mean(),
+        };
+        let count = Web::count(setting.duration, load, rate);
+        if count + setting.flow_count() as u64 > MAX_FLOWS {
+            let problem = format!(
+                "in {} s these would be {count} short flows; a run has at most {MAX_FLOWS} flows: take \
+                 a lower load or a shorter run",
+                setting.duration.as_secs_f64()
+            );
+            return wrong(key, problem);
+        }
+        let cubic = self.contenders.parse("cubic").or_else(|e| wrong(key, e))?;
+        let like = setting.groups.first();
+        Ok(Group {
+            count: count as usize,
+            transport: like.map_or(TransportConfig::quic(), |group| group.transport),
+            web: Some(Web::new(setting.duration, number)),
+            access: AccessConfig {
+                direction,
+                ..AccessConfig::default()
+            },
+            ..Group::of(cubic)
+        })
+    }
+
+    /// The packets of a file.
+    fn arrivals(&mut self, path: &Path, key: &str) -> Result<Arrivals, Problem> {
+        let file = self.file(path);
+        if let Some(arrivals) = self.arrivals.get(&file) {
+            return Ok(arrivals.clone());
+        }
+        let wrong = |e: String| Problem::new(key, e);
+        let bytes = self.read(&file).map_err(wrong)?;
+        let parsed = trace::arrivals::parse(&bytes);
+        let arrivals = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        self.arrivals.insert(file, arrivals.clone());
+        Ok(arrivals)
+    }
+
+    /// The key of a file that has been read.
+    fn key_of(&self, path: &Path) -> String {
+        let key = self.keys.get(&self.file(path));
+        key.map(Key::to_string).unwrap_or_default()
+    }
+
+    /// How the delays of a path move.
+    fn move_delay(&mut self, setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
+        if let Some(file) = &path.delay_trace {
+            if path.rtt_steps.is_some() {
+                let problem = "there is 'rtt_steps' already; leave one out";
+                return wrong("path.delay_trace", problem);
+            }
+            let delay = self.delay_trace(file)?;
+            setting.moving = Some(if path.reorder {
+                Arc::new(delay.as_ref().clone().reordering())
+            } else {
+                delay
+            });
+        }
+        if let Some(text) = &path.rtt_steps {
+            let steps =
+                impairment::parse_delay_steps(text).or_else(|e| wrong("path.rtt_steps", e))?;
+            let way = |part: fn(Duration) -> Duration| {
+                let steps: Vec<_> = steps.iter().map(|(at, rtt)| (*at, part(*rtt))).collect();
+                let delay = MovingDelay::stepped(part(setting.rtt), &steps);
+                let delay = delay.or_else(|e| wrong("path.rtt_steps", e))?;
+                Ok(Some(Arc::new(if path.reorder {
+                    delay.reordering()
+                } else {
+                    delay
+                })))
+            };
+            let (there, back) = (way(|rtt| rtt.div(2))?, way(|rtt| rtt - rtt.div(2))?);
+            (setting.moving, setting.moving_back) = (there, back);
+        }
+        Ok(())
     }
 
     fn groups(&self, sections: &Sections, duration: Duration) -> Result<Vec<Group>, Problem> {
@@ -184,7 +335,14 @@ impl Resolver {
                     at: format!("flows.{n}.{}", problem.at),
                     ..problem
                 };
-                self.group(section, duration).map_err(named)
+                let group = self.group(section, duration).map_err(named)?;
+                if group.is_reverse() && sections.reverse == LinkSection::default() {
+                    let problem = "there is no limit on the way back, which these flows would fill \
+                                   without end: give it a rate or a trace";
+                    let problem = Problem::new(format!("flows.{n}.direction"), problem);
+                    return Err(problem.see("reverse"));
+                }
+                Ok(group)
             })
             .collect()
     }
@@ -201,7 +359,7 @@ impl Resolver {
             ecn: ecn(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
-            access: access(&section.access),
+            access: access(section),
             ..Group::of(self.contender(section)?)
         };
         let last_start = group.start + group.every * (group.count as u64 - 1);
@@ -317,32 +475,48 @@ impl Resolver {
             return Ok(link.clone());
         }
         let file = &cached.0;
-        let bytes = files::read_or_stdin(file, files::TRACE).or_else(|e| wrong("link.trace", e))?;
-        self.read += bytes.len();
-        if self.read > MAX_TRACE_BYTES {
-            let problem = format!(
-                "{}: all traces together are larger than {} MiB: take fewer at a time",
-                file.display(),
-                MAX_TRACE_BYTES >> 20
-            );
-            return wrong("link.trace", problem);
-        }
+        let bytes = self.read(file).or_else(|e| wrong("link.trace", e))?;
         let link = trace::parse(files::name(file), &bytes, opportunity)
             .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
         let link = Arc::new(link);
-        self.keys.insert(file.clone(), Key::of(&[&bytes]));
         self.traces.insert(cached, link.clone());
         Ok(link)
+    }
+
+    /// The delays of a file.
+    fn delay_trace(&mut self, path: &Path) -> Result<Arc<MovingDelay>, Problem> {
+        let file = self.file(path);
+        if let Some(delay) = self.delays.get(&file) {
+            return Ok(delay.clone());
+        }
+        let wrong = |e: String| Problem::new("path.delay_trace", e);
+        let bytes = self.read(&file).map_err(wrong)?;
+        let parsed = trace::delay::parse(&bytes);
+        let delay = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        let delay = Arc::new(delay);
+        self.delays.insert(file, delay.clone());
+        Ok(delay)
+    }
+
+    /// Reads a file, and notes its key.
+    fn read(&mut self, file: &Path) -> Result<Vec<u8>, String> {
+        let bytes = files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?;
+        self.read += bytes.len();
+        if self.read > MAX_TRACE_BYTES {
+            return Err(format!(
+                "{}: all traces together are larger than {} MiB: take fewer at a time",
+                file.display(),
+                MAX_TRACE_BYTES >> 20
+            ));
+        }
+        self.keys.insert(file.to_path_buf(), Key::of(&[&bytes]));
+        Ok(bytes)
     }
 }
 
 fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
     if let Some(rtt) = path.rtt {
         setting.rtt = rtt.0;
-    }
-    if let Some(steps) = &path.rtt_steps {
-        let parsed = impairment::parse_delay_steps(steps);
-        setting.rtt_steps = parsed.or_else(|e| wrong("path.rtt_steps", e))?;
     }
     if let Some(treatment) = path.ecn {
         setting.ecn = treatment.0;
@@ -371,6 +545,22 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         return wrong("path.packet_size", format!("the most is {MAX_PACKET}"));
     }
     Ok(())
+}
+
+/// How the queue before a link is managed.
+fn queue(section: &LinkSection) -> QueueKind {
+    section.queue.map_or(QueueKind::DropTail, |queue| queue.0)
+}
+
+/// How much that queue holds.
+fn buffer(section: &LinkSection) -> QueueLimit {
+    let shallow = section.rate.is_some() || section.schedule.is_some();
+    let usual = if shallow {
+        QueueLimit::Bdp(2.0)
+    } else {
+        QueueLimit::Unlimited
+    };
+    section.buffer.map_or(usual, |buffer| buffer.0)
 }
 
 fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
@@ -459,9 +649,14 @@ fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
     }
 }
 
-fn access(section: &AccessSection) -> AccessConfig {
+fn access(flow: &FlowSection) -> AccessConfig {
+    let section: &AccessSection = &flow.access;
     let zero = Duration::ZERO;
     AccessConfig {
+        direction: match flow.direction {
+            None | Some(Way::Forward) => Direction::Forward,
+            Some(Way::Reverse) => Direction::Reverse,
+        },
         sender_rate: section.sender_rate.map(|r| r.0),
         sender_delay: section.sender_delay.map_or(zero, |t| t.0),
         receiver_rate: section.receiver_rate.map(|r| r.0),

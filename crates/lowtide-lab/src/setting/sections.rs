@@ -20,6 +20,9 @@ pub struct Sections {
     /// The bottleneck.
     #[serde(default)]
     pub link: LinkSection,
+    /// The bottleneck of the way back, as `link`; without it only delays.
+    #[serde(default)]
+    pub reverse: LinkSection,
     /// The path around it.
     #[serde(default)]
     pub path: PathSection,
@@ -32,7 +35,7 @@ pub struct Sections {
 }
 
 /// The bottleneck: exactly one of `rate`, `schedule`, `trace` and `model`, and its queue.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSection {
     /// What it is called in tables and reports (default: what it is made of).
@@ -59,6 +62,10 @@ pub struct LinkSection {
     pub queue: Option<QueueText>,
     /// How much that queue holds (default `inf` on traces and models, `2bdp` else).
     pub buffer: Option<BufferText>,
+    /// Traffic of others over it: `cbr:5mbit`, `onoff:10mbit:1s:500ms`, `video:2mbit`, `web:30%` (short
+    /// CUBIC flows of that load), `file:PATH`.
+    #[serde(default)]
+    pub cross: Vec<String>,
     /// A policer before that queue, as in `10mbit:100kB`: what exceeds rate and burst is dropped.
     pub policer: Option<PolicerText>,
 }
@@ -71,6 +78,9 @@ pub struct PathSection {
     pub rtt: Option<SpanText>,
     /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
     pub rtt_steps: Option<String>,
+    /// One-way delays of the direction of the bottleneck over time, as CSV with the columns `time_ms`
+    /// and `delay_ms`; the way back keeps half of `rtt`. A path from the file's folder.
+    pub delay_trace: Option<PathBuf>,
     /// What becomes of ECN bits behind the bottleneck (default `kept`).
     pub ecn: Option<EcnTreatmentText>,
     /// Independent loss behind the bottleneck.
@@ -81,7 +91,7 @@ pub struct PathSection {
     pub ack_loss: Option<ShareText>,
     /// Random extra delay behind the bottleneck, up to this.
     pub jitter: Option<TimeText>,
-    /// Whether jitter may reorder packets.
+    /// Whether jitter, or a delay that becomes shorter, may reorder packets.
     #[serde(default)]
     pub reorder: bool,
     /// Acknowledgments arrive in batches, this far apart.
@@ -116,6 +126,8 @@ pub struct FlowSection {
     /// Parameters of the controller, instead of or on top of those behind its name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
+    /// Which way its data goes (default `forward`); `reverse` needs a `[reverse]`.
+    pub direction: Option<Way>,
     /// How many flows (default 1).
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u64>,
@@ -148,6 +160,16 @@ pub struct FlowSection {
     /// Its access links.
     #[serde(default)]
     pub access: AccessSection,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// Over the bottleneck; acknowledgments come back over `[reverse]`.
+    Forward,
+    /// Over `[reverse]`; acknowledgments come back over the bottleneck.
+    Reverse,
 }
 
 /// A controller's parameter.

@@ -59,6 +59,8 @@ pub struct Timeline {
     /// Each flow's part of the sums.
     last: Vec<Sums>,
     sums: Sums,
+    /// The flows that are left out of the total.
+    background: Vec<bool>,
 }
 
 impl Timeline {
@@ -84,7 +86,13 @@ impl Timeline {
             flows: (0..config.flows.len().min(FLOWS)).map(flow).collect(),
             last: vec![Sums::default(); config.flows.len()],
             sums: Sums::default(),
+            background: config.flows.iter().map(|flow| flow.background).collect(),
         }
+    }
+
+    #[inline]
+    fn is_background(&self, flow: usize) -> bool {
+        self.background.get(flow).copied().unwrap_or(false)
     }
 
     #[inline]
@@ -96,7 +104,9 @@ impl Timeline {
     #[inline]
     fn both(&mut self, flow: usize, now: Time, f: impl Fn(&mut FlowBin)) {
         let at = self.at(now);
-        f(&mut self.total[at]);
+        if !self.is_background(flow) {
+            f(&mut self.total[at]);
+        }
         if let Some(flow) = self.flows.get_mut(flow) {
             f(&mut flow.bins[at]);
         }
@@ -179,22 +189,27 @@ impl Timeline {
         let snapshot = controller.snapshot();
         let cwnd = controller.cwnd();
         let bandwidth = snapshot.bandwidth;
+        let is_background = self.is_background(flow);
         let last = &mut self.last[flow];
         let replace = |sum: &mut u64, old: &mut u64, new: u64| {
             *sum = (*sum - *old).saturating_add(new);
             // What did not fit into the sum must not be taken from it later.
             *old = new.min(*sum);
         };
-        replace(&mut self.sums.cwnd, &mut last.cwnd, cwnd.get());
-        if let Some(bandwidth) = bandwidth {
+        if !is_background {
+            replace(&mut self.sums.cwnd, &mut last.cwnd, cwnd.get());
+        }
+        if let Some(bandwidth) = bandwidth.filter(|_| !is_background) {
             let rate = bandwidth.as_f64() as u64;
             replace(&mut self.sums.bandwidth, &mut last.bandwidth, rate);
         }
         let sums = self.sums;
         let at = self.at(now);
         let total = &mut self.total[at];
-        total.cwnd.take(sums.cwnd as f64 / 1e3);
-        if bandwidth.is_some() {
+        if !is_background {
+            total.cwnd.take(sums.cwnd as f64 / 1e3);
+        }
+        if bandwidth.is_some() && !is_background {
             total.bandwidth.take(sums.bandwidth as f64 * 8.0 / 1e6);
         }
         let Some(kept) = self.flows.get_mut(flow) else {

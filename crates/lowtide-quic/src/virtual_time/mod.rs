@@ -372,8 +372,8 @@ fn start_flow<P: Probe + Send + 'static>(
     let client = endpoints.client(sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;
     let mut dumbbell = network.lock();
-    dumbbell.add_flow(address);
-    let from_link = config.forward.delay + flow.access.receiver_delay;
+    dumbbell.add_flow(address, flow.access.direction);
+    let from_link = config.from_link(&flow.access);
     dumbbell
         .probe
         .on_flow_start(index, flow.start, flow.access.sender_delay, from_link);

@@ -29,6 +29,8 @@ struct InFlight {
 struct Flow {
     /// Its sender's.
     address: SocketAddr,
+    /// Which way its data goes.
+    direction: Direction,
     /// Bytes declared lost and not sent again yet.
     owed: Bytes,
 }
@@ -36,6 +38,7 @@ struct Flow {
 /// Tells the probe what the network does with data.
 struct Watch<'a, P> {
     probe: &'a mut P,
+    flows: &'a [Flow],
     bottleneck_packets: &'a mut u64,
 }
 
@@ -48,8 +51,8 @@ impl<P: Probe> Tap<InFlight> for Watch<'_, P> {
     }
 
     fn on_drop(&mut self, dropped: Dropped<InFlight>) {
-        if dropped.direction == Direction::Forward {
-            let Packet { flow, bytes, .. } = dropped.packet;
+        let Packet { flow, bytes, .. } = dropped.packet;
+        if dropped.direction == self.flows[flow as usize].direction {
             self.probe
                 .on_drop(flow as usize, dropped.at, bytes, dropped.cause);
         }
@@ -85,9 +88,10 @@ impl<P: Probe> Dumbbell<P> {
     }
 
     /// The sender of the next of the configuration's flows has `address`.
-    pub(crate) fn add_flow(&mut self, address: SocketAddr) {
+    pub(crate) fn add_flow(&mut self, address: SocketAddr, direction: Direction) {
         self.flows.push(Flow {
             address,
+            direction,
             owed: Bytes::ZERO,
         });
     }
@@ -123,8 +127,8 @@ impl<P: Probe> Dumbbell<P> {
         let target: SocketAddr = packet.path.remote_address.0.into();
         let flow_of = |address| self.flows.iter().position(|f| f.address == address);
         let (direction, flow) = match (flow_of(source), flow_of(target)) {
-            (Some(flow), _) => (Direction::Forward, flow),
-            (None, Some(flow)) => (Direction::Reverse, flow),
+            (Some(flow), _) => (self.flows[flow].direction, flow),
+            (None, Some(flow)) => (self.flows[flow].direction.back(), flow),
             (None, None) => return,
         };
         let packet = Packet {
@@ -138,6 +142,7 @@ impl<P: Probe> Dumbbell<P> {
         };
         let mut watch = Watch {
             probe: &mut self.probe,
+            flows: &self.flows,
             bottleneck_packets: &mut self.bottleneck_packets,
         };
         self.network.send(now, direction, packet, &mut watch);
@@ -150,11 +155,12 @@ impl<P: Probe> Dumbbell<P> {
             ecn,
             payload,
         } = arrival.packet;
-        if arrival.direction == Direction::Forward {
+        if arrival.direction == self.flows[flow as usize].direction {
             self.probe.on_deliver(&Delivery {
                 flow: flow as usize,
                 now: arrival.at,
                 sent_at: payload.sent_at,
+                detour: arrival.detour,
                 bytes,
                 first_copy: true,
                 estimator: None,
@@ -171,6 +177,7 @@ impl<P: Probe> Dumbbell<P> {
         loop {
             let mut watch = Watch {
                 probe: &mut self.probe,
+                flows: &self.flows,
                 bottleneck_packets: &mut self.bottleneck_packets,
             };
             let Some(arrival) = self.network.advance(now, &mut watch) else {

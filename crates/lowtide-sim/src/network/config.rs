@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate};
 
 use super::access::AccessLink;
+use super::cross::Cross;
 use super::direction::Direction;
-use super::impairment::EcnTreatment;
-use super::impairment::{Aggregation, Jitter, LossModel};
+use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
 use super::link::Link;
 use super::queue::{Policer, QueueKind, QueueLimit};
 
@@ -48,13 +48,15 @@ pub struct PipeConfig {
     pub queue: QueueKind,
     /// How much that queue holds.
     pub buffer: QueueLimit,
+    /// Traffic of others over the link.
+    pub cross: Vec<Cross>,
     /// What drops packets before the queue.
     pub policer: Option<Policer>,
-    /// Propagation delay behind the link.
+    /// Propagation delay behind the link; where it moves, what is said of delays and round trips before
+    /// the simulation (base RTT, BDP) goes by this one.
     pub delay: Duration,
-    /// When it becomes another one, in rising order; what is said of delays and round trips before the
-    /// simulation (base RTT, BDP) goes by the first.
-    pub delay_steps: Vec<(Time, Duration)>,
+    /// How it moves.
+    pub moving: Option<Arc<MovingDelay>>,
     /// What becomes of ECN bits behind the link.
     pub ecn: EcnTreatment,
     /// Packets that vanish behind the link.
@@ -72,6 +74,21 @@ impl PipeConfig {
         Self::link_with_delay(Arc::new(Link::unlimited()), QueueLimit::Unlimited, delay)
     }
 
+    /// The same with a propagation delay that moves.
+    #[must_use]
+    pub fn with_moving_delay(mut self, delay: Arc<MovingDelay>) -> Self {
+        self.delay = delay.mean();
+        self.moving = Some(delay);
+        self
+    }
+
+    /// The shortest that its propagation delay ever is.
+    #[must_use]
+    pub fn least_delay(&self) -> Duration {
+        let moving = self.moving.as_ref();
+        moving.map_or(self.delay, |moving| moving.least())
+    }
+
     /// A link with a queue and a fixed delay, without impairments.
     #[must_use]
     pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
@@ -79,9 +96,10 @@ impl PipeConfig {
             link,
             queue: QueueKind::DropTail,
             buffer,
+            cross: Vec::new(),
             policer: None,
             delay,
-            delay_steps: Vec::new(),
+            moving: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             jitter: None,
@@ -90,11 +108,13 @@ impl PipeConfig {
     }
 }
 
-/// A flow's own links on both sides of the shared path. Queues before access links are unlimited.
-/// A missing rate means no limit; rates hold for what goes to the receiver, delays for both
-/// directions.
+/// A flow's place in the network: which way its data goes, and its own links on both sides of the
+/// shared path. Queues before access links are unlimited. A missing rate means no limit; rates hold
+/// for what goes to the receiver, delays for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
+    /// Which way its data goes; acknowledgments go the other way.
+    pub direction: Direction,
     /// Rate from the sender to the shared path.
     pub sender_rate: Option<Rate>,
     /// Delay between sender and shared path, each way.
@@ -108,17 +128,19 @@ pub struct AccessConfig {
 impl AccessConfig {
     /// The link over which packets of this direction come to the shared path.
     pub(super) fn entry(&self, direction: Direction) -> AccessLink {
-        match direction {
-            Direction::Forward => AccessLink::new(self.sender_rate, self.sender_delay),
-            Direction::Reverse => AccessLink::new(None, self.receiver_delay),
+        if direction == self.direction {
+            AccessLink::new(self.sender_rate, self.sender_delay)
+        } else {
+            AccessLink::new(None, self.receiver_delay)
         }
     }
 
     /// The link over which packets of this direction go on from the shared path.
     pub(super) fn exit(&self, direction: Direction) -> AccessLink {
-        match direction {
-            Direction::Forward => AccessLink::new(self.receiver_rate, self.receiver_delay),
-            Direction::Reverse => AccessLink::new(None, self.sender_delay),
+        if direction == self.direction {
+            AccessLink::new(self.receiver_rate, self.receiver_delay)
+        } else {
+            AccessLink::new(None, self.sender_delay)
         }
     }
 }

@@ -2,9 +2,10 @@
 
 /// Which way a packet goes. Both directions are made of the same things; only what they are
 /// configured with differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From the flows' senders to their receivers.
+    /// From the flows' senders to their receivers, unless a flow goes the other way.
+    #[default]
     Forward = 0,
     /// From the receivers to the senders.
     Reverse = 1,
@@ -13,4 +14,14 @@ pub enum Direction {
 impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
+
+    /// The other one.
+    #[must_use]
+    #[inline]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
 }

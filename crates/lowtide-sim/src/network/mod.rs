@@ -15,6 +15,7 @@
 mod access;
 mod chance;
 mod config;
+mod cross;
 mod direction;
 pub mod impairment;
 mod line;
@@ -31,6 +32,7 @@ mod tests;
 use lowtide_cc::units::Time;
 
 pub use self::config::{AccessConfig, NetworkConfig, PipeConfig};
+pub use self::cross::{Arrivals, Cross};
 pub use self::direction::Direction;
 use self::packet::Handle;
 pub use self::packet::{Arrival, Departure, DropCause, Dropped, Packet, Tap};
@@ -40,7 +42,7 @@ use crate::schedule::Schedule;
 
 /// A network at work. What can happen next has a slot of the schedule; slots of the same time
 /// happen in the order of their numbers: first departures from the two links, then arrivals at
-/// hosts, then arrivals at the shared path; of each, forward before reverse.
+/// hosts, then arrivals at the shared path, cross traffic last; of each, forward before reverse.
 #[derive(Debug)]
 pub struct Network<P> {
     schedule: Schedule,
@@ -52,6 +54,8 @@ pub struct Network<P> {
     first_reverse_arriving: u32,
     first_entering: u32,
     first_reverse_entering: u32,
+    first_cross: u32,
+    first_reverse_cross: u32,
 }
 
 /// The first slot that is not a link's.
@@ -65,14 +69,22 @@ impl<P> Network<P> {
         let first_reverse_arriving = paths[0].arriving.take_slots(FIRST_ARRIVING);
         let first_entering = paths[1].arriving.take_slots(first_reverse_arriving);
         let first_reverse_entering = paths[0].entering.take_slots(first_entering);
-        let slots = paths[1].entering.take_slots(first_reverse_entering);
+        let first_cross = paths[1].entering.take_slots(first_reverse_entering);
+        let first_reverse_cross = paths[0].take_cross_slots(first_cross);
+        let slots = paths[1].take_cross_slots(first_reverse_cross);
+        let mut schedule = Schedule::new(slots as usize);
+        for path in &paths {
+            path.start_cross(&mut schedule);
+        }
         Self {
-            schedule: Schedule::new(slots as usize),
+            schedule,
             paths,
             packets: [Store::new(), Store::new()],
             first_reverse_arriving,
             first_entering,
             first_reverse_entering,
+            first_cross,
+            first_reverse_cross,
         }
     }
 
@@ -136,6 +148,8 @@ impl<P> Network<P> {
             };
             if slot < FIRST_ARRIVING {
                 path.depart(now, &mut context);
+            } else if slot >= self.first_cross {
+                path.cross(now, slot, &mut context);
             } else if slot >= self.first_entering {
                 if let Some(handle) = path.entering.pop(slot, context.schedule) {
                     path.enter(now, handle, &mut context);
@@ -147,6 +161,7 @@ impl<P> Network<P> {
                 return Some(Arrival {
                     at: now,
                     direction,
+                    detour: context.packets.detour(handle.id()),
                     packet,
                 });
             }
@@ -160,8 +175,10 @@ impl<P> Network<P> {
             slot == Direction::Reverse as u32
         } else if slot < self.first_entering {
             slot >= self.first_reverse_arriving
-        } else {
+        } else if slot < self.first_cross {
             slot >= self.first_reverse_entering
+        } else {
+            slot >= self.first_reverse_cross
         };
         Direction::BOTH[usize::from(is_reverse)]
     }

@@ -30,6 +30,9 @@ pub(crate) struct Handle {
 const ECN_SHIFT: u32 = 32;
 const FLOW_SHIFT: u32 = 34;
 
+/// The number of what is in no store.
+const CROSS: u32 = u32::MAX;
+
 impl Handle {
     #[inline]
     pub(crate) fn new(id: u32, flow: u32, bytes: Bytes, ecn: Ecn) -> Self {
@@ -38,6 +41,16 @@ impl Handle {
             key: key | u64::from(id),
             bytes,
         }
+    }
+
+    /// A packet of cross traffic, which is in no store.
+    pub(crate) fn of_cross(flow: u32, bytes: Bytes) -> Self {
+        Self::new(CROSS, flow, bytes, Ecn::NotEct)
+    }
+
+    #[inline]
+    pub(crate) fn is_cross(self) -> bool {
+        self.id() == CROSS
     }
 
     /// Its number in the store of its direction.
@@ -72,6 +85,9 @@ pub struct Arrival<P> {
     pub at: Time,
     /// Which way it went.
     pub direction: Direction,
+    /// What propagation took beyond the [least](super::PipeConfig::least_delay) of its way: nothing
+    /// where the delay does not move.
+    pub detour: Duration,
     /// The packet.
     pub packet: Packet<P>,
 }
@@ -134,6 +150,9 @@ pub trait Tap<P> {
 
     /// A packet vanished.
     fn on_drop(&mut self, _dropped: Dropped<P>) {}
+
+    /// A packet of cross traffic comes to a link. Its departure or drop is not told of.
+    fn on_cross(&mut self, _at: Time, _direction: Direction, _bytes: Bytes) {}
 }
 
 /// Sees nothing.

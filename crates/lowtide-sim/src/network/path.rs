@@ -9,13 +9,17 @@ use lowtide_cc::units::{Duration, Time};
 
 use super::access::AccessLinks;
 use super::config::NetworkConfig;
+use super::cross::CrossFlow;
 use super::direction::Direction;
 use super::line::Lines;
 use super::packet::{Departure, DropCause, Dropped, Handle, Tap};
 use super::pipe::{Offer, Pipe, PipeSetup};
-use super::seed::Stream;
+use super::seed::{Stream, derive};
 use super::store::Store;
 use crate::schedule::Schedule;
+
+/// The streams of cross traffic, derived from the path's seed.
+const FIRST_CROSS_STREAM: u64 = 1;
 
 #[derive(Debug)]
 pub(super) struct Path {
@@ -25,6 +29,9 @@ pub(super) struct Path {
     pipe: Pipe,
     /// The slot of the link's next departure.
     link_slot: u32,
+    cross: Vec<CrossFlow>,
+    /// The slot of the first cross traffic's next packet, and the number of that flow.
+    first_cross: (u32, u32),
     exit: AccessLinks,
     pub(super) arriving: Lines<Handle>,
 }
@@ -77,6 +84,45 @@ impl Path {
             exit,
             pipe: Pipe::new(config.pipe(direction), &setup),
             link_slot,
+            cross: config
+                .pipe(direction)
+                .cross
+                .iter()
+                .zip(FIRST_CROSS_STREAM..)
+                .map(|(cross, stream)| CrossFlow::new(cross, derive(setup.seed, stream)))
+                .collect(),
+            first_cross: (0, config.access.len() as u32),
+        }
+    }
+
+    /// Takes a slot for each cross traffic from `first` on; returns the first that is still free.
+    pub(super) fn take_cross_slots(&mut self, first: u32) -> u32 {
+        self.first_cross.0 = first;
+        first + self.cross.len() as u32
+    }
+
+    /// Sets the slots of cross traffic.
+    pub(super) fn start_cross(&self, schedule: &mut Schedule) {
+        for (cross, slot) in self.cross.iter().zip(self.first_cross.0..) {
+            schedule.set(slot, cross.next_at());
+        }
+    }
+
+    /// The cross traffic of a slot has a packet.
+    pub(super) fn cross<P>(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context<'_, P, impl Tap<P>>,
+    ) {
+        let (first_slot, first_flow) = self.first_cross;
+        let number = slot - first_slot;
+        let cross = &mut self.cross[number as usize];
+        let bytes = cross.take();
+        context.schedule.set(slot, cross.next_at());
+        if let Some(bytes) = bytes {
+            context.tap.on_cross(now, self.direction, bytes);
+            self.enter(now, Handle::of_cross(first_flow + number, bytes), context);
         }
     }
 
@@ -138,6 +184,9 @@ impl Path {
         sojourn: Duration,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
+        if packet.is_cross() {
+            return;
+        }
         let direction = self.direction;
         context.tap.on_departure(&Departure {
             at: now,
@@ -150,6 +199,9 @@ impl Path {
         });
         match self.pipe.arrival(now, &mut packet) {
             Some(arrival) => {
+                if let Some(detour) = self.pipe.detour() {
+                    context.packets.note_detour(packet.id(), detour);
+                }
                 let at = self.exit.pass(packet.flow(), arrival, packet.bytes);
                 self.arriving
                     .push(packet.flow(), at, packet, context.schedule);

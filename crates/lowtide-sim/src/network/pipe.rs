@@ -102,7 +102,7 @@ impl<Q: Discipline> Pipe<Q> {
             loss: LossProcess::new(config.loss, seed),
             delay: DelayProcess::new(
                 config.delay,
-                &config.delay_steps,
+                config.moving.clone(),
                 config.jitter,
                 config.aggregation,
                 seed,
@@ -202,6 +202,12 @@ impl<Q: Discipline> Pipe<Q> {
             packet.set_ecn(self.ecn.apply(packet.ecn()));
         }
         (!self.loss.drops()).then(|| self.delay.arrival(now))
+    }
+
+    /// What propagation takes of that packet's way beyond the least; `None` where it does not move.
+    #[inline]
+    pub(super) fn detour(&self) -> Option<Duration> {
+        self.delay.detour()
     }
 
     /// Bytes that wait; the packet on the link does not count.

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use lowtide_cc::units::Duration;
+
 use super::packet::Packet;
 
 /// Packets by number, so that only numbers move through the network.
@@ -14,6 +16,8 @@ use super::packet::Packet;
 pub(super) struct Store<P> {
     packets: Vec<Option<Packet<P>>>,
     free: VecDeque<u32>,
+    /// By number, on a way whose delay moves; else there are none.
+    detours: Vec<Duration>,
 }
 
 impl<P> Store<P> {
@@ -21,6 +25,7 @@ impl<P> Store<P> {
         Self {
             packets: Vec::new(),
             free: VecDeque::new(),
+            detours: Vec::new(),
         }
     }
 
@@ -42,8 +47,24 @@ impl<P> Store<P> {
     /// Gives a packet back; `None` when there is none of this number.
     #[inline]
     pub(super) fn take(&mut self, id: u32) -> Option<Packet<P>> {
-        let packet = self.packets[id as usize].take()?;
+        let packet = self.packets.get_mut(id as usize)?.take()?;
         self.free.push_back(id);
         Some(packet)
+    }
+
+    /// Notes what propagation takes of a packet's way beyond the least.
+    #[inline]
+    pub(super) fn note_detour(&mut self, id: u32, detour: Duration) {
+        let id = id as usize;
+        if self.detours.len() <= id {
+            self.detours.resize(self.packets.len(), Duration::ZERO);
+        }
+        self.detours[id] = detour;
+    }
+
+    /// What was noted of the packet that had this number last.
+    #[inline]
+    pub(super) fn detour(&self, id: u32) -> Duration {
+        self.detours.get(id as usize).copied().unwrap_or_default()
     }
 }

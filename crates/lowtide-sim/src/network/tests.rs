@@ -68,6 +68,7 @@ fn arrivals(network: &mut Network<u32>, log: &mut Log) -> Vec<(Time, Direction, 
 }
 
 const FREE: AccessConfig = AccessConfig {
+    direction: Direction::Forward,
     sender_rate: None,
     sender_delay: Duration::ZERO,
     receiver_rate: None,
@@ -106,6 +107,7 @@ fn a_limited_link_serves_queues_and_drops_alike_in_both_directions() {
 #[test]
 fn access_links_come_before_and_behind_the_shared_path() {
     let access = AccessConfig {
+        direction: Direction::Forward,
         sender_rate: Some(Rate::from_mbps(24)),
         sender_delay: ms(2),
         receiver_rate: Some(Rate::from_mbps(6)),

@@ -7,7 +7,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_cc::{Config, Controller};
 
 use super::causal::CausalConfig;
-use crate::network::{AccessConfig, NetworkConfig, PipeConfig};
+use crate::network::{AccessConfig, Direction, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
 use crate::transport::{EcnFeedback, Pacing, TransportConfig};
 
@@ -35,16 +35,32 @@ pub struct SimConfig {
 }
 
 impl SimConfig {
+    /// The shared path of a direction.
+    #[must_use]
+    pub fn pipe(&self, direction: Direction) -> &PipeConfig {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Reverse => &self.reverse,
+        }
+    }
+
+    /// The least propagation delay of a flow's data behind the link that it crosses.
+    #[must_use]
+    pub fn from_link(&self, access: &AccessConfig) -> Duration {
+        self.pipe(access.direction).least_delay() + access.receiver_delay
+    }
+
     /// One-way propagation delay of a flow's data.
     #[must_use]
     pub fn base_delay(&self, access: &AccessConfig) -> Duration {
-        access.sender_delay + self.forward.delay + access.receiver_delay
+        access.sender_delay + self.pipe(access.direction).delay + access.receiver_delay
     }
 
     /// Round-trip propagation delay of a flow.
     #[must_use]
     pub fn base_rtt(&self, access: &AccessConfig) -> Duration {
-        self.base_delay(access) + access.sender_delay + self.reverse.delay + access.receiver_delay
+        let back = self.pipe(access.direction.back()).delay;
+        self.base_delay(access) + access.sender_delay + back + access.receiver_delay
     }
 
     /// The network that its flows share. Queues in BDP refer to the base RTT of the first flow.
@@ -74,7 +90,7 @@ impl SimConfig {
             return Err(ConfigError::ZeroDuration);
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            if flow.sender.knows_link() && self.forward.link.is_unlimited() {
+            if flow.sender.knows_link() && self.pipe(flow.access.direction).link.is_unlimited() {
                 return Err(ConfigError::UnlimitedLinkKnown(index));
             }
             for (rate, side) in [
@@ -150,8 +166,10 @@ pub struct FlowConfig {
     pub start: Time,
     /// When it stops sending; `None`: at the end of the simulation.
     pub stop: Option<Time>,
-    /// Its access links.
+    /// Which way it goes, and its access links.
     pub access: AccessConfig,
+    /// Whether it is there for what it does to others: what is said of all flows together leaves it out.
+    pub background: bool,
 }
 
 impl FlowConfig {
@@ -167,6 +185,7 @@ impl FlowConfig {
             start: Time::ZERO,
             stop: None,
             access: AccessConfig::default(),
+            background: false,
         }
     }
 }

@@ -16,9 +16,10 @@ use crate::transport::sender::{Sender, SenderSetup};
 pub(super) struct Flow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
+    pub(super) is_oracle: bool,
     pub(super) access: AccessConfig,
     pub(super) start: Time,
-    /// Delay of its data behind the bottleneck.
+    /// Least delay of its data behind the bottleneck.
     pub(super) from_link: Duration,
 }
 
@@ -33,12 +34,15 @@ impl Flow {
         let (controller, estimator) = match &flow.sender {
             SenderKind::Oracle => (None, None),
             SenderKind::Causal(causal) => {
+                let way = flow.access.direction;
+                let same_way = |other: &&FlowConfig| other.access.direction == way;
+                let rivals = config.flows.iter().filter(same_way).count();
                 let place = causal::Place {
                     base_rtt: config.base_rtt(&flow.access),
                     to_link: flow.access.sender_delay,
-                    share: 1.0 / config.flows.len() as f64,
+                    share: 1.0 / rivals as f64,
                 };
-                let link = config.forward.link.clone();
+                let link = config.pipe(flow.access.direction).link.clone();
                 let causal = Causal::new(*causal, link, place, &cc_config);
                 (Some(Box::new(causal) as Box<dyn Controller>), None)
             }
@@ -64,9 +68,10 @@ impl Flow {
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
             receiver: Receiver::new(&flow.transport, flow.ecn, estimator),
+            is_oracle: matches!(flow.sender, SenderKind::Oracle),
             access: flow.access,
             start: flow.start,
-            from_link: config.forward.delay + flow.access.receiver_delay,
+            from_link: config.from_link(&flow.access),
         }
     }
 }

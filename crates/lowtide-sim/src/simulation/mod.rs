@@ -11,7 +11,7 @@ mod oracle;
 mod payload;
 
 use lowtide_cc::Ecn;
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 pub use self::causal::{CausalConfig, Forecast};
 pub use self::config::{ConfigError, ControllerFactory, FlowConfig, SenderKind, SimConfig};
@@ -66,7 +66,10 @@ pub struct Simulation {
     ack_size: Bytes,
     network: Network<Payload>,
     timers: Schedule,
-    slots: BottleneckSlots,
+    /// By [`Direction`].
+    slots: [BottleneckSlots; 2],
+    /// Whether others share a link with the oracle.
+    oracle_shares: bool,
     flows: Vec<Flow>,
     acks: AckPool,
     work: Workspace,
@@ -78,6 +81,8 @@ struct Watch<'a, P> {
     probe: &'a mut P,
     acks: &'a mut AckPool,
     outcome: &'a mut Outcome,
+    /// The oracle's, where others share a link with it.
+    slots: Option<&'a mut [BottleneckSlots; 2]>,
 }
 
 impl<P: Probe> Tap<Payload> for Watch<'_, P> {
@@ -104,6 +109,12 @@ impl<P: Probe> Tap<Payload> for Watch<'_, P> {
             Payload::Ack(body) => self.acks.release(body),
         }
     }
+
+    fn on_cross(&mut self, at: Time, direction: Direction, bytes: Bytes) {
+        if let Some(slots) = &mut self.slots {
+            slots[direction as usize].give_away(at, bytes);
+        }
+    }
 }
 
 impl Simulation {
@@ -119,12 +130,22 @@ impl Simulation {
             timers.set(Timer::Sender.slot(index as u32), flow.start);
             flows.push(Flow::new(index, flow, &config));
         }
+        let oracles = |flow: &&FlowConfig| matches!(flow.sender, SenderKind::Oracle);
+        let of_oracles = config.flows.iter().filter(oracles);
+        let one_way = |way| config.flows.iter().all(|f| f.access.direction == way);
+        let alone = of_oracles.clone().count() == config.flows.len()
+            && Direction::BOTH.into_iter().any(one_way)
+            && Direction::BOTH
+                .into_iter()
+                .all(|way| config.pipe(way).cross.is_empty());
+        let slots = |way| BottleneckSlots::new(Server::new(config.pipe(way).link.clone()));
         Ok(Self {
+            oracle_shares: of_oracles.count() > 0 && !alone,
             end: Time::ZERO + config.duration,
             ack_size: config.ack_size,
             network: Network::new(&config.network()),
             timers,
-            slots: BottleneckSlots::new(Server::new(config.forward.link.clone())),
+            slots: Direction::BOTH.map(slots),
             flows,
             acks: AckPool::default(),
             work: Workspace::default(),
@@ -144,6 +165,7 @@ impl Simulation {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
+                slots: self.oracle_shares.then_some(&mut self.slots),
             };
             if let Some(arrival) = self.network.advance(until, &mut watch) {
                 let Packet {
@@ -154,7 +176,8 @@ impl Simulation {
                 } = arrival.packet;
                 match payload {
                     Payload::Data(data) => {
-                        self.on_data(arrival.at, flow, (bytes, ecn), &data, probe)
+                        let arrived = (arrival.at, arrival.detour);
+                        self.on_data(arrived, flow, (bytes, ecn), &data, probe);
                     }
                     Payload::Ack(body) => self.on_ack(arrival.at, flow, body, probe),
                 }
@@ -172,7 +195,7 @@ impl Simulation {
 
     fn on_sender_timer<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let f = &mut self.flows[flow as usize];
-        let mut slots = self.slots.seen_from(&f.access);
+        let mut slots = self.slots[f.access.direction as usize].seen_from(&f.access);
         f.sender.on_timer(now, &mut slots, &mut self.work, probe);
         self.send_all(now, flow, probe);
         let next = self.flows[flow as usize].sender.next_event(now);
@@ -182,7 +205,7 @@ impl Simulation {
 
     fn on_ack<P: Probe>(&mut self, now: Time, flow: u32, body: u32, probe: &mut P) {
         let f = &mut self.flows[flow as usize];
-        let mut slots = self.slots.seen_from(&f.access);
+        let mut slots = self.slots[f.access.direction as usize].seen_from(&f.access);
         let ack = self.acks.get(body);
         f.sender.on_ack(now, ack, &mut slots, &mut self.work, probe);
         self.acks.release(body);
@@ -196,6 +219,7 @@ impl Simulation {
     #[inline]
     fn send_all<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let needs_from = self.flows[flow as usize].sender.first_unacked();
+        let way = self.flows[flow as usize].access.direction;
         for out in self.work.out.drain(..) {
             probe.on_send(&Sent {
                 flow: flow as usize,
@@ -222,15 +246,18 @@ impl Simulation {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
+                slots: None,
             };
-            self.network
-                .send(now, Direction::Forward, packet, &mut watch);
+            if self.oracle_shares && !self.flows[flow as usize].is_oracle {
+                self.slots[way as usize].give_away(now, out.bytes);
+            }
+            self.network.send(now, way, packet, &mut watch);
         }
     }
 
     fn on_data<P: Probe>(
         &mut self,
-        now: Time,
+        (now, detour): (Time, Duration),
         flow: u32,
         (bytes, ecn): (Bytes, Ecn),
         data: &Data,
@@ -244,6 +271,7 @@ impl Simulation {
             flow: flow as usize,
             now,
             sent_at: data.sent_at,
+            detour,
             bytes,
             first_copy: arrival.first_copy,
             estimator: f.receiver.estimator(),
@@ -282,12 +310,16 @@ impl Simulation {
             ecn: Ecn::NotEct,
             payload: Payload::Ack(body),
         };
+        let way = self.flows[flow as usize].access.direction.back();
+        if self.oracle_shares {
+            self.slots[way as usize].give_away(now, packet.bytes);
+        }
         let mut watch = Watch {
             probe,
             acks: &mut self.acks,
             outcome: &mut self.outcome,
+            slots: None,
         };
-        self.network
-            .send(now, Direction::Reverse, packet, &mut watch);
+        self.network.send(now, way, packet, &mut watch);
     }
 }

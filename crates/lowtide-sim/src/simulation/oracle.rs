@@ -18,6 +18,11 @@ impl BottleneckSlots {
         Self { server }
     }
 
+    /// Packets of others take up slots, too.
+    pub(super) fn give_away(&mut self, now: Time, bytes: Bytes) {
+        self.server.next_slot(now, bytes);
+    }
+
     /// The slots as seen by a flow whose packets need some time to reach the bottleneck.
     #[inline]
     pub(super) fn seen_from<'a>(&'a mut self, access: &'a AccessConfig) -> SlotsSeenFrom<'a> {

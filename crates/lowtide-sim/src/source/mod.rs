@@ -11,7 +11,7 @@ use lowtide_cc::units::{Bytes, Time};
 
 pub use self::config::SourceConfig;
 pub use self::text::parse;
-use self::writes::{OnOff, Steady, Video, Writes};
+pub(crate) use self::writes::Writes;
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -84,22 +84,12 @@ impl Source {
     /// packets.
     #[must_use]
     pub fn new(config: SourceConfig, start: Time, packet_size: Bytes, seed: u64) -> Self {
-        let mut writes = match config {
-            SourceConfig::Bulk => return Self { kind: Kind::Bulk },
-            SourceConfig::Sized(bytes) => {
-                return Self {
-                    kind: Kind::Sized(bytes),
-                };
-            }
-            SourceConfig::ConstantRate(rate) => {
-                Writes::Steady(Steady::new(start, rate, packet_size))
-            }
-            SourceConfig::OnOff { on, off, rate } => {
-                Writes::OnOff(OnOff::new(start, on, off, rate, packet_size))
-            }
-            SourceConfig::Video { rate, fps, spread } => {
-                Writes::Video(Video::new(start, rate, fps, spread, seed))
-            }
+        let Some(mut writes) = Writes::new(config, start, packet_size, seed) else {
+            let kind = match config {
+                SourceConfig::Sized(bytes) => Kind::Sized(bytes),
+                _ => Kind::Bulk,
+            };
+            return Self { kind };
         };
         let frames = match &writes {
             Writes::Video(_) => Frames::new(writes.clone()).map(Box::new),

@@ -4,17 +4,35 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::SourceConfig;
+
 /// When and how much an application writes, one write after the other.
 #[derive(Clone, Debug)]
-pub(super) enum Writes {
+pub(crate) enum Writes {
     Steady(Steady),
     OnOff(OnOff),
     Video(Video),
 }
 
 impl Writes {
+    /// The writes of an application that starts at `start`; `None` where it has all at once.
+    pub(crate) fn new(config: SourceConfig, start: Time, packet: Bytes, seed: u64) -> Option<Self> {
+        match config {
+            SourceConfig::Bulk | SourceConfig::Sized(_) => None,
+            SourceConfig::ConstantRate(rate) => {
+                Some(Self::Steady(Steady::new(start, rate, packet)))
+            }
+            SourceConfig::OnOff { on, off, rate } => {
+                Some(Self::OnOff(OnOff::new(start, on, off, rate, packet)))
+            }
+            SourceConfig::Video { rate, fps, spread } => {
+                Some(Self::Video(Video::new(start, rate, fps, spread, seed)))
+            }
+        }
+    }
+
     /// The next write; `None`: there is none any more.
-    pub(super) fn next(&mut self) -> Option<(Time, Bytes)> {
+    pub(crate) fn next(&mut self) -> Option<(Time, Bytes)> {
         match self {
             Self::Steady(s) => s.next(),
             Self::OnOff(s) => s.next(),
@@ -25,7 +43,7 @@ impl Writes {
 
 /// Packets at equal distances.
 #[derive(Clone, Debug)]
-pub(super) struct Steady {
+pub(crate) struct Steady {
     start: Time,
     rate: Rate,
     packet: Bytes,
@@ -33,7 +51,7 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    pub(super) fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
+    fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
         Self {
             start,
             rate,
@@ -55,14 +73,14 @@ impl Steady {
 
 /// Packets at equal distances in busy periods.
 #[derive(Clone, Debug)]
-pub(super) struct OnOff {
+pub(crate) struct OnOff {
     busy: Steady,
     on: Duration,
     off: Duration,
 }
 
 impl OnOff {
-    pub(super) fn new(start: Time, on: Duration, off: Duration, rate: Rate, packet: Bytes) -> Self {
+    fn new(start: Time, on: Duration, off: Duration, rate: Rate, packet: Bytes) -> Self {
         Self {
             busy: Steady::new(start, rate, packet),
             on,
@@ -86,7 +104,7 @@ impl OnOff {
 
 /// Frames at equal distances, of random sizes.
 #[derive(Clone, Debug)]
-pub(super) struct Video {
+pub(crate) struct Video {
     start: Time,
     rate: Rate,
     fps: u32,
@@ -96,7 +114,7 @@ pub(super) struct Video {
 }
 
 impl Video {
-    pub(super) fn new(start: Time, rate: Rate, fps: u32, spread: f64, seed: u64) -> Self {
+    fn new(start: Time, rate: Rate, fps: u32, spread: f64, seed: u64) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(seed ^ 0x0076_6964_656F);
         Self {
             start,

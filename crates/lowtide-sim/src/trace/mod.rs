@@ -1,6 +1,10 @@
 //! Link traces: reading, writing, describing, generating. All of it in memory; files are others' job.
 
+pub mod arrivals;
+mod columns;
+pub mod delay;
 pub mod generate;
+pub mod import;
 pub mod info;
 pub mod mahimahi;
 pub mod schedule;

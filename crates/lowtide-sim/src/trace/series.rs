@@ -9,39 +9,27 @@
 
 use lowtide_cc::units::{Duration, Rate, Time};
 
-use super::{MAX_FILE_BYTES, TraceError, shown};
+use super::columns::{self, Column, Times};
+use super::{MAX_FILE_BYTES, TraceError};
 use crate::link::{AfterLast, Link, RateSchedule};
 
-const TIME_UNITS: &[(&str, f64)] = &[("time_s", 1e9), ("time_ms", 1e6), ("time_us", 1e3)];
-/// Header and bytes/s.
-const RATE_UNITS: &[(&str, f64)] = &[
-    ("rate_bps", 0.125),
-    ("rate_kbps", 125.0),
-    ("rate_mbps", 125_000.0),
-    ("rate_gbps", 125_000_000.0),
-];
-/// Limits of 1 Tbit/s and 10^6 s: larger values are in the wrong unit.
-const MAX_RATE: f64 = 1.25e11;
-const MAX_TIME_NS: f64 = 1e15;
-
-fn unit(header: &str, units: &[(&str, f64)]) -> Result<f64, TraceError> {
-    let header = header.trim().to_ascii_lowercase();
-    units
-        .iter()
-        .find(|(name, _)| *name == header)
-        .map(|(_, factor)| *factor)
-        .ok_or_else(|| {
-            let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-            TraceError::Line {
-                line: 1,
-                problem: format!(
-                    "the header '{}' names no unit: write one of {}",
-                    shown(header.as_bytes()),
-                    names.join(", ")
-                ),
-            }
-        })
-}
+const COLUMN: Column = Column {
+    line: "time,rate",
+    // In bytes/s.
+    units: &[
+        ("rate_bps", 0.125),
+        ("rate_kbps", 125.0),
+        ("rate_mbps", 125_000.0),
+        ("rate_gbps", 125_000_000.0),
+    ],
+    // 1 Tbit/s.
+    max: 1.25e11,
+    times: Times::Steps,
+    not: (
+        "delay",
+        " (delays go with --delay-trace, or path.delay_trace)",
+    ),
+};
 
 /// Reads a series.
 ///
@@ -49,67 +37,13 @@ fn unit(header: &str, units: &[(&str, f64)]) -> Result<f64, TraceError> {
 /// When the header names no units, a line does not hold two numbers in range, times do not start
 /// at 0 and increase, or no rate is above zero.
 pub fn parse(bytes: &[u8]) -> Result<RateSchedule, TraceError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .comment(Some(b'#'))
-        .from_reader(bytes);
-    let read_error = |e: csv::Error| TraceError::Line {
-        line: e.position().map_or(1, csv::Position::line),
-        problem: format!("{e}; each line of a rate series is time,rate"),
-    };
-    let headers = reader.headers().map_err(read_error)?.clone();
-    if headers.is_empty() {
-        return Err(TraceError::Empty);
-    }
-    if headers.len() != 2 {
-        let problem = format!("{} columns instead of the two time,rate", headers.len());
-        return Err(TraceError::Line { line: 1, problem });
-    }
-    let time_unit = unit(&headers[0], TIME_UNITS)?;
-    let rate_unit = unit(&headers[1], RATE_UNITS)?;
-    let mut steps: Vec<(Time, Rate)> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(read_error)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let number = |at: usize, factor: f64, max: f64| {
-            record[at]
-                .parse::<f64>()
-                .ok()
-                .map(|v| v * factor)
-                .filter(|v| (0.0..=max).contains(v))
-        };
-        let value = |at: usize, factor: f64, max: f64| {
-            number(at, factor, max).ok_or_else(|| TraceError::Line {
-                line,
-                problem: format!(
-                    "'{}' is no {} from 0 to {}",
-                    shown(record[at].as_bytes()),
-                    &headers[at],
-                    max / factor
-                ),
-            })
-        };
-        let time = Time::from_nanos(value(0, time_unit, MAX_TIME_NS)? as u64);
-        let rate = Rate::from_bytes_per_sec(value(1, rate_unit, MAX_RATE)? as u64);
-        if steps
-            .last()
-            .map_or(time != Time::ZERO, |(last, _)| *last >= time)
-        {
-            let problem = if steps.is_empty() {
-                format!("the first time must be 0, not '{}'", &record[0])
-            } else {
-                format!("time '{}' is not later than the one before it", &record[0])
-            };
-            return Err(TraceError::Line { line, problem });
-        }
-        steps.push((time, rate));
-    }
-    let interval = match steps.as_slice() {
-        [] => return Err(TraceError::Empty),
-        [_] => Duration::from_secs(1),
-        [.., (a, _), (b, _)] => b.since(*a),
-    };
-    Ok(RateSchedule::new(steps, AfterLast::RepeatAfter(interval))?)
+    let read = columns::read(bytes, COLUMN)?;
+    let steps = read.steps.iter();
+    let steps = steps.map(|(at, rate)| (*at, Rate::from_bytes_per_sec(*rate as u64)));
+    Ok(RateSchedule::new(
+        steps.collect(),
+        AfterLast::RepeatAfter(read.last),
+    )?)
 }
 
 /// The mean rate of each `interval` of a link, as text.

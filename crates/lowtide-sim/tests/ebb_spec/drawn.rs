@@ -1,7 +1,9 @@
 //! Networks drawn at random.
 
+use std::sync::Arc;
+
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::{Policer, QueueLimit};
 use lowtide_sim::source::SourceConfig;
@@ -81,7 +83,9 @@ pub(crate) fn network(seed: u64) -> Run {
             config.reverse.aggregation = Some(Aggregation { period });
         }
         if dice.one_in(2) {
-            config.forward.delay_steps = vec![(at(12), one_way + dice.ms(2.0, 100.0))];
+            let later = [(at(12), one_way + dice.ms(2.0, 100.0))];
+            let delay = MovingDelay::stepped(one_way, &later).unwrap();
+            config.forward.moving = Some(Arc::new(delay));
         }
         if dice.one_in(8) {
             config.forward.policer = Some(Policer {

@@ -9,7 +9,8 @@ mod side_by_side;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::SimConfig;
+use lowtide_sim::impairment::{Aggregation, Jitter, LossModel, MovingDelay};
 use lowtide_sim::link::{AfterLast, Link, RateSchedule};
 use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
@@ -81,6 +82,12 @@ fn beside_cubic_and_when_it_has_left() {
     assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
 }
 
+/// The way there takes longer, or less, from these times on.
+fn lengthen(config: &mut SimConfig, steps: &[(Time, Duration)]) {
+    let delay = MovingDelay::stepped(config.forward.delay, steps).unwrap();
+    config.forward.moving = Some(Arc::new(delay));
+}
+
 /// The path grows longer while the minimum is held; nothing is lost any more.
 #[test]
 fn when_nothing_shows_others_any_more() {
@@ -88,7 +95,7 @@ fn when_nothing_shows_others_any_more() {
     let seen = run
         .beside("cubic", at(1), Some(at(25)))
         .with(|config| {
-            config.forward.delay_steps = vec![(at(25), ONE_WAY * 2)];
+            lengthen(config, &[(at(25), ONE_WAY * 2)]);
         })
         .agrees("unopposed");
     assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
@@ -132,7 +139,7 @@ fn when_the_path_grows_longer_and_shorter() {
     let seen = run
         .with(|config| {
             let step = |to, ms| (at(to), Duration::from_millis(ms));
-            config.forward.delay_steps = vec![step(15, 60), step(45, 20)];
+            lengthen(config, &[step(15, 60), step(45, 20)]);
         })
         .agrees("steps");
     assert!(seen.concessions > 0, "{seen:?}");

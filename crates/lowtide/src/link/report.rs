@@ -43,7 +43,7 @@ pub(super) fn link(setting: &Setting) -> String {
     format!(
         "{}, RTT {} ms, {buffer}",
         setting.link_name,
-        setting.rtt.as_millis_f64()
+        setting.base_rtt().as_millis_f64()
     )
 }
 
@@ -101,7 +101,7 @@ fn json<'a>(setting: &'a Setting, summary: &'a Summary, compared: &'a [Compared]
         schema: output::SCHEMA,
         command: "link",
         link: &setting.link_name,
-        rtt_ms: setting.rtt.as_millis_f64(),
+        rtt_ms: setting.base_rtt().as_millis_f64(),
         summary,
         comparisons: comparisons.collect(),
     }

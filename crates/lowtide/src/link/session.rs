@@ -108,6 +108,16 @@ impl Run<'_> {
 
 fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
     let config = setting.config(args.seed).map_err(Failure::input)?;
+    if args.limited == Limited::Both && setting.reverse.is_some() {
+        let problem = "--limited both: both ways have the same link; leave it out where the way back has \
+                       one of its own";
+        return Err(Failure::input(problem));
+    }
+    if setting.groups.iter().any(|group| group.web.is_some()) {
+        let problem = "--cross: web traffic has hosts of its own, which a real link has not: run them behind \
+                       it, or take cbr, onoff, video or file";
+        return Err(Failure::input(problem));
+    }
     let (limited, free) = (config.forward, config.reverse);
     let (down, up) = match args.limited {
         Limited::Down => (limited, free),
@@ -117,7 +127,7 @@ fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
     Ok(PathConfig {
         down,
         up,
-        base_rtt: setting.rtt,
+        base_rtt: setting.base_rtt(),
         seed: args.seed,
     })
 }

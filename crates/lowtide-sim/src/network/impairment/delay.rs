@@ -1,10 +1,12 @@
 //! Delay behind a link: propagation, jitter, release in batches.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use lowtide_cc::units::{Duration, Time};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+use super::moving::{Moving, MovingDelay};
 
 /// Random extra delay, uniform in `0..=max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +29,11 @@ pub struct Aggregation {
 #[derive(Clone, Debug)]
 pub struct DelayProcess {
     delay: Duration,
-    /// Changes of it that are to come.
-    steps: VecDeque<(Time, Duration)>,
-    least: Duration,
+    moving: Option<Box<Moving>>,
     jitter: Option<Jitter>,
     aggregation: Option<Aggregation>,
     phase: Duration,
-    /// Whether a packet waits for those before it: where jitter or a shorter delay would let it overtake.
+    /// Whether a packet waits for those before it where jitter would let it overtake.
     keeps_order: bool,
     /// The last arrival, where order is kept.
     last: Time,
@@ -41,12 +41,12 @@ pub struct DelayProcess {
 }
 
 impl DelayProcess {
-    /// A process with a delay and, on top, jitter, then aggregation. The delay is another one from each of
-    /// `steps` on, whose times rise.
+    /// A process with a delay and, on top, jitter, then aggregation. Where the delay moves, `moving`
+    /// says how long it is.
     #[must_use]
     pub fn new(
         delay: Duration,
-        steps: &[(Time, Duration)],
+        moving: Option<Arc<MovingDelay>>,
         jitter: Option<Jitter>,
         aggregation: Option<Aggregation>,
         seed: u64,
@@ -56,12 +56,10 @@ impl DelayProcess {
         let aggregation = aggregation.filter(|a| !a.period.is_zero());
         let phase = aggregation.map_or(Duration::ZERO, |a| draw(&mut rng, a.period));
         let jitter = jitter.filter(|j| !j.max.is_zero());
-        let least = steps.iter().map(|(_, delay)| *delay).min();
         Self {
             delay,
-            steps: steps.iter().copied().collect(),
-            least: least.map_or(delay, |least| least.min(delay)),
-            keeps_order: jitter.map_or(!steps.is_empty(), |jitter| !jitter.reorder),
+            moving: moving.map(|moving| Box::new(Moving::new(moving))),
+            keeps_order: jitter.is_some_and(|jitter| !jitter.reorder),
             jitter,
             aggregation,
             phase,
@@ -73,19 +71,25 @@ impl DelayProcess {
     /// No packet takes less than this.
     #[must_use]
     pub fn least(&self) -> Duration {
-        self.least
+        let moving = self.moving.as_ref();
+        moving.map_or(self.delay, |moving| moving.least())
+    }
+
+    /// What propagation took of the last packet's way beyond [`least`](Self::least); `None` where it
+    /// does not move.
+    #[must_use]
+    #[inline]
+    pub fn detour(&self) -> Option<Duration> {
+        self.moving.as_ref().map(|moving| moving.detour())
     }
 
     /// When a packet arrives that left the link at `departure`.
     #[inline]
     pub fn arrival(&mut self, departure: Time) -> Time {
-        while let Some((at, delay)) = self.steps.front().copied()
-            && at <= departure
-        {
-            self.delay = delay;
-            self.steps.pop_front();
-        }
-        let mut arrival = departure + self.delay;
+        let mut arrival = match &mut self.moving {
+            None => departure + self.delay,
+            Some(moving) => moving.arrival(departure),
+        };
         if let Some(jitter) = self.jitter {
             arrival += draw(&mut self.rng, jitter.max);
         }
@@ -123,7 +127,7 @@ mod tests {
                 max: ms(5),
                 reorder,
             });
-            let mut process = DelayProcess::new(ms(20), &[], jitter, None, 3);
+            let mut process = DelayProcess::new(ms(20), None, jitter, None, 3);
             (0..1_000)
                 .map(|n| process.arrival(at(n)))
                 .collect::<Vec<_>>()
@@ -137,7 +141,7 @@ mod tests {
             }
         }
         let mut process =
-            DelayProcess::new(ms(1), &[], None, Some(Aggregation { period: ms(4) }), 3);
+            DelayProcess::new(ms(1), None, None, Some(Aggregation { period: ms(4) }), 3);
         let arrivals: Vec<Time> = (0..1_000).map(|n| process.arrival(at(n))).collect();
         let mut releases = arrivals.clone();
         releases.dedup();
@@ -152,17 +156,5 @@ mod tests {
                 .enumerate()
                 .all(|(n, a)| a.since(at(n as u64)) <= ms(5))
         );
-    }
-
-    #[test]
-    fn a_delay_changes_in_steps_and_packets_keep_their_order() {
-        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
-        let ms = Duration::from_millis;
-        let steps = [(at(10), ms(30)), (at(20), ms(5))];
-        let mut process = DelayProcess::new(ms(20), &steps, None, None, 3);
-        assert_eq!(process.least(), ms(5));
-        let arrivals = [9, 10, 19, 20, 43, 45].map(|n| process.arrival(at(n)));
-        // At 20 ms the way is 25 ms shorter; what left before is still ahead until 49 ms.
-        assert_eq!(arrivals, [29, 40, 49, 49, 49, 50].map(at));
     }
 }

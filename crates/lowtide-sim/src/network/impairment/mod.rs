@@ -3,9 +3,11 @@
 mod delay;
 mod ecn;
 mod loss;
+mod moving;
 mod text;
 
 pub use self::delay::{Aggregation, DelayProcess, Jitter};
 pub use self::ecn::EcnTreatment;
 pub use self::loss::{LossModel, LossProcess};
+pub use self::moving::MovingDelay;
 pub use self::text::{parse_burst_loss, parse_delay_steps};

@@ -9,7 +9,7 @@ pub const MAX_TRACE_MS: u32 = 4 * 3600 * 1000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// An empty schedule.
-    #[error("a rate schedule needs at least one step")]
+    #[error("a schedule needs at least one step")]
     NoSteps,
     /// What the rate is before cannot be known.
     #[error("the first step must start at 0 s, not at {0}")]

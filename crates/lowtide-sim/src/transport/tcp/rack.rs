@@ -172,7 +172,7 @@ mod tests {
         let mut flight = Flight::of(3);
         flight.deliver(1, 41);
         assert_eq!(flight.lost(41, false), (vec![], Some(at(40 + 10))));
-        assert_eq!(flight.lost(49, false).0, []);
+        assert!(flight.lost(49, false).0.is_empty());
         assert_eq!(
             flight.lost(50, false),
             (vec![0], None),
@@ -185,7 +185,7 @@ mod tests {
         let mut flight = Flight::of(4);
         flight.deliver(1, 41);
         flight.deliver(2, 42);
-        assert_eq!(flight.lost(42, false).0, [], "two are not enough");
+        assert!(flight.lost(42, false).0.is_empty(), "two are not enough");
         flight.deliver(3, 43);
         assert_eq!(flight.lost(43, false).0, [0]);
 
