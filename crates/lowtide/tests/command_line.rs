@@ -136,6 +136,7 @@ fn list_names_every_controller_with_its_parameters() {
             "ebcc",
             "bbrx",
             "bbr3",
+            "leocc",
             "copa",
             "cubic",
             "newreno",

@@ -10,6 +10,7 @@ pub mod copa;
 pub mod cubic;
 pub mod ebb;
 pub mod ebcc;
+pub mod leocc;
 pub mod newreno;
 pub mod rbbr;
 pub mod rtt_gain;
@@ -33,6 +34,7 @@ macro_rules! for_each_controller {
             ebcc::EBCC as Ebcc = "ebcc";
             bbrx::BBRX as Bbrx = "bbrx";
             bbr3::BBR3 as Bbr3 = "bbr3";
+            leocc::LEOCC as Leocc = "leocc";
             copa::COPA as Copa = "copa";
             cubic::CUBIC as Cubic = "cubic";
             newreno::NEWRENO as NewReno = "newreno";

@@ -11,6 +11,7 @@ mod ebb;
 mod ebcc;
 mod events;
 mod host;
+mod leocc;
 mod newreno;
 mod rbbr;
 mod rtt_gain;
