@@ -5,6 +5,7 @@ pub mod bbr3;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
+pub mod c4;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
@@ -35,6 +36,7 @@ macro_rules! for_each_controller {
             bbrx::BBRX as Bbrx = "bbrx";
             bbr3::BBR3 as Bbr3 = "bbr3";
             leocc::LEOCC as Leocc = "leocc";
+            c4::C4 as C4 = "c4";
             copa::COPA as Copa = "copa";
             cubic::CUBIC as Cubic = "cubic";
             newreno::NEWRENO as NewReno = "newreno";

@@ -6,6 +6,7 @@ mod bbr3;
 mod bbr_acd;
 mod bbr_s;
 mod bbrx;
+mod c4;
 mod copa;
 mod ebb;
 mod ebcc;
