@@ -137,6 +137,7 @@ fn list_names_every_controller_with_its_parameters() {
             "bbrx",
             "bbr3",
             "leocc",
+            "sprout",
             "c4",
             "copa",
             "cubic",

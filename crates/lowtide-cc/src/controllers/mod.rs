@@ -15,6 +15,7 @@ pub mod leocc;
 pub mod newreno;
 pub mod rbbr;
 pub mod rtt_gain;
+pub mod sprout;
 pub mod vegas;
 pub mod window;
 
@@ -36,6 +37,7 @@ macro_rules! for_each_controller {
             bbrx::BBRX as Bbrx = "bbrx";
             bbr3::BBR3 as Bbr3 = "bbr3";
             leocc::LEOCC as Leocc = "leocc";
+            sprout::SPROUT as Sprout = "sprout";
             c4::C4 as C4 = "c4";
             copa::COPA as Copa = "copa";
             cubic::CUBIC as Cubic = "cubic";

@@ -16,4 +16,5 @@ mod leocc;
 mod newreno;
 mod rbbr;
 mod rtt_gain;
+mod sprout;
 mod vegas;
