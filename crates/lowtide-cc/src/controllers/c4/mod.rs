@@ -30,6 +30,7 @@ use self::sensitivity::{delay_threshold, loss_reduction, loss_threshold};
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RoundsByNumber;
 use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -364,6 +365,10 @@ impl Controller for C4 {
         } else {
             self.on_signal(Signal::Ecn);
         }
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
