@@ -147,6 +147,7 @@ fn list_names_every_controller_with_its_parameters() {
             "window",
             "oracle",
             "causal",
+            "abc",
         ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "idle");

@@ -363,7 +363,8 @@ impl Setting {
         let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
-        forward.queue = self.queue;
+        let mut brought = self.groups.iter().filter_map(|g| g.contender.queue());
+        forward.queue = brought.next().unwrap_or(self.queue);
         forward.policer = self.policer;
         forward.ecn = self.ecn;
         let steps = || self.rtt_steps.iter().copied();

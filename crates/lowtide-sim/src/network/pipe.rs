@@ -79,6 +79,7 @@ impl Pipe {
         let queue = Queue::new(&QueueSetup {
             kind: config.queue,
             capacity: config.buffer.resolve(&config.link, setup.base_rtt),
+            link: config.link.clone(),
         });
         Self::with_queue(queue, config, setup.seed)
     }

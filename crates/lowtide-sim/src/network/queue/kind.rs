@@ -3,6 +3,7 @@
 use lowtide_cc::registry::{self, Parameter, Values, nearest};
 use lowtide_cc::units::quantity::QuantityError;
 
+use super::abc::AbcConfig;
 use super::codel::{self, CoDelConfig};
 
 /// How a queue is managed. How much it holds at most is [`QueueLimit`](super::QueueLimit)'s to say.
@@ -13,6 +14,8 @@ pub enum QueueKind {
     DropTail,
     /// CoDel (RFC 8289).
     CoDel(CoDelConfig),
+    /// ABC's router (NSDI 2020).
+    Abc(AbcConfig),
 }
 
 /// A discipline that has a name.
@@ -44,6 +47,13 @@ pub static QUEUES: &[QueueEntry] = &[
         source: "RFC 8289",
         parameters: codel::PARAMETERS,
         make: |values| QueueKind::CoDel(CoDelConfig::of(values)),
+    },
+    QueueEntry {
+        name: "abc",
+        summary: "marks so many packets that what comes back is what the link carries",
+        source: "Goyal et al., NSDI 2020",
+        parameters: AbcConfig::PARAMETERS,
+        make: |values| QueueKind::Abc(AbcConfig::of(values)),
     },
 ];
 

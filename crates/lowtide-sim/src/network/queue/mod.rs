@@ -3,6 +3,7 @@
 //! A discipline is one file with its parameters and its `Discipline`, its name in the list of
 //! `disciplines!`, and what users call it in [`QUEUES`]; `Queue::new` chooses.
 
+mod abc;
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -12,8 +13,12 @@ mod limit;
 mod policer;
 mod text;
 
+use std::sync::Arc;
+
 use lowtide_cc::units::{Bytes, Time};
 
+use self::abc::Abc;
+pub use self::abc::AbcConfig;
 use self::codel::CoDel;
 pub use self::codel::CoDelConfig;
 pub(super) use self::discipline::{Discipline, Waiting};
@@ -23,6 +28,7 @@ pub use self::limit::{Capacity, QueueLimit};
 pub use self::policer::Policer;
 pub(super) use self::policer::TokenBucket;
 pub use self::text::{parse, parse_policer};
+use super::link::Link;
 use super::packet::{DropCause, Handle};
 
 /// A queue of any of these disciplines. An enum and not a trait object: queues are in the path of
@@ -80,14 +86,17 @@ macro_rules! disciplines {
 disciplines! {
     DropTail,
     CoDel,
+    Abc,
 }
 
 /// What a queue is made from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct QueueSetup {
     pub(super) kind: QueueKind,
     /// How much waits at most, where this is limited.
     pub(super) capacity: Capacity,
+    /// The link behind it.
+    pub(super) link: Arc<Link>,
 }
 
 impl Queue {
@@ -97,6 +106,7 @@ impl Queue {
         match setup.kind {
             QueueKind::DropTail => Self::DropTail(DropTail::new(capacity)),
             QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
+            QueueKind::Abc(config) => Self::Abc(Abc::new(config, setup.link.clone(), capacity)),
         }
     }
 }
