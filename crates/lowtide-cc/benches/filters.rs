@@ -6,7 +6,8 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use lowtide_cc::estimators::normal::TobitTerms;
 use lowtide_cc::estimators::{
-    Adaptation, AdaptiveKalman, Ewma, Maximum, Noise, SlopeFit, TobitKalman, Windowed,
+    Adaptation, AdaptiveKalman, ArrivalForecast, Ewma, Maximum, Noise, SlopeFit, TobitKalman,
+    Windowed,
 };
 use lowtide_cc::units::{Bytes, Duration, Time};
 
@@ -54,6 +55,14 @@ fn filters(c: &mut Criterion) {
             b.iter(|| black_box(filter.update(measurements.next().min(ceiling), ceiling)));
         });
     }
+    group.bench_function("ArrivalForecast", |b| {
+        let mut measurements = Measurements(1);
+        let mut forecast = ArrivalForecast::new();
+        b.iter(|| {
+            forecast.step(Some(measurements.next() as u32));
+            black_box(forecast.arrivals(0.05))
+        });
+    });
     group.bench_function("SlopeFit", |b| {
         let mut fit = SlopeFit::new();
         let mut now = Time::ZERO;

@@ -47,7 +47,7 @@ impl Role {
     pub const fn of(contender: &Contender) -> Self {
         match contender {
             Contender::Oracle => Self::Limit,
-            Contender::Causal { .. } => Self::Bound,
+            Contender::Causal { .. } | Contender::Abc { .. } => Self::Bound,
             Contender::Controller { .. } => Self::Contender,
         }
     }

@@ -33,8 +33,8 @@ fn compare_without_arguments_shows_all_controllers_between_limit_and_floor() {
     let json: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
     let listed = json.as_array().unwrap().iter();
     let listed = listed.filter_map(|entry| entry["name"].as_str());
-    // Of constant windows the best is shown; 'causal' is a bound that must be asked for.
-    let controllers = listed.filter(|name| !["window", "causal", "oracle"].contains(name));
+    // Of constant windows the best is shown; bounds must be asked for.
+    let controllers = listed.filter(|name| !["window", "causal", "abc", "oracle"].contains(name));
     for name in controllers.chain(["oracle (limit)", "(best window)"]) {
         let mut lines = table.lines();
         let row = |line: &str| line.trim().starts_with(&format!("{name} "));
@@ -136,6 +136,9 @@ fn list_names_every_controller_with_its_parameters() {
             "ebcc",
             "bbrx",
             "bbr3",
+            "leocc",
+            "sprout",
+            "c4",
             "copa",
             "cubic",
             "newreno",
@@ -144,6 +147,7 @@ fn list_names_every_controller_with_its_parameters() {
             "window",
             "oracle",
             "causal",
+            "abc",
         ]
     );
     assert_eq!(entries[0]["parameters"][0]["name"], "idle");
@@ -1010,7 +1014,7 @@ fn completions_know_the_controllers_and_scenarios() {
     };
     assert_eq!(
         complete("lowtide compare --cc c").trim(),
-        "copa cubic compound"
+        "c4 copa cubic compound"
     );
     assert_eq!(complete("lowtide compare --scenario m").trim(), "media");
 }

@@ -5,15 +5,18 @@ pub mod bbr3;
 pub mod bbr_acd;
 pub mod bbr_s;
 pub mod bbrx;
+pub mod c4;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
 pub mod ebb;
 pub mod ebcc;
+pub mod leocc;
 pub mod newreno;
 pub mod prague;
 pub mod rbbr;
 pub mod rtt_gain;
+pub mod sprout;
 pub mod vegas;
 pub mod window;
 
@@ -34,6 +37,9 @@ macro_rules! for_each_controller {
             ebcc::EBCC as Ebcc = "ebcc";
             bbrx::BBRX as Bbrx = "bbrx";
             bbr3::BBR3 as Bbr3 = "bbr3";
+            leocc::LEOCC as Leocc = "leocc";
+            sprout::SPROUT as Sprout = "sprout";
+            c4::C4 as C4 = "c4";
             copa::COPA as Copa = "copa";
             cubic::CUBIC as Cubic = "cubic";
             newreno::NEWRENO as NewReno = "newreno";

@@ -1,8 +1,9 @@
 //! Estimators that stand alone: each takes numbers and gives numbers, knows nothing of a
-//! controller, allocates nothing, and stays finite for any input.
+//! controller, allocates nothing after construction, and stays finite for any input.
 
 mod capacity;
 mod ewma;
+mod forecast;
 mod kalman;
 mod noise;
 pub mod normal;
@@ -12,6 +13,7 @@ mod windowed;
 
 pub use capacity::capacity;
 pub use ewma::Ewma;
+pub use forecast::{ArrivalForecast, RANGE, TICK, TICKS};
 pub use kalman::AdaptiveKalman;
 pub use noise::Noise;
 pub use slope::SlopeFit;

@@ -2,7 +2,8 @@
 
 use lowtide_cc::estimators::normal::{self, TobitTerms};
 use lowtide_cc::estimators::{
-    Adaptation, AdaptiveKalman, Ewma, Noise, NoiseBounds, SlopeFit, TobitKalman, capacity,
+    Adaptation, AdaptiveKalman, ArrivalForecast, Ewma, Noise, NoiseBounds, SlopeFit, TobitKalman,
+    capacity,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use proptest::num::f64::ANY;
@@ -49,6 +50,33 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn positive(variances: &[f64]) -> bool {
     variances.iter().all(|v| v.is_finite() && *v > 0.0)
+}
+
+proptest! {
+    #[test]
+    fn a_forecast_stays_within_its_range_and_never_falls_from_tick_to_tick_or_with_the_quantile(
+        steps in prop::collection::vec((0_u8..8, any::<u32>()), 0..60)
+    ) {
+        let mut forecast = ArrivalForecast::new();
+        for (kind, count) in steps {
+            match kind {
+                0 => forecast.count_in_twos(),
+                1 => forecast.count_in_halves(),
+                2 => forecast.step(None),
+                3 => forecast.step(Some(count)),
+                _ => forecast.step(Some(count % 40)),
+            }
+            let mean = forecast.mean();
+            prop_assert!((0.0..=1002.0).contains(&mean), "{mean}");
+            let arrivals = [0.0, 0.05, 0.5, 1.0, 2.0, f64::NAN].map(|q| forecast.arrivals(q));
+            for one in arrivals {
+                prop_assert!(one.is_sorted() && one[7] <= 8 * 29 + 1, "{one:?}");
+            }
+            for pair in arrivals[..5].windows(2) {
+                prop_assert!(pair[0].iter().zip(&pair[1]).all(|(low, high)| low <= high));
+            }
+        }
+    }
 }
 
 proptest! {

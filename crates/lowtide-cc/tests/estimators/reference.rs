@@ -3,7 +3,7 @@
 
 use lowtide_cc::estimators::normal::{self, TobitTerms};
 use lowtide_cc::estimators::{
-    Adaptation, AdaptiveKalman, Noise, NoiseBounds, SlopeFit, TobitKalman,
+    Adaptation, AdaptiveKalman, ArrivalForecast, Noise, NoiseBounds, SlopeFit, TobitKalman,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
@@ -191,4 +191,54 @@ fn the_slope_is_exact_for_clocks_far_from_zero() {
         }
     }
     assert_eq!(checked, 5);
+}
+
+/// By `values/forecast.py`: steady arrivals, scattered ones, excused ticks, an outage, more than the range.
+#[test]
+fn the_forecast_of_arrivals_is_that_of_the_model_written_out_bin_by_bin() {
+    let mut forecast = ArrivalForecast::new();
+    let mut checked = 0;
+    for (count, expected) in rows(include_str!("values/forecast.tsv")) {
+        forecast.step(count.parse().ok());
+        let (mean, quantiles) = (expected[0], &expected[1..]);
+        // Its sums are taken in another order.
+        assert!((forecast.mean() - mean).abs() < 1e-6, "{checked}: {mean}");
+        for (n, quantile) in [0.05, 0.25, 0.5].into_iter().enumerate() {
+            let arrivals = forecast.arrivals(quantile).map(f64::from);
+            assert_eq!(
+                arrivals,
+                quantiles[8 * n..8 * n + 8],
+                "{checked}: {quantile}"
+            );
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 80);
+}
+
+#[test]
+fn counting_in_twos_halves_the_rate_and_back_and_an_outage_stays_one() {
+    let mut forecast = ArrivalForecast::new();
+    for _ in 0..50 {
+        forecast.step(Some(10));
+    }
+    let before = forecast.mean();
+    forecast.count_in_twos();
+    assert!(
+        (forecast.mean() / before - 0.5).abs() < 0.01,
+        "{}",
+        forecast.mean()
+    );
+    forecast.count_in_halves();
+    assert!(
+        (forecast.mean() / before - 1.0).abs() < 0.02,
+        "{}",
+        forecast.mean()
+    );
+    for _ in 0..100 {
+        forecast.step(Some(0));
+    }
+    let silent = forecast.arrivals(0.5);
+    forecast.count_in_twos();
+    assert_eq!((silent, forecast.arrivals(0.5)), ([0; 8], [0; 8]));
 }

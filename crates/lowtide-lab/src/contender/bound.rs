@@ -1,6 +1,7 @@
 //! Bounds: senders that are told about the link itself. They show what is possible, and are no controllers.
 
-use lowtide_cc::registry::{self, Domain, Parameter, Value};
+use lowtide_cc::registry::{self, Domain, Parameter, Value, Values};
+use lowtide_sim::queue::AbcConfig;
 use lowtide_sim::{CausalConfig, Forecast};
 
 /// A bound that has a name, as a controller does.
@@ -19,6 +20,9 @@ pub const ORACLE: &str = "oracle";
 /// The causal bound.
 pub const CAUSAL: &str = "causal";
 
+/// Explicit feedback.
+pub const ABC: &str = "abc";
+
 /// All of them.
 pub static BOUNDS: &[Bound] = &[
     Bound {
@@ -30,6 +34,11 @@ pub static BOUNDS: &[Bound] = &[
         name: CAUSAL,
         summary: "the causal bound: knows all of the link's past, used or not, one round trip late",
         parameters: CAUSAL_PARAMETERS,
+    },
+    Bound {
+        name: ABC,
+        summary: "explicit feedback: the queue knows what the link carries now, and tells the sender by each packet",
+        parameters: AbcConfig::PARAMETERS,
     },
 ];
 
@@ -53,11 +62,7 @@ const CAUSAL_PARAMETERS: &[Parameter] = &[
 
 /// What a spec of the causal bound says; `None`: it is not about that one.
 pub(super) fn parse_causal(spec: &str) -> Option<Result<CausalConfig, registry::Error>> {
-    let parameters = match spec.strip_prefix(CAUSAL)? {
-        "" => None,
-        rest => Some(rest.strip_prefix(':')?),
-    };
-    let values = registry::parse_parameters(CAUSAL, CAUSAL_PARAMETERS, parameters);
+    let values = values_of(CAUSAL, CAUSAL_PARAMETERS, spec)?;
     Some(values.map(|values| CausalConfig {
         margin: values.real("margin"),
         forecast: match values.word("forecast") {
@@ -67,6 +72,25 @@ pub(super) fn parse_causal(spec: &str) -> Option<Result<CausalConfig, registry::
             _ => Forecast::Blend,
         },
     }))
+}
+
+/// What a spec of ABC says of its queue; `None`: it is not about that one.
+pub(super) fn parse_abc(spec: &str) -> Option<Result<AbcConfig, registry::Error>> {
+    let values = values_of(ABC, AbcConfig::PARAMETERS, spec)?;
+    Some(values.map(|values| AbcConfig::of(&values)))
+}
+
+/// The parameters of a spec, if it is one of `name`.
+fn values_of(
+    name: &'static str,
+    known: &'static [Parameter],
+    spec: &str,
+) -> Option<Result<Values, registry::Error>> {
+    let parameters = match spec.strip_prefix(name)? {
+        "" => None,
+        rest => Some(rest.strip_prefix(':')?),
+    };
+    Some(registry::parse_parameters(name, known, parameters))
 }
 
 #[cfg(test)]

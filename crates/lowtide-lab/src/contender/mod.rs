@@ -5,10 +5,11 @@ mod bound;
 use std::sync::Arc;
 
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
+use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
 
-use self::bound::parse_causal;
-pub use self::bound::{BOUNDS, Bound, CAUSAL, ORACLE};
+pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
+use self::bound::{parse_abc, parse_causal};
 
 /// Who sends a group's flows, or takes part in a comparison.
 #[derive(Clone, Debug)]
@@ -21,6 +22,13 @@ pub enum Contender {
         name: String,
         /// What the spec says.
         config: CausalConfig,
+    },
+    /// Explicit feedback: what can be done where the queue says what its link carries now.
+    Abc {
+        /// How it is shown; the spec as the user wrote it.
+        name: String,
+        /// Its queue, which it brings along.
+        queue: AbcConfig,
     },
     /// A controller: one of the registry's, or your own.
     Controller {
@@ -46,14 +54,25 @@ impl Contender {
     pub fn name(&self) -> &str {
         match self {
             Self::Oracle => ORACLE,
-            Self::Causal { name, .. } | Self::Controller { name, .. } => name,
+            Self::Causal { name, .. } | Self::Abc { name, .. } | Self::Controller { name, .. } => {
+                name
+            }
         }
     }
 
     /// Whether it is a bound, which is told about the link, and no controller.
     #[must_use]
     pub const fn is_bound(&self) -> bool {
-        matches!(self, Self::Oracle | Self::Causal { .. })
+        matches!(self, Self::Oracle | Self::Causal { .. } | Self::Abc { .. })
+    }
+
+    /// The queue that it brings along, in the place of the setting's.
+    #[must_use]
+    pub const fn queue(&self) -> Option<QueueKind> {
+        match self {
+            Self::Abc { queue, .. } => Some(QueueKind::Abc(*queue)),
+            _ => None,
+        }
     }
 
     /// What makes its senders.
@@ -62,6 +81,7 @@ impl Contender {
         match self {
             Self::Oracle => SenderKind::Oracle,
             Self::Causal { config, .. } => SenderKind::Causal(*config),
+            Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
         }
     }
@@ -161,6 +181,10 @@ impl Contenders {
             let (name, config) = (spec.to_string(), config?);
             return Ok(Contender::Causal { name, config });
         }
+        if let Some(queue) = parse_abc(spec) {
+            let (name, queue) = (spec.to_string(), queue?);
+            return Ok(Contender::Abc { name, queue });
+        }
         let parsed = self.registry.parse(spec)?;
         Ok(Contender::Controller {
             name: spec.to_string(),
@@ -172,7 +196,30 @@ impl Contenders {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::units::{Duration, Rate};
+    use lowtide_sim::link::Link;
+
     use super::*;
+    use crate::setting::{LinkSource, Setting};
+
+    #[test]
+    fn abc_brings_its_queue_along_and_others_have_the_settings() {
+        let link = Arc::new(Link::constant(Rate::from_mbps(12)).unwrap());
+        let mut setting = Setting::on_link("constant", LinkSource::Fixed(link));
+        setting.queue = QueueKind::parse("codel").unwrap();
+        let queue = |spec| {
+            let contender = Contenders::default().parse(spec).unwrap();
+            setting.run_by(&contender).config(1).unwrap().forward.queue
+        };
+        let delay = Duration::from_millis(50);
+        assert_eq!(queue("abc:delay=50ms"), QueueKind::Abc(AbcConfig { delay }));
+        assert_eq!(queue("bbr"), setting.queue);
+        let error = Contenders::default().parse("abc:dely=1ms").unwrap_err();
+        assert!(
+            error.to_string().contains("did you mean 'delay'"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn lists_of_specs_are_split_where_a_controller_begins() {

@@ -468,7 +468,8 @@ impl Setting {
     pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
-        forward.queue = self.queue;
+        let mut brought = self.groups.iter().filter_map(|g| g.contender.queue());
+        forward.queue = brought.next().unwrap_or(self.queue);
         forward.policer = self.policer;
         forward.cross = self.cross.clone();
         forward.ecn = self.ecn;

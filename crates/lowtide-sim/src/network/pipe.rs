@@ -81,7 +81,7 @@ impl Pipe {
         let queue = Queue::new(&QueueSetup {
             kind: config.queue,
             capacity: config.buffer.resolve(&config.link, setup.base_rtt),
-            rate: config.link.mean_rate(),
+            link: config.link.clone(),
             seed: setup.queue_seed,
         });
         Self::with_queue(queue, config, setup.seed)

@@ -129,13 +129,15 @@ pub enum SenderKind {
     Oracle,
     /// Knows the bottleneck's past: the bound for what a controller can do.
     Causal(CausalConfig),
+    /// Is told by the bottleneck's queue, which must be ABC's.
+    Abc,
 }
 
 impl SenderKind {
     /// Whether it is told about the link itself, which no real sender is.
     #[must_use]
     pub const fn knows_link(&self) -> bool {
-        matches!(self, Self::Oracle | Self::Causal(_))
+        matches!(self, Self::Oracle | Self::Causal(_) | Self::Abc)
     }
 }
 
@@ -145,6 +147,7 @@ impl std::fmt::Debug for SenderKind {
             Self::Controlled { .. } => "Controlled",
             Self::Oracle => "Oracle",
             Self::Causal(_) => "Causal",
+            Self::Abc => "Abc",
         })
     }
 }

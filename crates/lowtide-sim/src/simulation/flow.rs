@@ -4,6 +4,7 @@ use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Duration, Time};
 use lowtide_cc::{Config, Controller};
 
+use super::abc::Abc;
 use super::causal::{self, Causal};
 use super::config::{FlowConfig, SenderKind, SimConfig};
 use crate::network::AccessConfig;
@@ -45,6 +46,10 @@ impl Flow {
                 let link = config.pipe(flow.access.direction).link.clone();
                 let causal = Causal::new(*causal, link, place, &cc_config);
                 (Some(Box::new(causal) as Box<dyn Controller>), None)
+            }
+            SenderKind::Abc => {
+                let abc = Box::new(Abc::new(&cc_config)) as Box<dyn Controller>;
+                (Some(abc), None)
             }
             SenderKind::Controlled {
                 controller,

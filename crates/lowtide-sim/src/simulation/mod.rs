@@ -4,6 +4,7 @@
 //! Each event is a packet that the network hands to a host, or a timer of a sender or receiver. At
 //! the same instant the network comes first, then timers, flow by flow.
 
+mod abc;
 mod causal;
 mod config;
 mod flow;

@@ -38,6 +38,10 @@ impl BandwidthEstimator for MaxBandwidth {
         }
     }
 
+    fn on_new_path(&mut self) {
+        self.filter.clear();
+    }
+
     #[inline]
     fn bandwidth(&self) -> Rate {
         self.filter.get().unwrap_or(Rate::ZERO)

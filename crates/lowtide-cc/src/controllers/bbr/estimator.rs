@@ -25,6 +25,10 @@ pub trait BandwidthEstimator: Debug + Send {
     /// The phase changed.
     fn on_phase(&mut self, _phase: Phase) {}
 
+    /// Another path has taken over ([`Policy::path_changes`](super::Policy::path_changes)): what the
+    /// old one has shown says nothing of it.
+    fn on_new_path(&mut self) {}
+
     /// [`next_wakeup`](Self::next_wakeup) is due.
     fn on_wakeup(&mut self, _now: Time, _model: &Model) {}
 

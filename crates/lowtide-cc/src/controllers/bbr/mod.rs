@@ -194,6 +194,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     /// The estimate changed without an acknowledgment.
     fn follow_estimate(&mut self) {
         self.use_estimate();
+        self.model.bandwidth = self.policy.bandwidth(&self.model);
         self.pacing.follow(self.model.pacing_gain, &mut self.model);
     }
 
@@ -276,9 +277,10 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
         self.update_phase(ack);
         self.check_probe_rtt(ack);
         self.update_gains();
-        self.pacing.update(ack, self.window.get(), &mut self.model);
         let allowance = self.aggregation.allowance(&self.model);
         let floor = self.probe_rtt_window();
+        self.model.bandwidth = self.policy.bandwidth(&self.model);
+        self.pacing.update(ack, self.window.get(), &mut self.model);
         self.window
             .update(ack, &mut self.model, allowance, floor, &mut self.policy);
         let round_starts = self.model.rounds.starts_now();

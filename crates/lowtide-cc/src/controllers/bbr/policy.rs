@@ -4,8 +4,9 @@ use core::fmt::Debug;
 
 use super::model::Model;
 use super::phase::Phase;
+use super::{probe_bw, probe_rtt};
 use crate::controller::AckEvent;
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration, Rate};
 
 /// What the window does when a recovery opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +58,31 @@ pub trait Policy: Debug + Send {
         false
     }
 
+    /// ProbeBW: the pacing gain of the probing phase, above 1. Asked at each acknowledgment.
+    fn probe_gain(&self, _model: &Model) -> f64 {
+        probe_bw::PROBE_GAIN
+    }
+
     /// ProbeBW: the pacing gain of the steady phases, above zero. Asked at each acknowledgment.
     fn steady_gain(&self, _model: &Model) -> f64 {
         1.0
+    }
+
+    /// The bandwidth that rate and window go by, where it is not the estimate; phases go by the
+    /// estimate. Asked at each acknowledgment, after the phase is settled.
+    fn bandwidth(&self, model: &Model) -> Rate {
+        model.bandwidth
+    }
+
+    /// How long a minimum RTT counts.
+    fn min_rtt_window(&self) -> Duration {
+        probe_rtt::MIN_RTT_WINDOW
+    }
+
+    /// Whether another path takes over now: ProbeBW gives way to ProbeRTT, and as long as this holds
+    /// at its end, nothing that the old path has shown is believed any longer, and Startup follows.
+    fn path_changes(&self) -> bool {
+        false
     }
 
     /// ProbeRTT: the window, 4 packets, enough to keep acknowledgments coming, or more.

@@ -16,7 +16,8 @@ use crate::units::{Bytes, Rate, Time};
 /// `bbr_cwnd_gain`).
 pub(super) const CWND_GAIN: f64 = 2.0;
 
-const PROBE_GAIN: f64 = 1.25;
+/// The probing phase's gain.
+pub(super) const PROBE_GAIN: f64 = 1.25;
 const DRAIN_GAIN: f64 = 0.75;
 const PROBE: u8 = 0;
 const DRAIN: u8 = 1;
@@ -87,8 +88,9 @@ impl Cycle {
             // Long enough to see the effect, and the extra volume is really in flight (a flow
             // with a small share may need several round trips), or does not fit.
             PROBE => {
+                let gain = policy.probe_gain(model);
                 let reached =
-                    ack.bytes_lost > Bytes::ZERO || ack.prior_inflight >= inflight_at(PROBE_GAIN);
+                    ack.bytes_lost > Bytes::ZERO || ack.prior_inflight >= inflight_at(gain);
                 (full_length && reached) || policy.ends_probe(model)
             }
             // The queue is gone, or that of others would be drained.
@@ -100,7 +102,7 @@ impl Cycle {
     #[inline]
     pub(super) fn pacing_gain(&self, model: &Model, policy: &impl Policy) -> f64 {
         match self.index {
-            PROBE => PROBE_GAIN,
+            PROBE => policy.probe_gain(model),
             DRAIN => DRAIN_GAIN,
             _ => policy.steady_gain(model),
         }

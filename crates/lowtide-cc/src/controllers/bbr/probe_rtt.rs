@@ -14,7 +14,7 @@ use crate::mechanisms::SelfLimited;
 use crate::units::{Bytes, Duration, Time};
 
 /// How long a minimum counts (Linux `bbr_min_rtt_win_sec`).
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+pub(super) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// How long the pipe stays nearly empty: long enough for flows to meet there, short enough to cost
 /// 2 % of throughput (Linux `bbr_probe_rtt_mode_ms`).
 const STAY: Duration = Duration::from_millis(200);
@@ -38,16 +38,23 @@ impl MinRtt {
         self.value
     }
 
-    /// Takes the acknowledgment's sample; true when the minimum had expired.
+    /// Takes the acknowledgment's sample; true when the minimum had expired, `window` after it was
+    /// seen.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
-        let expired = ack.now > self.seen_at + MIN_RTT_WINDOW;
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, window: Duration) -> bool {
+        let expired = ack.now > self.seen_at + window;
         if let Some(rtt) = ack.rtt.filter(|rtt| *rtt <= self.value || expired) {
             // A zero would keep the BDP at zero permanently.
             self.value = rtt.max(Duration::from_nanos(1));
             self.seen_at = ack.now;
         }
         expired
+    }
+
+    /// The minimum of another path, whose newest sample is `rtt`.
+    fn begin_anew(&mut self, rtt: Duration, now: Time) {
+        self.value = rtt;
+        self.seen_at = now;
     }
 
     /// A ProbeRTT that came because the minimum had expired is over: it holds what was found there.
@@ -117,12 +124,14 @@ impl ProbeRtt {
 impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     /// Linux `bbr_update_min_rtt`.
     pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
-        let expired = self.min_rtt.on_ack(ack);
+        let expired = self.min_rtt.on_ack(ack, self.policy.min_rtt_window());
         self.model.min_rtt = self.min_rtt.get();
+        let path_changes = self.model.phase == Phase::ProbeBw && self.policy.path_changes();
         if self.model.phase != Phase::ProbeRtt
-            && ((expired && !self.idle_restart) || self.loss_calls_for_probe_rtt(ack))
+            && (((expired || path_changes) && !self.idle_restart)
+                || self.loss_calls_for_probe_rtt(ack))
         {
-            self.enter_probe_rtt(expired);
+            self.enter_probe_rtt(expired || path_changes);
         }
         if self.model.phase == Phase::ProbeRtt {
             let floor = self.probe_rtt_window();
@@ -156,11 +165,24 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             self.min_rtt.confirm(now);
         }
         self.window.restore();
+        if self.policy.path_changes() {
+            self.forget_path(now);
+        }
         if self.model.full_pipe {
             self.enter_probe_bw(now);
         } else {
             self.enter(Phase::Startup);
         }
+    }
+
+    /// What ProbeRTT has seen last is all that is known of the new path.
+    fn forget_path(&mut self, now: Time) {
+        self.estimator.on_new_path();
+        self.full_pipe.reset();
+        self.model.full_pipe = false;
+        self.min_rtt.begin_anew(self.model.rtt, now);
+        self.model.min_rtt = self.min_rtt.get();
+        self.use_estimate();
     }
 
     pub(super) fn probe_rtt_window(&self) -> Bytes {

@@ -3,6 +3,7 @@
 use lowtide_cc::registry::{self, Parameter, Values, nearest};
 use lowtide_cc::units::quantity::QuantityError;
 
+use super::abc::AbcConfig;
 use super::codel::{self, CoDelConfig};
 use super::dualpi2::{self, DualPi2Config};
 use super::flow_queues::{self, RoundRobin};
@@ -33,6 +34,8 @@ pub enum QueueKind {
     DualPi2(DualPi2Config),
     /// One queue that marks L4S packets by the time that they have waited.
     L4sMarker(L4sMarkerConfig),
+    /// ABC's router (NSDI 2020).
+    Abc(AbcConfig),
 }
 
 /// A discipline that has a name.
@@ -113,6 +116,13 @@ pub static QUEUES: &[QueueEntry] = &[
         source: "3GPP TS 23.501 §5.37.3",
         parameters: l4s::PARAMETERS,
         make: |values| QueueKind::L4sMarker(L4sMarkerConfig::of(values)),
+    },
+    QueueEntry {
+        name: "abc",
+        summary: "marks so many packets that what comes back is what the link carries",
+        source: "Goyal et al., NSDI 2020",
+        parameters: AbcConfig::PARAMETERS,
+        make: |values| QueueKind::Abc(AbcConfig::of(values)),
     },
 ];
 

@@ -3,6 +3,7 @@
 //! A discipline is one file with its parameters and its `Discipline`, its name in the list of
 //! `disciplines!`, and what users call it in [`QUEUES`]; `Queue::new` chooses.
 
+mod abc;
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -23,8 +24,12 @@ mod red;
 mod tests;
 mod text;
 
-use lowtide_cc::units::{Bytes, Rate, Time};
+use std::sync::Arc;
 
+use lowtide_cc::units::{Bytes, Time};
+
+use self::abc::Abc;
+pub use self::abc::AbcConfig;
 use self::codel::CoDel;
 pub use self::codel::CoDelConfig;
 pub(super) use self::discipline::{Discipline, Waiting};
@@ -47,6 +52,7 @@ pub(super) use self::policer::TokenBucket;
 use self::red::Red;
 pub use self::red::RedConfig;
 pub use self::text::{parse, parse_policer};
+use super::link::Link;
 use super::packet::{DropCause, Handle};
 
 /// A queue of any of these disciplines. An enum and not a trait object: queues are in the path of
@@ -111,16 +117,17 @@ disciplines! {
     Drr,
     DualPi2,
     L4sMarker,
+    Abc,
 }
 
 /// What a queue is made from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct QueueSetup {
     pub(super) kind: QueueKind,
     /// How much waits at most, where this is limited.
     pub(super) capacity: Capacity,
-    /// The link's mean rate.
-    pub(super) rate: Rate,
+    /// The link behind it.
+    pub(super) link: Arc<Link>,
     /// Feeds what it decides by chance.
     pub(super) seed: u64,
 }
@@ -135,10 +142,16 @@ impl Queue {
             QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
             QueueKind::FqCoDel(config) => Self::FqCoDel(FqCoDel::new(config, capacity)),
             QueueKind::Pie(config) => Self::Pie(Pie::new(config, capacity, setup.seed)),
-            QueueKind::Red(config) => Self::Red(Red::new(config, capacity, setup.rate, setup.seed)),
+            QueueKind::Red(config) => Self::Red(Red::new(
+                config,
+                capacity,
+                setup.link.mean_rate(),
+                setup.seed,
+            )),
             QueueKind::Drr(config) => Self::Drr(Drr::new(config, capacity)),
             QueueKind::DualPi2(config) => Self::DualPi2(DualPi2::new(config, capacity)),
             QueueKind::L4sMarker(config) => Self::L4sMarker(L4sMarker::new(config, capacity)),
+            QueueKind::Abc(config) => Self::Abc(Abc::new(config, setup.link.clone(), capacity)),
         }
     }
 }

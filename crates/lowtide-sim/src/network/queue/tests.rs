@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lowtide_cc::Ecn;
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
 
 use super::*;
@@ -35,7 +35,7 @@ proptest! {
         for entry in QUEUES {
             let kind = QueueKind::parse(entry.name).unwrap();
             let capacity = Capacity { packets, bytes: Bytes::new(30_000) };
-            let mut queue = Queue::new(&QueueSetup { kind, capacity, rate: Rate::from_mbps(12), seed: 1 });
+            let mut queue = Queue::new(&QueueSetup { kind, capacity, link: Arc::new(Link::constant(Rate::from_mbps(12)).unwrap()), seed: 1 });
             let mut inside: HashMap<u32, Handle> = HashMap::new();
             let mut last_of_flow = [None; 8];
             let (mut now, mut id) = (Time::ZERO, 0);

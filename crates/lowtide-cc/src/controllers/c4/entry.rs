@@ -1,0 +1,48 @@
+//! C4.
+
+use alloc::boxed::Box;
+
+use super::{DelaySignal, Options};
+use crate::registry::{Domain, Entry, Parameter, Value};
+
+const PUSHING: &str = "pushing";
+const ALWAYS: &str = "always";
+
+pub(crate) static C4: Entry = Entry {
+    name: "c4",
+    summary: "C4: the highest rate seen times the longest RTT without a queue, for media over Wi-Fi",
+    source: "draft-huitema-ccwg-c4-spec-00; private-octopus/c4, November 2025",
+    parameters: &[
+        Parameter {
+            name: "delay",
+            summary: "a long RTT counts in Push only, which it ends (the code), or always, and lowers the rate (the text)",
+            default: Value::Word(match Options::DEFAULT.delay {
+                DelaySignal::Pushing => PUSHING,
+                DelaySignal::Always => ALWAYS,
+            }),
+            domain: Domain::Choice(&[PUSHING, ALWAYS]),
+        },
+        Parameter {
+            name: "restart",
+            summary: "successful pushes in a row after which Initial returns; 0: never (the code, in effect)",
+            default: Value::Whole(match Options::DEFAULT.restart {
+                Some(pushes) => pushes as u64,
+                None => 0,
+            }),
+            domain: Domain::Whole { min: 0, max: 1000 },
+        },
+    ],
+    make: |values, config| {
+        // The registry's range fits.
+        let restart = values.whole("restart") as u32;
+        let options = Options {
+            delay: match values.word("delay") {
+                ALWAYS => DelaySignal::Always,
+                _ => DelaySignal::Pushing,
+            },
+            restart: (restart > 0).then_some(restart),
+        };
+        Box::new(super::C4::new(config, options))
+    },
+    receiver: None,
+};
