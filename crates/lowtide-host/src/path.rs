@@ -192,6 +192,9 @@ impl Path {
         if self.marked > 0 && self.driver.has_acked() {
             let marked = std::mem::take(&mut self.marked);
             self.driver.report_marks(now, marked);
+            if let Some(observer) = &self.observer {
+                observer.on_marked(now, marked);
+            }
         }
         let rtt = RoundTrip {
             sample: rtt,
