@@ -233,6 +233,12 @@ pub fn fuzz_payload(payload: &[u8]) {
     }
     assert_eq!(read, payload);
 
+    for wanted in [Ecn::NotEct, Ecn::Ect1] {
+        let mut adapted = payload.to_vec();
+        adapt_counts(&mut adapted, wanted);
+        assert_eq!(adapted.len(), payload.len());
+    }
+
     let mut replaced = payload.to_vec();
     if replace_placeholder(&mut replaced, frame) {
         assert_eq!(Frame::decode(&replaced), Some(frame));
