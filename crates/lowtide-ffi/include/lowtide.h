@@ -488,7 +488,8 @@ enum LowtideStatus lowtide_on_spurious_timeout(struct LowtideController *control
 
 /**
  * The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when the
- * newest acknowledged packet was sent.
+ * newest acknowledged packet was sent. To be called before `lowtide_on_ack` of the acknowledgment that
+ * reports them, and after `lowtide_on_loss`.
  *
  * Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`.
  *
@@ -499,6 +500,19 @@ enum LowtideStatus lowtide_on_ecn_ce(struct LowtideController *controller,
                                      uint64_t now,
                                      uint64_t sent_at,
                                      uint64_t marked_packets);
+
+/**
+ * Reads the codepoint that packets are to carry in the ECN bits of their header: 0 none, 1 ECT(1), 2
+ * ECT(0) (RFC 3168 §5). It may change with every event. A path or peer that mangles ECN is the host's to
+ * find out (RFC 9000 §13.4.2); packets then carry none.
+ *
+ * Returns `NULL_POINTER`, `PANICKED`.
+ *
+ * # Safety
+ * As the header of the library says of pointers.
+ */
+enum LowtideStatus lowtide_ecn(const struct LowtideController *controller,
+                               uint8_t *out);
 
 /**
  * The path's maximum datagram changed, bytes.

@@ -64,6 +64,12 @@ public:
     void on_ecn_ce(std::uint64_t now, std::uint64_t sent_at, std::uint64_t marked_packets) {
         check(lowtide_on_ecn_ce(get(), now, sent_at, marked_packets));
     }
+    /// ECN bits of the packets to send: 0 none, 1 ECT(1), 2 ECT(0).
+    std::uint8_t ecn() const {
+        std::uint8_t bits;
+        check(lowtide_ecn(get(), &bits));
+        return bits;
+    }
     void on_mtu_change(std::uint64_t max_datagram) { check(lowtide_on_mtu_change(get(), max_datagram)); }
     void on_feedback(std::uint64_t now, std::uint64_t carrier, std::uint64_t rate) {
         check(lowtide_on_feedback(get(), now, carrier, rate));

@@ -412,7 +412,8 @@ pub unsafe extern "C" fn lowtide_on_spurious_timeout(
 }
 
 /// The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when the
-/// newest acknowledged packet was sent.
+/// newest acknowledged packet was sent. To be called before `lowtide_on_ack` of the acknowledgment that
+/// reports them, and after `lowtide_on_loss`.
 ///
 /// Returns `NULL_POINTER`, `TIME_WENT_BACK`, `PANICKED`.
 ///
@@ -433,6 +434,30 @@ pub unsafe extern "C" fn lowtide_on_ecn_ce(
     };
     // SAFETY: null or valid by the library's rule.
     unsafe { event(controller, inside) }
+}
+
+/// Reads the codepoint that packets are to carry in the ECN bits of their header: 0 none, 1 ECT(1), 2
+/// ECT(0) (RFC 3168 §5). It may change with every event. A path or peer that mangles ECN is the host's to
+/// find out (RFC 9000 §13.4.2); packets then carry none.
+///
+/// Returns `NULL_POINTER`, `PANICKED`.
+///
+/// # Safety
+/// As the header of the library says of pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lowtide_ecn(
+    controller: *const LowtideController,
+    out: *mut u8,
+) -> LowtideStatus {
+    guard(|| {
+        // SAFETY: null or valid by the library's rule.
+        let c = unsafe { borrow(controller) }?;
+        if c.panicked {
+            return Err(LowtideStatus::Panicked);
+        }
+        // SAFETY: as above.
+        unsafe { put(out, c.inner.ecn().bits()) }
+    })
 }
 
 /// The path's maximum datagram changed, bytes.

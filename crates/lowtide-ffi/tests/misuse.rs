@@ -86,6 +86,17 @@ fn packet(number: u64, sent_at: u64) -> LowtidePacket {
 }
 
 #[test]
+fn a_controller_says_which_ecn_bits_packets_are_to_carry() {
+    for (spec, expected) in [(c"newreno", 0b10), (c"window", 0b00)] {
+        let handle = Handle::new(spec);
+        let mut bits = 9;
+        // SAFETY: the handle is alive and the place may be written.
+        let status = unsafe { lowtide_ecn(handle.0, &mut bits) };
+        assert_eq!((status, bits), (LowtideStatus::Ok, expected), "{spec:?}");
+    }
+}
+
+#[test]
 fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
     use LowtideStatus::NullPointer;
     let handle = Handle::new(c"newreno");
@@ -106,6 +117,8 @@ fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
         assert_eq!(lowtide_on_timeout(c, 9, 0, 0), NullPointer);
         assert_eq!(lowtide_on_spurious_timeout(c, 9), NullPointer);
         assert_eq!(lowtide_on_ecn_ce(c, 9, 0, 1), NullPointer);
+        assert_eq!(lowtide_ecn(c, &mut 0), NullPointer);
+        assert_eq!(lowtide_ecn(handle.0, null_mut()), NullPointer);
         assert_eq!(lowtide_on_mtu_change(c, 1), NullPointer);
         assert_eq!(lowtide_on_feedback(c, 9, 0, 1), NullPointer);
         assert_eq!(lowtide_on_wakeup(c, 9), NullPointer);
@@ -163,7 +176,7 @@ fn a_bad_spec_leaves_no_handle_and_a_message_cut_to_its_buffer() {
         let text = unsafe { CStr::from_ptr(message.as_ptr()) };
         text.to_str().expect("UTF-8").to_string()
     };
-    assert_eq!(make(c"bbr:agregation=1", 24), "controller 'bbr' has no");
+    assert_eq!(make(c"bbr:agregation=1", 24), "'bbr' has no parameter ");
     assert_eq!(make(c"\xff", 24), "the spec is not UTF-8");
     assert_eq!(make(c"x\u{e4}", 5), "ther");
     // No character is cut in two: the 23rd byte is the first of ä.

@@ -52,7 +52,13 @@ fn lock(notes: &Shared) -> MutexGuard<'_, Notes> {
 /// of their own, as QUIC's packets.
 #[must_use]
 pub fn recorded(make: Make) -> (Make, Shared) {
-    recorded_by(make, Fates::OfPackets)
+    recorded_by(make, Fates::OfPackets, None)
+}
+
+/// As [`recorded`], with controllers that ask for `ecn` whatever they make of marks.
+#[must_use]
+pub fn recorded_with_ecn(make: Make, ecn: Ecn) -> (Make, Shared) {
+    recorded_by(make, Fates::OfPackets, Some(ecn))
 }
 
 /// As [`recorded`], for TCP: what is acknowledged there is data. A transmission may leave the
@@ -60,10 +66,10 @@ pub fn recorded(make: Make) -> (Make, Shared) {
 /// back what it gave up, so that bytes in flight are checked against their bounds.
 #[must_use]
 pub fn recorded_tcp(make: Make) -> (Make, Shared) {
-    recorded_by(make, Fates::OfData)
+    recorded_by(make, Fates::OfData, None)
 }
 
-fn recorded_by(make: Make, fates: Fates) -> (Make, Shared) {
+fn recorded_by(make: Make, fates: Fates, ecn: Option<Ecn>) -> (Make, Shared) {
     let notes = Shared::default();
     let for_all = notes.clone();
     let make = move |config: &Config| -> Box<dyn Controller> {
@@ -72,11 +78,13 @@ fn recorded_by(make: Make, fates: Fates) -> (Make, Shared) {
             inner: make(config),
             notes: for_all.clone(),
             fates,
+            ecn,
             in_flight: Packets::default(),
             lost: Packets::default(),
             lost_may_be_in_flight: false,
             announced: None,
             lost_since_ack: Bytes::ZERO,
+            marked_at: None,
             last_number: None,
             last_time: Time::ZERO,
         })
@@ -117,6 +125,8 @@ struct Recorder {
     inner: Box<dyn Controller>,
     notes: Shared,
     fates: Fates,
+    /// What is asked for in the controller's place.
+    ecn: Option<Ecn>,
     in_flight: Packets,
     /// Declared lost; may be acknowledged after all.
     lost: Packets,
@@ -127,6 +137,8 @@ struct Recorder {
     announced: Option<(Time, Bytes)>,
     /// Declared lost since the last acknowledgment, and not taken back.
     lost_since_ack: Bytes,
+    /// When marks were reported whose acknowledgment is to follow.
+    marked_at: Option<Time>,
     last_number: Option<u64>,
     last_time: Time,
 }
@@ -164,8 +176,12 @@ impl Recorder {
         self.last_time = now;
     }
 
-    /// No acknowledgment followed that a loss event announced.
+    /// No acknowledgment followed that marks belong to, or that a loss event announced.
     fn on_other_than_ack(&mut self) {
+        let marked_at = self.marked_at.take();
+        self.check(marked_at.is_none(), || {
+            format!("marks were reported at {marked_at:?}, but no acknowledgment followed")
+        });
         let announced = self.announced.take();
         self.check(announced.is_none(), || {
             format!(
@@ -213,6 +229,13 @@ impl Controller for Recorder {
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.on_time(ack.now);
+        let marked_at = self.marked_at.take();
+        self.check(marked_at.is_none_or(|at| at == ack.now), || {
+            format!(
+                "marks were reported at {marked_at:?}, but their acknowledgment at {:?}",
+                ack.now
+            )
+        });
         self.check(!ack.packets.is_empty(), || {
             "an acknowledgment covers no packets: such a one is not to be reported".to_string()
         });
@@ -341,12 +364,22 @@ impl Controller for Recorder {
     }
 
     fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
+        self.on_time(now);
+        self.check(marked_packets > 0, || {
+            "marks were reported of no packet: that is not to be reported".to_string()
+        });
+        self.check(sent_at <= now, || {
+            format!(
+                "marks of a packet were reported at {now:?} that is said to leave at {sent_at:?}"
+            )
+        });
+        self.marked_at = Some(now);
         lock(&self.notes).ce += marked_packets;
         self.inner.on_ecn_ce(now, sent_at, marked_packets);
     }
 
     fn ecn(&self) -> Ecn {
-        self.inner.ecn()
+        self.ecn.unwrap_or_else(|| self.inner.ecn())
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

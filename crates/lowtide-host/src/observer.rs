@@ -67,6 +67,9 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// An acknowledgment was processed.
     fn on_ack(&self, _ack: &AckSeen<'_>) {}
 
+    /// The peer reported so many packets newly marked ECN-CE. The controller has been told.
+    fn on_marked(&self, _now: Time, _packets: u64) {}
+
     /// Packets were declared lost. The controller has been told.
     fn on_loss(&self, _loss: &LossSeen<'_>) {}
 }

@@ -23,6 +23,8 @@ pub struct Path {
     /// one, the controller wants them together.
     lost_at: Time,
     persistent_congestion: bool,
+    /// Marked packets that the controller has not been told of.
+    marked: u64,
     /// The time of the last event.
     advanced_to: Time,
 }
@@ -39,6 +41,7 @@ impl Path {
             min_rtt: Duration::MAX,
             lost_at: Time::ZERO,
             persistent_congestion: false,
+            marked: 0,
             advanced_to: Time::ZERO,
         }
     }
@@ -186,6 +189,13 @@ impl Path {
             self.driver.note_acked(now, &sent.packet(), received_at);
         }
         self.advance(now, feedback);
+        if self.marked > 0 && self.driver.has_acked() {
+            let marked = std::mem::take(&mut self.marked);
+            self.driver.report_marks(now, marked);
+            if let Some(observer) = &self.observer {
+                observer.on_marked(now, marked);
+            }
+        }
         let rtt = RoundTrip {
             sample: rtt,
             smoothed: self.smoothed_rtt,
@@ -199,10 +209,10 @@ impl Path {
         });
     }
 
-    /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet
-    /// was sent.
-    pub fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
-        self.driver.on_ecn_ce(now, sent_at, marked_packets);
+    /// The peer reported so many packets newly marked ECN-CE. The controller is told with the next
+    /// acknowledgment of packets in flight, mostly that which reported them.
+    pub fn on_marked(&mut self, packets: u64) {
+        self.marked = self.marked.saturating_add(packets);
     }
 
     /// The path carries packets of another size.

@@ -7,10 +7,15 @@
 //! namespaces ([`Tunnel`]), or UDP sockets ([`Relay`]). It measures how late it is with every packet
 //! and says in its [`Summary`] when that was too much.
 
+#[cfg(target_os = "linux")]
+mod datagram;
 mod distribution;
 #[cfg(target_os = "linux")]
 mod emulation;
 mod error;
+mod flow;
+#[cfg(target_os = "linux")]
+mod ipv4;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod path;
@@ -34,7 +39,7 @@ pub use self::namespace::{Namespace, become_root_of_new_user_namespace, listens}
 pub use self::path::PathConfig;
 #[cfg(target_os = "linux")]
 pub use self::relay::Relay;
-pub use self::shaper::{Release, Shaper};
+pub use self::shaper::{Incoming, Release, Shaper};
 pub use self::summary::{DirectionSummary, Summary};
 #[cfg(target_os = "linux")]
 pub use self::tunnel::{Addresses, Tunnel};

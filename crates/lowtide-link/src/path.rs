@@ -3,6 +3,8 @@
 use lowtide_cc::units::Duration;
 use lowtide_sim::{AccessConfig, NetworkConfig, PipeConfig};
 
+use crate::flow::FLOWS;
+
 /// Both directions of a path.
 #[derive(Clone, Debug)]
 pub struct PathConfig {
@@ -18,12 +20,12 @@ pub struct PathConfig {
 }
 
 impl PathConfig {
-    /// The path as a network of one flow without access links.
+    /// The path as a network whose flows have no access links.
     pub(crate) fn network(&self) -> NetworkConfig {
         NetworkConfig {
             forward: self.down.clone(),
             reverse: self.up.clone(),
-            access: vec![AccessConfig::default()],
+            access: vec![AccessConfig::default(); FLOWS as usize],
             base_rtt: self.base_rtt,
             seed: self.seed,
         }

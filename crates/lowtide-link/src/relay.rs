@@ -12,8 +12,11 @@ use lowtide_cc::units::Bytes;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::datagram::{self, Control, Datagram};
 use crate::error::Error;
+use crate::flow;
 use crate::rejections::{Rejections, is_of_one_packet};
+use crate::shaper::{Incoming, Release};
 use crate::summary::Unseen;
 use crate::worker::{Egress, Ingress};
 
@@ -121,7 +124,9 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    Ok(socket.into())
+    let socket = socket.into();
+    datagram::report_ecn(&socket);
+    Ok(socket)
 }
 
 impl Relay {
@@ -172,6 +177,7 @@ impl Relay {
             clients: self.clients.clone(),
             ready: VecDeque::new(),
             rejected: self.rejected_up.clone(),
+            control: Control::default(),
         };
         (from, ToClients(self.listener.clone()))
     }
@@ -185,6 +191,7 @@ impl Relay {
         let from = FromClients {
             listener: self.listener.clone(),
             rejected: self.rejected_down.clone(),
+            control: Control::default(),
         };
         (from, to)
     }
@@ -238,11 +245,27 @@ fn dropped_by_socket() -> HashMap<u64, u64> {
     dropped
 }
 
+/// A datagram to or from a client. All of a client's are one flow.
+fn incoming<'a>(
+    buffer: &'a [u8],
+    datagram: &Datagram,
+    client: SocketAddr,
+) -> Incoming<'a, SocketAddr> {
+    Incoming {
+        packet: buffer.get(..datagram.length).unwrap_or_default(),
+        size: Bytes::new(datagram.length as u64 + headers(&client)),
+        ecn: datagram.ecn,
+        flow: flow::number(&client),
+        destination: client,
+    }
+}
+
 /// What clients send.
 #[derive(Debug)]
 pub(crate) struct FromClients {
     listener: Arc<UdpSocket>,
     rejected: Rejections,
+    control: Control,
 }
 
 impl Ingress for FromClients {
@@ -252,11 +275,14 @@ impl Ingress for FromClients {
         self.listener.as_fd()
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, SocketAddr)>> {
-        match self.listener.recv_from(buffer) {
-            Ok((length, from)) => {
-                let size = Bytes::new(length as u64 + headers(&from));
-                Ok(Some((length, size, from)))
+    fn receive<'a>(
+        &mut self,
+        buffer: &'a mut [u8],
+    ) -> io::Result<Option<Incoming<'a, SocketAddr>>> {
+        match datagram::receive(&self.listener, buffer, &mut self.control) {
+            Ok(datagram) => {
+                let from = datagram.from;
+                Ok(from.map(|from| incoming(buffer, &datagram, from)))
             }
             Err(e) => self.rejected.take(e).map(|()| None),
         }
@@ -272,15 +298,17 @@ pub(crate) struct ToService {
 }
 
 impl Egress<SocketAddr> for ToService {
-    fn send(&mut self, packet: &[u8], client: &SocketAddr) -> bool {
-        let Some(socket) = self.clients.socket_of(*client, self.target) else {
+    fn send(&mut self, release: Release<'_, SocketAddr>) -> bool {
+        let client = *release.destination;
+        let Some(socket) = self.clients.socket_of(client, self.target) else {
             return false;
         };
-        match socket.send(packet) {
-            Ok(_) => true,
+        let send = || datagram::send(&socket, release.packet, release.ecn, self.target);
+        match send() {
+            Ok(()) => true,
             // It may be about a packet before, and is told but once.
             Err(e) if is_of_one_packet(&e) => {
-                let sent = socket.send(packet).is_ok();
+                let sent = send().is_ok();
                 if sent {
                     self.rejected.count(&e);
                 }
@@ -299,6 +327,7 @@ pub(crate) struct FromService {
     ready: VecDeque<u64>,
     /// A socket tells of packets that it sent when it is read.
     rejected: Rejections,
+    control: Control,
 }
 
 impl FromService {
@@ -325,7 +354,10 @@ impl Ingress for FromService {
         self.clients.readable.0.as_fd()
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, SocketAddr)>> {
+    fn receive<'a>(
+        &mut self,
+        buffer: &'a mut [u8],
+    ) -> io::Result<Option<Incoming<'a, SocketAddr>>> {
         if self.ready.is_empty() {
             self.find_ready()?;
         }
@@ -338,12 +370,11 @@ impl Ingress for FromService {
             let Some((socket, address)) = client else {
                 continue;
             };
-            match socket.recv(buffer) {
-                Ok(length) => {
+            match datagram::receive(&socket, buffer, &mut self.control) {
+                Ok(datagram) => {
                     // Others first, so that no client has the link to itself.
                     self.ready.push_back(number);
-                    let size = Bytes::new(length as u64 + headers(&address));
-                    return Ok(Some((length, size, address)));
+                    return Ok(Some(incoming(buffer, &datagram, address)));
                 }
                 Err(e) => self.rejected.take(e)?,
             }
@@ -357,7 +388,83 @@ impl Ingress for FromService {
 pub(crate) struct ToClients(Arc<UdpSocket>);
 
 impl Egress<SocketAddr> for ToClients {
-    fn send(&mut self, packet: &[u8], client: &SocketAddr) -> bool {
-        self.0.send_to(packet, client).is_ok()
+    fn send(&mut self, release: Release<'_, SocketAddr>) -> bool {
+        let client = *release.destination;
+        datagram::send_to(&self.0, release.packet, release.ecn, client).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::Ecn;
+    use lowtide_cc::units::Duration;
+    use lowtide_sim::PipeConfig;
+    use lowtide_sim::impairment::EcnTreatment;
+
+    use super::*;
+    use crate::{Emulation, PathConfig};
+
+    fn bound(address: &str) -> UdpSocket {
+        let socket = bind(address.parse().unwrap()).unwrap();
+        datagram::report_ecn(&socket);
+        socket.set_nonblocking(false).unwrap();
+        let limit = Some(std::time::Duration::from_secs(10));
+        socket.set_read_timeout(limit).unwrap();
+        socket
+    }
+
+    /// Bits of what arrives next, and whom it is from.
+    fn next(socket: &UdpSocket) -> (Ecn, SocketAddr) {
+        let got = datagram::receive(socket, &mut [0; 2000], &mut Control::default()).unwrap();
+        (got.ecn, got.from.unwrap())
+    }
+
+    /// A link that marks all that may be marked on its way up, and takes the marks back on its way down.
+    fn path() -> PathConfig {
+        let pipe = |ecn| PipeConfig {
+            ecn,
+            ..PipeConfig::delay_only(Duration::ZERO)
+        };
+        PathConfig {
+            down: pipe(EcnTreatment::Unmarked),
+            up: pipe(EcnTreatment::Marked),
+            base_rtt: Duration::ZERO,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn ecn_bits_pass_the_relay_as_the_link_leaves_them() {
+        // A socket of both families gets packets of the older one, too.
+        for (at, from) in [
+            ("127.0.0.1", "127.0.0.1"),
+            ("[::1]", "[::1]"),
+            ("[::]", "127.0.0.1"),
+        ] {
+            let service = bound(&format!("{from}:0"));
+            let listen = format!("{at}:0").parse().unwrap();
+            let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
+            let emulation = Emulation::before(&relay, &path(), [(), ()]).unwrap();
+            let client = bound(&format!("{from}:0"));
+            let port = relay.address().unwrap().port();
+            let to = format!("{from}:{port}").parse().unwrap();
+            let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+            for ecn in all {
+                datagram::send_to(&client, b"question", ecn, to).unwrap();
+                let (arrived, asker) = next(&service);
+                let marked = if ecn == Ecn::NotEct { ecn } else { Ecn::Ce };
+                assert_eq!(arrived, marked, "{ecn:?} to {at}");
+                datagram::send_to(&service, b"answer", ecn, asker).unwrap();
+                let unmarked = if ecn == Ecn::Ce { Ecn::Ect0 } else { ecn };
+                assert_eq!(next(&client).0, unmarked, "{ecn:?} from {at}");
+            }
+            let (summary, _) = emulation.finish().unwrap();
+            let (up, down) = (&summary.up, &summary.down);
+            let counts = |c: &lowtide_cc::ecn::EcnCounts| (c.ect0, c.ect1, c.ce);
+            assert_eq!(counts(&up.offered_ecn), (1, 1, 1));
+            assert_eq!(counts(&up.delivered_ecn), (0, 0, 3));
+            assert_eq!(counts(&down.delivered_ecn), (2, 1, 0));
+            assert_eq!((up.marked_packets, down.marked_packets), (2, 0));
+        }
     }
 }

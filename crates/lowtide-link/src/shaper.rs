@@ -8,6 +8,7 @@ use lowtide_sim::network::{Departure, DropCause, Dropped, Packet, Tap};
 use lowtide_sim::probe::{Delivery, Sent};
 use lowtide_sim::{Direction, Network, Probe};
 
+use crate::flow::FLOWS;
 use crate::path::PathConfig;
 use crate::summary::Counts;
 
@@ -23,15 +24,34 @@ struct Stored<D> {
     bytes: Vec<u8>,
     /// What it counts as on the link.
     size: Bytes,
+    /// The ECN bits that it came with.
+    ecn: Ecn,
     destination: Option<D>,
     arrived: Time,
+}
+
+/// A packet that comes to the link.
+#[derive(Debug)]
+pub struct Incoming<'a, D> {
+    /// What it is.
+    pub packet: &'a [u8],
+    /// What it counts as on the link.
+    pub size: Bytes,
+    /// Its ECN bits.
+    pub ecn: Ecn,
+    /// Its flow, below 1024, for queues that tell flows apart.
+    pub flow: u32,
+    /// Where it goes.
+    pub destination: D,
 }
 
 /// A packet to be sent on now.
 #[derive(Debug)]
 pub struct Release<'a, D> {
-    /// What it is.
-    pub packet: &'a [u8],
+    /// What it is, as it came.
+    pub packet: &'a mut [u8],
+    /// The ECN bits that it is to have now.
+    pub ecn: Ecn,
     /// Where it goes.
     pub destination: &'a D,
     /// When it should have been sent on, by the link's model.
@@ -49,8 +69,8 @@ pub struct Shaper<D, P = ()> {
     network: Network<Slot>,
     direction: Direction,
     /// Packets that have arrived by the model but have not been sent on, with the time at which
-    /// they are due.
-    due: VecDeque<(Time, Slot)>,
+    /// they are due, and their ECN bits by then.
+    due: VecDeque<(Time, Ecn, Slot)>,
     stored: Store<D>,
     pub(crate) counts: Counts,
     probe: P,
@@ -69,15 +89,17 @@ struct Watch<'a, D, P> {
 impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
     fn on_departure(&mut self, departure: &Departure) {
         self.counts.queue_delay.record(departure.sojourn);
-        self.probe.on_bottleneck_exit(departure);
+        self.probe.on_bottleneck_exit(&Departure {
+            flow: 0,
+            ..*departure
+        });
     }
 
     fn on_drop(&mut self, dropped: Dropped<Slot>) {
         let summary = &mut self.counts.summary;
         match dropped.cause {
-            DropCause::QueueFull | DropCause::Policed | DropCause::Managed => {
-                summary.dropped_queue_packets += 1
-            }
+            DropCause::QueueFull | DropCause::Policed => summary.dropped_queue_packets += 1,
+            DropCause::Managed => summary.dropped_managed_packets += 1,
             DropCause::LinkLoss => summary.lost_packets += 1,
         }
         let Dropped {
@@ -105,10 +127,12 @@ impl<D, P: Probe> Shaper<D, P> {
         }
     }
 
-    /// A packet arrives that counts as `size` on the link. `now` never decreases from call to
-    /// call.
-    pub fn offer(&mut self, now: Time, packet: &[u8], size: Bytes, destination: D) {
+    /// A packet arrives. `now` never decreases from call to call.
+    pub fn offer(&mut self, now: Time, incoming: Incoming<'_, D>) {
         self.settle(now);
+        let Incoming {
+            size, ecn, flow, ..
+        } = incoming;
         let summary = &mut self.counts.summary;
         self.probe.on_send(&Sent {
             flow: 0,
@@ -119,15 +143,16 @@ impl<D, P: Probe> Shaper<D, P> {
         });
         summary.offered_packets += 1;
         summary.offered_bytes = summary.offered_bytes.saturating_add(size.get());
-        let Some(slot) = self.stored.take(now, packet, size, destination) else {
+        summary.offered_ecn.count(ecn);
+        let Some(slot) = self.stored.take(now, incoming) else {
             summary.dropped_memory_packets += 1;
             self.probe.on_drop(0, now, size, DropCause::QueueFull);
             return;
         };
         let packet = Packet {
-            flow: 0,
+            flow: flow % FLOWS,
             bytes: size,
-            ecn: Ecn::NotEct,
+            ecn,
             payload: slot,
         };
         let mut watch = Watch {
@@ -156,7 +181,8 @@ impl<D, P: Probe> Shaper<D, P> {
                 first_copy: true,
                 estimator: None,
             });
-            self.due.push_back((arrival.at, arrival.packet.payload));
+            let Packet { ecn, payload, .. } = arrival.packet;
+            self.due.push_back((arrival.at, ecn, payload));
         }
     }
 
@@ -168,15 +194,16 @@ impl<D, P: Probe> Shaper<D, P> {
         send: impl FnOnce(Release<'_, D>) -> Option<Time>,
     ) -> bool {
         self.settle(now);
-        let Some((due, slot)) = self.due.pop_front() else {
+        let Some((due, ecn, slot)) = self.due.pop_front() else {
             return false;
         };
-        let stored = &self.stored.packets[slot as usize];
+        let stored = &mut self.stored.packets[slot as usize];
         let Some(destination) = &stored.destination else {
             return false;
         };
         let sent_at = send(Release {
-            packet: &stored.bytes,
+            packet: &mut stored.bytes,
+            ecn,
             destination,
             due,
         });
@@ -186,6 +213,9 @@ impl<D, P: Probe> Shaper<D, P> {
                 counts.summary.delivered_packets += 1;
                 let bytes = &mut counts.summary.delivered_bytes;
                 *bytes = bytes.saturating_add(stored.size.get());
+                counts.summary.delivered_ecn.count(ecn);
+                let is_marked = ecn == Ecn::Ce && stored.ecn != Ecn::Ce;
+                counts.summary.marked_packets += u64::from(is_marked);
                 counts.delay.record(at.since(stored.arrived));
                 counts.release_error.record(at.since(due));
             }
@@ -199,7 +229,7 @@ impl<D, P: Probe> Shaper<D, P> {
     /// comes.
     #[must_use]
     pub fn next_release(&self) -> Option<Time> {
-        let due = self.due.front().map(|(due, _)| *due);
+        let due = self.due.front().map(|(due, ..)| *due);
         due.or_else(|| self.network.next_arrival())
     }
 
@@ -228,7 +258,8 @@ impl<D> Store<D> {
     }
 
     /// Stores a packet; `None` when there is no memory for it.
-    fn take(&mut self, now: Time, packet: &[u8], size: Bytes, destination: D) -> Option<Slot> {
+    fn take(&mut self, now: Time, incoming: Incoming<'_, D>) -> Option<Slot> {
+        let Incoming { packet, size, .. } = incoming;
         if self.memory + packet.len() as u64 + PER_PACKET > MEMORY {
             return None;
         }
@@ -236,6 +267,7 @@ impl<D> Store<D> {
             self.packets.push(Stored {
                 bytes: Vec::new(),
                 size: Bytes::ZERO,
+                ecn: Ecn::NotEct,
                 destination: None,
                 arrived: Time::ZERO,
             });
@@ -246,7 +278,8 @@ impl<D> Store<D> {
         stored.bytes.clear();
         stored.bytes.extend_from_slice(packet);
         stored.size = size;
-        stored.destination = Some(destination);
+        stored.ecn = incoming.ecn;
+        stored.destination = Some(incoming.destination);
         stored.arrived = now;
         // Buffers keep their memory for the next packet; it counts as long as they have it.
         self.memory += (stored.bytes.capacity() - held) as u64;

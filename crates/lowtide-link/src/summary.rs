@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lowtide_cc::ecn::EcnCounts;
 use lowtide_cc::units::Duration;
 use serde::Serialize;
 
@@ -30,6 +31,15 @@ pub(crate) struct Unseen {
     pub(crate) rejected: BTreeMap<String, u64>,
 }
 
+/// The core does without serde.
+#[derive(Serialize)]
+#[serde(remote = "EcnCounts")]
+struct EcnCountsInJson {
+    ect0: u64,
+    ect1: u64,
+    ce: u64,
+}
+
 /// One direction. Sizes are those of IP packets.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DirectionSummary {
@@ -43,8 +53,18 @@ pub struct DirectionSummary {
     pub delivered_bytes: u64,
     /// Delivered bytes over the whole time, Mbit/s.
     pub throughput_mbps: f64,
-    /// The emulated queue was full.
+    /// What came, by its ECN bits.
+    #[serde(with = "EcnCountsInJson")]
+    pub offered_ecn: EcnCounts,
+    /// What was sent on, by its ECN bits.
+    #[serde(with = "EcnCountsInJson")]
+    pub delivered_ecn: EcnCounts,
+    /// Packets that came without CE and were sent on with it.
+    pub marked_packets: u64,
+    /// The emulated queue was full, or a policer in front of it had no tokens.
     pub dropped_queue_packets: u64,
+    /// Dropped by the queue's management to keep it short.
+    pub dropped_managed_packets: u64,
     /// Lost behind the link, by the emulated loss.
     pub lost_packets: u64,
     /// Not of the model: more waited than memory was allowed for.

@@ -11,7 +11,9 @@ use lowtide_cc::units::Bytes;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
+use crate::ipv4;
 use crate::namespace::{Namespace, add_default_route, set_queue_length};
+use crate::shaper::{Incoming, Release};
 use crate::summary::Unseen;
 use crate::worker::{Egress, Ingress};
 
@@ -290,9 +292,18 @@ impl Ingress for Device {
         self.device().as_fd()
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Bytes, ())>> {
+    fn receive<'a>(&mut self, buffer: &'a mut [u8]) -> io::Result<Option<Incoming<'a, ()>>> {
         match self.device().recv(buffer) {
-            Ok(length) => Ok(Some((length, Bytes::new(length as u64), ()))),
+            Ok(length) => {
+                let packet = buffer.get(..length).unwrap_or_default();
+                Ok(Some(Incoming {
+                    packet,
+                    size: Bytes::new(length as u64),
+                    ecn: ipv4::ecn(packet),
+                    flow: ipv4::flow(packet),
+                    destination: (),
+                }))
+            }
             Err(e) => match e.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
                 _ => Err(e),
@@ -302,7 +313,11 @@ impl Ingress for Device {
 }
 
 impl Egress<()> for Device {
-    fn send(&mut self, packet: &[u8], (): &()) -> bool {
+    fn send(&mut self, release: Release<'_, ()>) -> bool {
+        let Release { packet, ecn, .. } = release;
+        if ecn != ipv4::ecn(packet) {
+            ipv4::set_ecn(packet, ecn);
+        }
         self.device().send(packet).is_ok()
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::Probe;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -16,7 +16,7 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-use crate::shaper::Shaper;
+use crate::shaper::{Incoming, Release, Shaper};
 
 /// Packets read or sent on before the other is looked at again.
 const BATCH: usize = 16;
@@ -47,18 +47,17 @@ pub(crate) trait Ingress {
     /// Readable when a packet waits.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// Takes a packet, if one waits: its length in `buffer`, its size on the link, and where it
-    /// goes.
-    fn receive(
+    /// Takes a packet into `buffer`, if one waits.
+    fn receive<'a>(
         &mut self,
-        buffer: &mut [u8],
-    ) -> io::Result<Option<(usize, Bytes, Self::Destination)>>;
+        buffer: &'a mut [u8],
+    ) -> io::Result<Option<Incoming<'a, Self::Destination>>>;
 }
 
 /// Where packets go.
 pub(crate) trait Egress<D> {
     /// Sends a packet on; false when the system does not take it.
-    fn send(&mut self, packet: &[u8], destination: &D) -> bool;
+    fn send(&mut self, release: Release<'_, D>) -> bool;
 }
 
 /// Asks for precise wakeups. Returns whether the thread got real-time priority, which needs root.
@@ -90,9 +89,7 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>, P: Probe>(
         let mut busy = false;
         for _ in 0..BATCH {
             let released = shaper.release(clock.now(), |release| {
-                egress
-                    .send(release.packet, release.destination)
-                    .then(|| clock.now())
+                egress.send(release).then(|| clock.now())
             });
             busy = released;
             if !released {
@@ -102,11 +99,10 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>, P: Probe>(
         for _ in 0..BATCH {
             let received = ingress.receive(&mut buffer)?;
             busy |= received.is_some();
-            let Some((length, size, destination)) = received else {
+            let Some(incoming) = received else {
                 break;
             };
-            let packet = buffer.get(..length).unwrap_or_default();
-            shaper.offer(clock.now(), packet, size, destination);
+            shaper.offer(clock.now(), incoming);
         }
         let rest = (awake_since + QUANTUM).since(clock.now());
         let mut fds = [

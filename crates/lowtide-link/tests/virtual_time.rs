@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_link::{PathConfig, Shaper};
+use lowtide_cc::{Ecn, registry};
+use lowtide_link::{Incoming, PathConfig, Shaper};
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::{AfterLast, Link, Opportunities, RateSchedule};
 use lowtide_sim::probe::{Delivery, Sent};
@@ -29,6 +29,16 @@ fn shaper(down: PipeConfig, seed: u64) -> Shaper<()> {
     Shaper::new(&path, Direction::Forward, ())
 }
 
+fn incoming(packet: &[u8], size: Bytes) -> Incoming<'_, ()> {
+    Incoming {
+        packet,
+        size,
+        ecn: Ecn::NotEct,
+        flow: 0,
+        destination: (),
+    }
+}
+
 /// What comes out until `now`: what each packet says, and when it was due.
 fn released(shaper: &mut Shaper<()>, now: Time) -> Vec<(Vec<u8>, Time)> {
     let mut out = Vec::new();
@@ -47,7 +57,7 @@ fn packets_leave_one_after_another_in_order_and_what_does_not_fit_is_dropped() {
     let config = PipeConfig::link_with_delay(link, QueueLimit::Packets(3), delay);
     let mut shaper = shaper(config, 1);
     for n in 0..5 {
-        shaper.offer(Time::ZERO, &[n], SIZE, ());
+        shaper.offer(Time::ZERO, incoming(&[n], SIZE));
     }
     assert_eq!(shaper.next_release(), Some(ms(11)));
     assert_eq!(released(&mut shaper, ms(10)), []);
@@ -61,7 +71,7 @@ fn packets_leave_one_after_another_in_order_and_what_does_not_fit_is_dropped() {
     );
     assert_eq!(shaper.next_release(), None);
     // And a late look at the link does not make it late for the next packet.
-    shaper.offer(ms(500), &[9], SIZE, ());
+    shaper.offer(ms(500), incoming(&[9], SIZE));
     assert_eq!(released(&mut shaper, ms(600)), [(vec![9], ms(511))]);
 }
 
@@ -79,13 +89,13 @@ fn a_queue_without_limit_still_has_bounded_memory() {
     let mut shaper = shaper(config, 1);
     let packet = vec![0; 60_000];
     for n in 0..10_000 {
-        shaper.offer(Time::from_nanos(n), &packet, Bytes::new(60_000), ());
+        shaper.offer(Time::from_nanos(n), incoming(&packet, Bytes::new(60_000)));
     }
     // 256 MB hold 4464 of them; all that was kept comes out eventually.
     let kept = released(&mut shaper, ms(1_000_000_000)).len();
     assert!((4_000..4_500).contains(&kept), "{kept}");
     // And there is room again.
-    shaper.offer(ms(1_000_000_001), &packet, Bytes::new(60_000), ());
+    shaper.offer(ms(1_000_000_001), incoming(&packet, Bytes::new(60_000)));
     assert_eq!(released(&mut shaper, ms(2_000_000_000)).len(), 1);
 }
 
@@ -95,7 +105,7 @@ fn absurd_packets_and_times_do_no_harm() {
     let config = PipeConfig::link_with_delay(link, QueueLimit::Packets(2), Duration::MAX);
     let mut shaper = shaper(config, 1);
     for (now, size) in [(5, 0), (5, u64::MAX), (6, 1), (u64::MAX, 7), (u64::MAX, 0)] {
-        shaper.offer(Time::from_nanos(now), &[], Bytes::new(size), ());
+        shaper.offer(Time::from_nanos(now), incoming(&[], Bytes::new(size)));
         let _ = shaper.next_release();
         let _ = released(&mut shaper, Time::from_nanos(now));
     }
@@ -162,7 +172,7 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
         let end = Time::ZERO + Duration::from_secs(5);
         for (at, _) in &log.sent {
             arrived.extend(released(&mut shaper, *at));
-            shaper.offer(*at, &at.as_nanos().to_le_bytes(), SIZE, ());
+            shaper.offer(*at, incoming(&at.as_nanos().to_le_bytes(), SIZE));
         }
         arrived.extend(released(&mut shaper, end));
         let arrived: Vec<(u64, Time)> = arrived

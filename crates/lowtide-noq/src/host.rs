@@ -1,8 +1,8 @@
 //! The host: turns what noq tells a congestion controller into the core's events.
 //!
 //! noq names each packet when it is sent, acknowledged and lost, but
-//! - reports acknowledgments before losses, where the core expects losses first: an
-//!   acknowledgment is kept until the losses are known or noq asks for the window;
+//! - reports acknowledgments before losses and those before marks, where the core expects losses and marks
+//!   first: an acknowledgment is kept until they are known and noq asks for the window;
 //! - numbers the packets of three spaces alike without saying which is meant: packets are found by
 //!   the time they were sent, too;
 //! - says nothing when it drops the packets of a handshake or loses an MTU probe: what is in flight
@@ -201,22 +201,26 @@ impl Controller for Host {
     fn on_congestion_event(
         &mut self,
         now: Instant,
-        sent: Instant,
+        _sent: Instant,
         is_persistent_congestion: bool,
         is_ecn: bool,
         _lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
         let (inner, exchange) = self.parts();
+        if is_ecn {
+            // noq counts the marks and says only that there are more.
+            inner.path.on_marked(1);
+            return;
+        }
         if is_persistent_congestion {
             inner.path.on_persistent_congestion();
         }
-        inner.settle(exchange);
-        if is_ecn {
-            let (now, sent_at) = (inner.clock.now(now), inner.clock.time(sent));
-            // noq counts the marks and says only that there are more.
-            inner.path.on_ecn_ce(now, sent_at, 1);
+        if inner.held.is_some() {
+            // Marks of the same acknowledgment may follow.
+            return;
         }
+        inner.settle(exchange);
         let now = inner.clock.now(now);
         inner.publish(now, exchange, Bytes::ZERO);
     }

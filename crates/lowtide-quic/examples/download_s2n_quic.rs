@@ -5,6 +5,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use lowtide_quic::{Controllers, certificate::SelfSigned};
+use s2n_quic::provider::io;
 use s2n_quic::{Client, Server, client::Connect};
 
 #[tokio::main]
@@ -14,7 +15,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let parts = Controllers::new(&spec)?.with_timestamps().parts();
     let mut server = Server::builder()
         .with_tls((own.certificate.as_str(), own.key.as_str()))?
-        .with_io("127.0.0.1:0")?
+        .with_io(parts.codepoints.on(io::Default::new("127.0.0.1:0")?))?
         .with_limits(lowtide_quic::limits())?
         .with_congestion_controller(parts.controller)?
         .with_event(parts.events)?
@@ -34,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let parts = Controllers::new(&spec)?.with_timestamps().parts();
     let client = Client::builder()
         .with_tls(own.certificate.as_str())?
-        .with_io("127.0.0.1:0")?
+        .with_io(parts.codepoints.on(io::Default::new("127.0.0.1:0")?))?
         .with_limits(lowtide_quic::limits())?
         .with_congestion_controller(parts.controller)?
         .with_event(parts.events)?

@@ -16,6 +16,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr::frame::Frame;
 use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
@@ -71,6 +72,9 @@ pub(crate) struct Connection {
     /// Number of the 1-RTT packet that is leaving now.
     leaving: AtomicU64,
     acked: Mutex<AckedRanges>,
+    /// The codepoint that its controller asks for, unless ECN is not to be used.
+    ecn: AtomicU8,
+    uses_ecn: bool,
     /// What to tell the peer's estimator; see [`signal_code`].
     signal: AtomicU8,
     /// A packet should carry it.
@@ -102,15 +106,18 @@ fn signal_code(signal: Option<PeerSignal>) -> u8 {
 }
 
 impl Connection {
-    fn new(id: u64, receiver: &ReceiverConfig, asks_for_timestamps: bool) -> Self {
+    fn new(id: u64, config: &Config) -> Self {
+        let asks_for_timestamps = config.asks_for_timestamps;
         Self {
             id,
+            uses_ecn: config.uses_ecn,
             negotiated: AtomicBool::new(false),
             leaving: AtomicU64::new(NO_NUMBER),
             acked: Mutex::new(AckedRanges {
                 carrier: NO_NUMBER,
                 ranges: Vec::new(),
             }),
+            ecn: AtomicU8::new(Ecn::NotEct.bits()),
             signal: AtomicU8::new(NO_SIGNAL),
             signal_due: AtomicBool::new(false),
             signal_written: AtomicBool::new(false),
@@ -119,7 +126,7 @@ impl Connection {
             feedback: Mutex::new(None),
             newest_carrier: AtomicU64::new(NO_NUMBER),
             received: Mutex::new(Received {
-                estimator: Receiver::new(receiver),
+                estimator: Receiver::new(&config.receiver),
                 arrivals: None,
                 clock: Clock::default(),
             }),
@@ -175,6 +182,20 @@ impl Connection {
     #[inline]
     pub(crate) fn with_acked_ranges<T>(&self, f: impl FnOnce(&[RangeInclusive<u64>]) -> T) -> T {
         f(&lock(&self.acked).ranges)
+    }
+
+    // Controller → interceptor: the codepoint
+
+    #[inline]
+    pub(crate) fn set_ecn(&self, ecn: Ecn) {
+        if self.uses_ecn {
+            self.ecn.store(ecn.bits(), Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        Ecn::from_bits(self.ecn.load(Relaxed))
     }
 
     // Controller → slot → interceptor: the signal
@@ -343,11 +364,23 @@ impl Link {
     }
 }
 
+/// What the connections of an endpoint have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config {
+    /// The estimator for peers that send with RBBR.
+    pub(crate) receiver: ReceiverConfig,
+    /// Peers are asked for timestamps.
+    pub(crate) asks_for_timestamps: bool,
+    /// Packets carry the codepoint of their controller; otherwise none.
+    pub(crate) uses_ecn: bool,
+}
+
 /// The connections of one endpoint.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    receiver: ReceiverConfig,
-    asks_for_timestamps: bool,
+    config: Config,
+    /// The codepoint of the packet that is being written.
+    leaving_ecn: AtomicU8,
     by_id: Mutex<HashMap<u64, Arc<Connection>>>,
     /// Has a context and no controller yet.
     newborn: Mutex<Weak<Connection>>,
@@ -358,10 +391,10 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    pub(crate) fn new(receiver: ReceiverConfig, asks_for_timestamps: bool) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         Self {
-            receiver,
-            asks_for_timestamps,
+            config,
+            leaving_ecn: AtomicU8::new(Ecn::NotEct.bits()),
             by_id: Mutex::default(),
             newborn: Mutex::default(),
             new_path: Mutex::default(),
@@ -371,12 +404,25 @@ impl Connections {
 
     /// Whether this endpoint asks its peers for timestamps.
     pub(crate) fn asks_for_timestamps(&self) -> bool {
-        self.asks_for_timestamps
+        self.config.asks_for_timestamps
+    }
+
+    // Interceptor → I/O: the codepoint
+
+    #[inline]
+    pub(crate) fn set_leaving_ecn(&self, ecn: Ecn) {
+        self.leaving_ecn.store(ecn.bits(), Relaxed);
+    }
+
+    /// The codepoint of what was just written; Not-ECT where that is no packet of a connection, or one
+    /// that was written before.
+    #[inline]
+    pub(crate) fn take_leaving_ecn(&self) -> Ecn {
+        Ecn::from_bits(self.leaving_ecn.swap(Ecn::NotEct.bits(), Relaxed))
     }
 
     pub(crate) fn create(&self, id: u64) -> Arc<Connection> {
-        let connection = Connection::new(id, &self.receiver, self.asks_for_timestamps);
-        let connection = Arc::new(connection);
+        let connection = Arc::new(Connection::new(id, &self.config));
         lock(&self.by_id).insert(id, connection.clone());
         *lock(&self.newborn) = Arc::downgrade(&connection);
         connection

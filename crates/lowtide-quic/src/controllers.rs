@@ -9,7 +9,8 @@ use lowtide_cc::registry::{self, Spec};
 use lowtide_host::{Factory, Make, Observer, Observers};
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
-use crate::connection::{Connections, Link};
+use crate::codepoints::Codepoints;
+use crate::connection::{Config, Connections, Link};
 use crate::events::Events;
 use crate::host::Host;
 use crate::interceptor::Interceptor;
@@ -26,6 +27,7 @@ pub struct Controllers {
     factory: Factory,
     choice: Option<Choice>,
     timestamps: bool,
+    ecn: bool,
     /// None where the endpoint has only the controllers.
     connections: Option<Arc<Connections>>,
 }
@@ -42,6 +44,7 @@ impl Controllers {
             factory,
             choice: None,
             timestamps: false,
+            ecn: true,
             connections: None,
         }
     }
@@ -97,6 +100,13 @@ impl Controllers {
         self
     }
 
+    /// Sends no packet ECN-capable, whatever the controller asks for. Needs all [`parts`](Self::parts).
+    #[must_use]
+    pub fn without_ecn(mut self) -> Self {
+        self.ecn = false;
+        self
+    }
+
     /// Watches all controllers with one observer.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -116,17 +126,25 @@ impl Controllers {
     /// The parts of one endpoint, all of which must be given to the same builder.
     #[must_use]
     pub fn parts(self) -> Parts {
-        let connections = Arc::new(Connections::new(self.factory.receiver(), self.timestamps));
+        let connections = Arc::new(Connections::new(Config {
+            receiver: self.factory.receiver(),
+            asks_for_timestamps: self.timestamps,
+            uses_ecn: self.ecn,
+        }));
         let controller = Self {
             factory: self.factory,
             choice: self.choice,
             timestamps: self.timestamps,
+            ecn: self.ecn,
             connections: Some(connections.clone()),
         };
         Parts {
             controller,
             interceptor: Interceptor::new(connections.clone()),
             datagrams: Datagrams {
+                connections: connections.clone(),
+            },
+            codepoints: Codepoints {
                 connections: connections.clone(),
             },
             events: Events { connections },
@@ -163,15 +181,17 @@ impl Endpoint for Controllers {
     }
 }
 
-/// What one endpoint needs so that receivers report when packets arrived, and RBBR's estimate:
+/// What one endpoint needs so that receivers report when packets arrived, and RBBR's estimate, and so
+/// that packets carry the ECN codepoint that their controller asks for:
 ///
 /// ```no_run
 /// # use std::path::Path;
+/// # use s2n_quic::provider::io;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let parts = lowtide_quic::Controllers::new("ebb")?.with_timestamps().parts();
 /// let server = s2n_quic::Server::builder()
 ///     .with_tls((Path::new("cert.pem"), Path::new("key.pem")))?
-///     .with_io("0.0.0.0:4433")?
+///     .with_io(parts.codepoints.on(io::Default::new("0.0.0.0:4433")?))?
 ///     .with_limits(lowtide_quic::limits())?
 ///     .with_congestion_controller(parts.controller)?
 ///     .with_event(parts.events)?
@@ -190,4 +210,6 @@ pub struct Parts {
     pub interceptor: Interceptor,
     /// The datagram provider.
     pub datagrams: Datagrams,
+    /// Around the I/O provider.
+    pub codepoints: Codepoints,
 }

@@ -43,10 +43,9 @@ pub struct Host {
     application: Flight,
     max_datagram: Bytes,
     window: Bytes,
-    /// The sample of the acknowledgment under way and when that arrived, and when its newest packet
-    /// was sent. An acknowledgment of nothing in flight gives a sample, too, and no `on_ack`.
+    /// The sample of the acknowledgment under way and when that arrived. An acknowledgment of nothing in
+    /// flight gives a sample, too, and no `on_ack`.
     rtt: Option<(Time, Duration)>,
-    newest_acked_sent_at: Time,
     /// The last packet that left was the last there was to send.
     is_app_limited: bool,
     /// What the peer's estimator should know, what a packet last said, and when.
@@ -61,6 +60,9 @@ impl Host {
         let max_datagram = Bytes::new(u64::from(max_datagram_size).max(1));
         let path = factory.path(max_datagram);
         let window = path.core().cwnd();
+        if let Some(connection) = link.get() {
+            connection.set_ecn(path.core().ecn());
+        }
         Self {
             factory,
             link,
@@ -72,7 +74,6 @@ impl Host {
             max_datagram,
             window,
             rtt: None,
-            newest_acked_sent_at: Time::ZERO,
             is_app_limited: false,
             signal: None,
             signal_written: None,
@@ -105,6 +106,7 @@ impl Host {
         let Some(connection) = self.link.get() else {
             return;
         };
+        connection.set_ecn(self.path.core().ecn());
         self.signal = self.path.peer_signal(self.is_app_limited);
         let due = match self.signal_written {
             Some((written, at)) => {
@@ -229,7 +231,6 @@ impl CongestionController for Host {
         _publisher: &mut Pub,
     ) {
         let rtt = since(now, time_sent);
-        self.newest_acked_sent_at = self.clock.time(time_sent);
         self.rtt = Some((self.clock.time(now), rtt));
         self.path.on_rtt(rtt, rtt_estimator.smoothed_rtt().into());
     }
@@ -311,14 +312,10 @@ impl CongestionController for Host {
     fn on_explicit_congestion<Pub: Publisher>(
         &mut self,
         ce_count: u64,
-        event_time: Timestamp,
+        _event_time: Timestamp,
         _publisher: &mut Pub,
     ) {
-        let now = self.clock.time(event_time);
-        self.advance(now);
-        self.path
-            .on_ecn_ce(now, self.newest_acked_sent_at, ce_count);
-        self.publish(now);
+        self.path.on_marked(ce_count);
     }
 
     fn on_mtu_update<Pub: Publisher>(&mut self, max_data_size: u16, _publisher: &mut Pub) {

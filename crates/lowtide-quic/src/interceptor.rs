@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controllers::rbbr::frame::{self, Frame};
 use lowtide_cc::units::Bytes;
 use s2n_codec::{DecoderBufferMut, Encoder, EncoderBuffer, encoder::scatter};
@@ -10,6 +11,7 @@ use s2n_quic::provider::packet_interceptor::PacketInterceptor;
 use s2n_quic_core::frame::FrameMut;
 use s2n_quic_core::packet::interceptor::{Datagram, Packet};
 
+use crate::codepoints::adapt_counts;
 use crate::connection::{Connection, Connections};
 
 use crate::slot::{PING, PLACEHOLDER};
@@ -67,27 +69,20 @@ impl PacketInterceptor for Interceptor {
         packet: &Packet,
         payload: DecoderBufferMut<'a>,
     ) -> DecoderBufferMut<'a> {
-        if !packet.number.space().is_application_data() {
-            return payload;
-        }
-        let bytes = std::mem::take(&mut self.datagram);
-        let Some(connection) = self.connection(subject).filter(|c| c.is_negotiated()) else {
-            return payload;
-        };
-        let payload = payload.into_less_safe_slice();
-        let start = connection.on_timestamps(payload);
-        let payload = &mut payload[start..];
-        let frame = Frame::decode(payload);
-        let start = if frame.is_some() { frame::LENGTH } else { 0 };
-        let payload = &mut payload[start..];
-        // Acknowledgments are sent regardless of window and pacer: they do not show what the path
-        // carries, and would end a sample in a pause of the data.
-        let bytes = if is_only_ack(payload) {
-            Bytes::ZERO
+        let is_application = packet.number.space().is_application_data();
+        let bytes = if is_application {
+            std::mem::take(&mut self.datagram)
         } else {
-            bytes
+            Bytes::ZERO
         };
-        connection.on_received(packet.timestamp, packet.number.as_u64(), bytes, frame);
+        let Some(connection) = self.connection(subject) else {
+            return payload;
+        };
+        let mut payload = payload.into_less_safe_slice();
+        if is_application && connection.is_negotiated() {
+            payload = take_frames(connection, packet, bytes, payload);
+        }
+        adapt_counts(payload, connection.ecn());
         DecoderBufferMut::new(payload)
     }
 
@@ -98,15 +93,42 @@ impl PacketInterceptor for Interceptor {
         packet: &Packet,
         payload: &mut scatter::Buffer<'_>,
     ) {
-        if !packet.number.space().is_application_data() {
-            return;
-        }
         let mut timestamps = std::mem::take(&mut self.timestamps);
+        let mut ecn = Ecn::NotEct;
         if let Some(connection) = self.connection(subject) {
-            write_frames(connection, packet, payload, &mut timestamps);
+            ecn = connection.ecn();
+            if packet.number.space().is_application_data() {
+                write_frames(connection, packet, payload, &mut timestamps);
+            }
         }
+        self.connections.set_leaving_ecn(ecn);
         self.timestamps = timestamps;
     }
+}
+
+/// Takes our own frames out of a 1-RTT packet, and in what they say; the rest of its payload. `bytes`:
+/// the size of the datagram.
+#[inline]
+fn take_frames<'a>(
+    connection: &Connection,
+    packet: &Packet,
+    bytes: Bytes,
+    payload: &'a mut [u8],
+) -> &'a mut [u8] {
+    let start = connection.on_timestamps(payload);
+    let payload = &mut payload[start..];
+    let frame = Frame::decode(payload);
+    let start = if frame.is_some() { frame::LENGTH } else { 0 };
+    let payload = &mut payload[start..];
+    // Acknowledgments are sent regardless of window and pacer: they do not show what the path
+    // carries, and would end a sample in a pause of the data.
+    let bytes = if is_only_ack(payload) {
+        Bytes::ZERO
+    } else {
+        bytes
+    };
+    connection.on_received(packet.timestamp, packet.number.as_u64(), bytes, frame);
+    payload
 }
 
 /// Puts what is to be said into a 1-RTT packet; `scratch`: reused.
@@ -210,6 +232,12 @@ pub fn fuzz_payload(payload: &[u8]) {
         assert!(begins_with_ack(payload));
     }
     assert_eq!(read, payload);
+
+    for wanted in [Ecn::NotEct, Ecn::Ect1] {
+        let mut adapted = payload.to_vec();
+        adapt_counts(&mut adapted, wanted);
+        assert_eq!(adapted.len(), payload.len());
+    }
 
     let mut replaced = payload.to_vec();
     if replace_placeholder(&mut replaced, frame) {

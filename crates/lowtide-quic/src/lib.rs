@@ -23,6 +23,7 @@
 #[cfg(feature = "self-signed")]
 pub mod certificate;
 mod clock;
+mod codepoints;
 mod connection;
 mod controllers;
 mod events;
@@ -35,6 +36,7 @@ mod typed;
 #[cfg(feature = "virtual-time")]
 pub mod virtual_time;
 
+pub use codepoints::{Codepoints, WithCodepoints};
 pub use controllers::{Choice, Controllers, Parts};
 pub use events::{ConnectionCounter, Context, Events};
 pub use host::{Host, PacketInfo};

@@ -2,13 +2,16 @@
 
 mod network;
 
-use lowtide_cc::registry;
+use std::sync::Arc;
+
 use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_cc::{Ecn, registry};
+use lowtide_host::contract;
 use lowtide_quic::virtual_time;
 use lowtide_sim::impairment::LossModel;
-use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{SenderKind, SimConfig, Simulation};
 
 use network::{Watch, config};
@@ -96,6 +99,50 @@ fn a_source_that_pauses_is_application_limited_and_its_receiver_does_not_sample_
 }
 
 #[test]
+fn a_queue_that_marks_sees_the_codepoint_asked_for_and_its_marks_are_told() {
+    let run = |ecn, feedback| {
+        let mut config = config("newreno", TEN_MBIT, QueueLimit::Unlimited, 6);
+        config.forward.queue = QueueKind::parse("codel").unwrap();
+        config.flows[0].ecn = feedback;
+        let spec = registry::parse("newreno").unwrap();
+        let make = Arc::new(move |config: &_| spec.build(config));
+        let (controller, notes) = contract::recorded_with_ecn(make, ecn);
+        config.flows[0].sender = SenderKind::Controlled {
+            controller,
+            estimator: None,
+        };
+        let watch = quic(&config);
+        let notes = notes.lock().unwrap();
+        // What a client has in flight of a handshake is discarded, of which the notes know nothing.
+        let of_marks = notes.breaches.iter().find(|b| b.contains("marks"));
+        assert_eq!(of_marks, None, "{ecn:?}");
+        (watch, notes.ce)
+    };
+    for (ecn, feedback, left) in [
+        (Ecn::Ect0, EcnFeedback::Accurate, Ecn::Ect0),
+        (Ecn::Ect1, EcnFeedback::Accurate, Ecn::Ect1),
+        (Ecn::NotEct, EcnFeedback::Accurate, Ecn::NotEct),
+        (Ecn::Ect0, EcnFeedback::Off, Ecn::NotEct),
+    ] {
+        let (watch, told) = run(ecn, feedback);
+        let seen = watch.codepoints;
+        let shows = format!("{ecn:?}, {feedback:?}: {seen:?}, {told} told");
+        let (as_left, marked) = (seen[left as usize], seen[Ecn::Ce as usize]);
+        let all: u64 = seen.iter().sum();
+        assert!(as_left + marked > all * 9 / 10, "{shows}");
+        assert_eq!(left.is_capable(), marked > 0, "{shows}");
+        assert_eq!(left.is_capable(), watch.dropped.is_zero(), "{shows}");
+        // s2n-quic marks a packet itself every ten to a hundred round trips.
+        assert!(told <= marked && marked <= told + 15, "{shows}");
+        let others = [Ecn::Ect0, Ecn::Ect1].into_iter().filter(|e| *e != left);
+        assert!(
+            others.map(|e| seen[e as usize]).sum::<u64>() == 0,
+            "{shows}"
+        );
+    }
+}
+
+#[test]
 fn what_s2n_quic_cannot_run_is_refused() {
     let good = config("bbr", TEN_MBIT, QueueLimit::Unlimited, 1);
     let refused = |change: &dyn Fn(&mut SimConfig)| {
@@ -106,6 +153,7 @@ fn what_s2n_quic_cannot_run_is_refused() {
     assert!(refused(&|c| c.flows[0].sender = SenderKind::Oracle).contains("oracle"));
     assert!(refused(&|c| c.packet_size = Bytes::new(600)).contains("600 B"));
     assert!(refused(&|c| c.flows.clear()).contains("at least one flow"));
+    assert!(refused(&|c| c.flows[0].ecn = EcnFeedback::Classic).contains("ECN-Echo"));
     let tcp = TransportConfig::tcp();
     assert!(refused(&|c| c.flows[0].transport = tcp).contains("TCP"));
 }

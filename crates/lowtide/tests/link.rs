@@ -214,6 +214,64 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
     );
 }
 
+/// Fetches from a server that sends by `cc` through a relay whose queue marks: what the server says of its
+/// connection when it is closed, and what the link says of itself.
+#[cfg(feature = "quic")]
+fn fetched_through_codel(cc: &str) -> (Value, Value) {
+    let program = || Process::cargo_bin("lowtide").unwrap();
+    let mut server = program()
+        .args(["serve", "--listen", "127.0.0.1:0", "--one-off", "--json"])
+        .args(["--cc", cc])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let target = next()["address"].as_str().unwrap().to_string();
+    let relay = free_address();
+    let mut link = program()
+        .args([
+            "link", "--rate", "20mbit", "--rtt", "20ms", "--queue", "codel",
+        ])
+        .args(["--json", "--udp", &format!("{relay},{target}")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let fetched = lowtide(&["fetch", &relay.to_string(), "--bytes", "5MB", "--json"]).output();
+    let closed = loop {
+        let line = next();
+        if line["event"] == "closed" {
+            break line;
+        }
+    };
+    let id = link.id().to_string();
+    Process::new("kill").args(["-INT", &id]).status().unwrap();
+    let summary = serde_json::from_reader(link.stdout.take().unwrap()).unwrap();
+    link.wait().unwrap();
+    server.wait().unwrap();
+    let fetched = fetched.unwrap();
+    assert!(fetched.status.success(), "{fetched:?}");
+    (closed, summary)
+}
+
+/// Real sockets: the link marks what the sender sends ECN-capable, the receiver's stack counts the marks,
+/// and the sender's tells its controller.
+#[cfg(feature = "quic")]
+#[test]
+fn marks_of_the_link_are_told_to_the_sending_controller_to_the_packet() {
+    let (closed, link) = fetched_through_codel("cubic");
+    let (told, down) = (closed["marked_packets"].as_u64(), &link["down"]);
+    assert!(told > Some(0), "{closed}");
+    assert_eq!(told, down["marked_packets"].as_u64(), "{closed} {down}");
+    assert!(down["offered_ecn"]["ect0"].as_u64() > Some(3_000), "{down}");
+    // Who does not answer marks is not ECN-capable.
+    let (closed, link) = fetched_through_codel("window:packets=200");
+    let down = &link["down"];
+    assert_eq!(closed["marked_packets"], 0, "{closed}");
+    assert_eq!(down["offered_ecn"]["ect0"], 0, "{down}");
+    assert!(down["dropped_managed_packets"].as_u64() > Some(0), "{down}");
+}
+
 /// What one end of a transfer does; the other runs the same with `SEND`. A program for a link, not a
 /// test.
 #[test]

@@ -7,6 +7,7 @@ use lowtide_cc::controller::{
 };
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::queue::QueueKind;
 
 use crate::network::{Scenario, Source, run};
 
@@ -35,6 +36,17 @@ fn every_controller_fills_the_link_as_far_as_its_window_goes() {
         assert!((40.0..122.0).contains(&seen.mean_rtt_ms()), "{shows}");
         assert!(notes.lock().unwrap().acked_packets > 3_000);
     }
+}
+
+#[test]
+fn marks_reach_the_controller_before_their_acknowledgment_one_for_each_that_reports_any() {
+    let mut scenario = Scenario::new("newreno", TEN_MBIT, 10.0).with_loss(0.002);
+    scenario.forward.queue = QueueKind::parse("codel").unwrap();
+    let (seen, notes) = run(scenario);
+    assert_eq!(seen.breaches, [""; 0]);
+    let told = notes.lock().unwrap().ce;
+    assert!(seen.marked > 3, "{}", seen.marked);
+    assert!(0 < told && told <= seen.marked, "{told} of {}", seen.marked);
 }
 
 #[test]

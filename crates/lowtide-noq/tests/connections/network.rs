@@ -14,7 +14,7 @@ use lowtide_host::{AckSeen, Make, Observer};
 use lowtide_noq::{Controllers, Extension, ExtensionSeen};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
-use lowtide_sim::network::{Arrival, Dropped, Packet, Tap};
+use lowtide_sim::network::{Arrival, Departure, Dropped, Packet, Tap};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::{AccessConfig, Direction, Network, NetworkConfig, PipeConfig};
 use noq_proto::{
@@ -103,6 +103,8 @@ pub(crate) struct Seen {
     pub(crate) goodput: Rate,
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
+    /// Packets with data that were marked ECN-CE.
+    pub(crate) marked: u64,
     /// When packets with data left, and their sizes.
     pub(crate) departures: Vec<(Time, u64)>,
     /// When packets of either end left.
@@ -152,6 +154,11 @@ struct Datagram {
 }
 
 impl Tap<Datagram> for Seen {
+    fn on_departure(&mut self, departure: &Departure) {
+        let is_marked = departure.direction == Direction::Forward && departure.ecn == Ecn::Ce;
+        self.marked += u64::from(is_marked);
+    }
+
     fn on_drop(&mut self, dropped: Dropped<Datagram>) {
         if dropped.direction == Direction::Forward {
             self.dropped += 1;

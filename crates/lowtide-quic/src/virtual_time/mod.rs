@@ -25,7 +25,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
-use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -83,6 +83,8 @@ pub enum Error {
     NotQuic,
     /// A flow's host does not pace at the controller's rate.
     Pacing,
+    /// A flow's receiver reports ECN as TCP's do.
+    ClassicEcn,
     /// No flows.
     NoFlows,
     /// More than [`MAX_FLOWS`].
@@ -99,6 +101,7 @@ impl fmt::Display for Error {
             Self::Bound => f.write_str("the oracle and the causal bound cannot send over QUIC"),
             Self::NotQuic => f.write_str("the QUIC host has no TCP"),
             Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
+            Self::ClassicEcn => f.write_str("QUIC reports ECN by counts, not by TCP's ECN-Echo"),
             Self::NoFlows => f.write_str("a run needs at least one flow"),
             Self::TooManyFlows(count) => {
                 write!(
@@ -274,7 +277,7 @@ impl Endpoints<'_> {
         );
         let server = || -> Result<Server, BoxedError> {
             Ok(Server::builder()
-                .with_io(self.io()?)?
+                .with_io(parts.codepoints.on(self.io()?))?
                 .with_tls(tls)?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
@@ -291,7 +294,7 @@ impl Endpoints<'_> {
         let limits = limits(CLIENT_ACK_DELAY, self.initial_rtt)?;
         let client = || -> Result<Client, BoxedError> {
             Ok(Client::builder()
-                .with_io(self.io()?)?
+                .with_io(parts.codepoints.on(self.io()?))?
                 .with_tls(self.certificate.certificate.as_str())?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
@@ -351,7 +354,10 @@ fn start_flow<P: Probe + Send + 'static>(
     let seed = Stream::Flow(index).seed(config.seed);
     let ack_delay = max_ack_delay(flow.transport)?;
 
-    let mut receiver = Controllers::with_controller("receiver", controller.clone()).with_seed(seed);
+    // Acknowledgments are not ECN-capable in the model either.
+    let mut receiver = Controllers::with_controller("receiver", controller.clone())
+        .with_seed(seed)
+        .without_ecn();
     if let Some(estimator) = estimator {
         receiver = receiver.with_receiver(*estimator);
     }
@@ -368,6 +374,11 @@ fn start_flow<P: Probe + Send + 'static>(
         .with_observer(observer);
     if flow.transport.reports_timestamps() {
         sender = sender.with_timestamps();
+    }
+    match flow.ecn {
+        EcnFeedback::Accurate => {}
+        EcnFeedback::Off => sender = sender.without_ecn(),
+        EcnFeedback::Classic => return Err(Error::ClassicEcn),
     }
     let client = endpoints.client(sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;

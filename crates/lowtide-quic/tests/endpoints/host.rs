@@ -1,4 +1,4 @@
-//! What a connection goes through: paths, packet sizes, marks, many at once, peers without the
+//! What a connection goes through: paths, packet sizes, many at once, peers without the
 //! extension.
 
 use std::net::SocketAddr;
@@ -9,10 +9,8 @@ use lowtide_quic::lowtide_cc::controller::FeedbackSnapshot;
 use lowtide_quic::lowtide_cc::units::Time;
 use lowtide_quic::{AckSeen, Controllers, ExtensionSeen, Observer, Rbbr};
 use s2n_quic::client::Connect;
-use s2n_quic::provider::io::testing::network::{Buffers, Network};
-use s2n_quic::provider::io::testing::{Model, Socket, primary, spawn, test_seed, time};
+use s2n_quic::provider::io::testing::{Socket, primary, spawn, time};
 use s2n_quic::{Client, Server};
-use s2n_quic_core::inet::ExplicitCongestionNotification;
 
 use crate::peers::{FOREVER, endpoint, fetch, model, narrow, run, serve};
 use crate::recorder::recorded;
@@ -155,57 +153,6 @@ fn larger_packets_are_found_and_become_the_controllers_unit() {
     let notes = notes.lock().unwrap();
     assert_eq!(notes.mtus.last(), Some(&1472), "{:?}", notes.mtus);
     assert_eq!(notes.breaches, [""; 0], "probes are packets too");
-}
-
-/// Marks every tenth packet on its way.
-struct Marking {
-    inner: Model,
-    count: u64,
-}
-
-impl Network for Marking {
-    fn execute(&mut self, buffers: &Buffers) -> usize {
-        let mut marked = Vec::new();
-        buffers.drain_pending_transmissions(|mut packet| {
-            self.count += 1;
-            if self.count.is_multiple_of(10) {
-                packet.ecn = ExplicitCongestionNotification::Ce;
-            }
-            marked.push(packet);
-            Ok(())
-        });
-        for packet in marked {
-            buffers.tx(*packet.path.local_address, |queue| {
-                queue.send_packet(packet);
-            });
-        }
-        self.inner.execute(buffers)
-    }
-}
-
-#[test]
-fn marks_reach_the_controller() {
-    let (controllers, notes) = recorded("cubic");
-    let mut download = None;
-    let network = Marking {
-        inner: model(),
-        count: 0,
-    };
-    let certificate = lowtide_quic::certificate::SelfSigned::new(["localhost"]).unwrap();
-    test_seed(network, 1, |handle| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, controllers.parts().into());
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, SIZE / 10));
-        let parts = Rbbr::default().parts().into();
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
-        download = Some(fetch(client, connect, PATIENCE));
-        Ok(())
-    })
-    .unwrap();
-    assert!(download.unwrap().is_done());
-    let notes = notes.lock().unwrap();
-    assert!(notes.ce > 0, "{notes:?}");
 }
 
 #[test]

@@ -145,6 +145,7 @@ pub(crate) fn forged_download(
             events: own.events,
             interceptor: Forger(forge),
             datagrams: Claims(capability),
+            codepoints: own.codepoints,
         };
         let client = endpoint!(Client, handle, certificate.certificate.as_str(), pieces);
         download = Some(fetch(client, connect, patience));

@@ -2,6 +2,7 @@
 //! hostile ones.
 
 mod contract;
+mod ecn;
 mod host;
 mod hostile;
 mod peers;

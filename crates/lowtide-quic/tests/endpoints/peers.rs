@@ -88,17 +88,16 @@ macro_rules! endpoint {
     };
     ($type:ident, $handle:expr, $tls:expr, $parts:expr, $on_socket:expr) => {{
         let parts: $crate::peers::Pieces<_, _> = $parts;
+        let io = $handle
+            .builder()
+            .with_base_mtu(1228)
+            .with_initial_mtu(1228)
+            .with_max_mtu(1500)
+            .on_socket($on_socket)
+            .build()
+            .unwrap();
         $type::builder()
-            .with_io(
-                $handle
-                    .builder()
-                    .with_base_mtu(1228)
-                    .with_initial_mtu(1228)
-                    .with_max_mtu(1500)
-                    .on_socket($on_socket)
-                    .build()
-                    .unwrap(),
-            )
+            .with_io(parts.codepoints.on(io))
             .unwrap()
             .with_tls($tls)
             .unwrap()
@@ -128,6 +127,7 @@ pub(crate) struct Pieces<I, D> {
     pub(crate) events: lowtide_quic::Events,
     pub(crate) interceptor: I,
     pub(crate) datagrams: D,
+    pub(crate) codepoints: lowtide_quic::Codepoints,
 }
 
 impl From<Parts> for Pieces<lowtide_quic::Interceptor, lowtide_quic::Datagrams> {
@@ -137,6 +137,7 @@ impl From<Parts> for Pieces<lowtide_quic::Interceptor, lowtide_quic::Datagrams> 
             events: parts.events,
             interceptor: parts.interceptor,
             datagrams: parts.datagrams,
+            codepoints: parts.codepoints,
         }
     }
 }

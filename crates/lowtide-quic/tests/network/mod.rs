@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen};
+use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
 
@@ -39,6 +39,8 @@ pub(crate) struct Watch {
     /// Packets acknowledged, and those of which the arrival is known.
     pub(crate) acked: usize,
     pub(crate) received_at: usize,
+    /// Packets behind the bottleneck, by their codepoint's value.
+    pub(crate) codepoints: [u64; 4],
     rtt_ms: f64,
     rtts: u32,
 }
@@ -56,6 +58,10 @@ impl Probe for Watch {
 
     fn on_drop(&mut self, _flow: usize, _now: Time, bytes: Bytes, _cause: DropCause) {
         self.dropped += bytes;
+    }
+
+    fn on_bottleneck_exit(&mut self, exit: &Departure) {
+        self.codepoints[usize::from(exit.ecn.bits())] += 1;
     }
 
     fn on_loss(&mut self, _flow: usize, loss: &LossSeen<'_>) {

@@ -166,6 +166,15 @@ fn about(args: &Args, summary: &Summary, compared: &[Compared]) -> String {
             let _ = write!(about, " On the way {way} it {}.", sent(active));
         }
     }
+    for (way, s) in [("down", &summary.down), ("up", &summary.up)] {
+        if s.marked_packets > 0 {
+            let marked = s.marked_packets;
+            let _ = write!(
+                about,
+                " On the way {way} the link marked {marked} of its packets ECN-CE."
+            );
+        }
+    }
     for complaint in &summary.complaints {
         let _ = write!(about, " NOT FAITHFUL: {complaint}.");
     }
@@ -213,6 +222,23 @@ fn direction(text: &mut String, way: &str, s: &DirectionSummary) {
     };
     row("queue and link", s.queue_delay_ms, 1);
     row("late", s.release_error_ms, 3);
+    let (came, passed) = (s.offered_ecn, s.delivered_ecn);
+    let capable = came.ect0 + came.ect1 + came.ce;
+    if capable > 0 {
+        let _ = writeln!(
+            text,
+            "       ECN: {capable} came ECN-capable ({} ECT(0), {} ECT(1), {} CE); {} passed with CE, {} of them \
+             marked here",
+            came.ect0, came.ect1, came.ce, passed.ce, s.marked_packets
+        );
+    }
+    if s.dropped_managed_packets > 0 {
+        let _ = writeln!(
+            text,
+            "       {} were dropped to keep the queue short",
+            s.dropped_managed_packets
+        );
+    }
     if !s.rejected_packets.is_empty() {
         let counts = s.rejected_packets.iter();
         let counts: Vec<String> = counts.map(|(error, n)| format!("{n} {error}")).collect();

@@ -9,6 +9,7 @@ use lowtide_quic::Parts;
 use s2n_quic::client::Connect;
 use s2n_quic::connection::{self, Handle};
 use s2n_quic::provider::event;
+use s2n_quic::provider::io;
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
 use s2n_quic::stream;
@@ -102,7 +103,7 @@ pub(super) fn endpoint(
 ) -> Result<Client, Box<dyn Error>> {
     Ok(Client::builder()
         .with_tls(tls)?
-        .with_io(local)?
+        .with_io(parts.codepoints.on(io::Default::new(local)?))?
         .with_limits(limits)?
         .with_congestion_controller(parts.controller)?
         .with_event((parts.events, packets))?

@@ -173,6 +173,9 @@ impl<'a> Summary<'a> {
                 text,
                 "\nRTT mean {mean:.2} ms, min {min:.2} ms; {lost} of {sent} packets lost ({share:.2} %)"
             );
+            if sender.marked_packets > 0 {
+                let _ = write!(text, ", {} marked ECN-CE", sender.marked_packets);
+            }
             if !self.is_final {
                 text.push_str(", as the sender last said before the end");
             }
@@ -228,13 +231,14 @@ impl<'a> Line<'a> {
             let Report { sender, .. } = report;
             let rtt = sender.rtt_ms.map_or(f64::NAN, |rtt| rtt.last);
             format!(
-                "{:.1} MB sent by {}, RTT {rtt:.2} ms, cwnd {:.1} kB, {} of {} packets lost; \
+                "{:.1} MB sent by {}, RTT {rtt:.2} ms, cwnd {:.1} kB, {} of {} packets lost, {} marked; \
                  {:.1} MB received",
                 sender.sent_bytes as f64 / 1e6,
                 report.controller,
                 sender.cwnd_bytes as f64 / 1e3,
                 sender.lost_packets,
                 sender.sent_packets,
+                sender.marked_packets,
                 report.received_bytes as f64 / 1e6
             )
         };

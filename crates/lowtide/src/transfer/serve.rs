@@ -12,6 +12,7 @@ use lowtide_lab::files;
 use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
 use s2n_quic::Server;
+use s2n_quic::provider::io;
 use s2n_quic::provider::tls::rustls;
 use tokio::task::JoinSet;
 
@@ -78,7 +79,7 @@ fn server(
     let (door, windows, ends) = bounds.parts().map_err(|e| e.to_string())?;
     Ok(Server::builder()
         .with_tls(tls)?
-        .with_io(listen)?
+        .with_io(parts.codepoints.on(io::Default::new(listen)?))?
         .with_endpoint_limits(door)?
         .with_limits(windows)?
         .with_congestion_controller(parts.controller)?

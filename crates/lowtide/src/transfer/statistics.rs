@@ -44,6 +44,7 @@ pub(super) struct Statistics {
     sent_bytes: AtomicU64,
     lost_packets: AtomicU64,
     lost_bytes: AtomicU64,
+    marked_packets: AtomicU64,
     rtt_ns: AtomicU64,
     least_rtt_ns: AtomicU64,
     rtt_sum_ns: AtomicU64,
@@ -87,6 +88,9 @@ pub(super) struct SenderState {
     pub(super) sent_bytes: u64,
     pub(super) lost_packets: u64,
     pub(super) lost_bytes: u64,
+    /// Packets that the peer reported as marked ECN-CE.
+    #[serde(default)]
+    pub(super) marked_packets: u64,
     pub(super) cwnd_bytes: u64,
     pub(super) inflight_bytes: u64,
     /// `None` before the first report, and where nobody reports.
@@ -123,6 +127,7 @@ impl SenderState {
                 sent_bytes: a.sent_bytes.saturating_add(b.sent_bytes),
                 lost_packets: a.lost_packets.saturating_add(b.lost_packets),
                 lost_bytes: a.lost_bytes.saturating_add(b.lost_bytes),
+                marked_packets: a.marked_packets.saturating_add(b.marked_packets),
                 cwnd_bytes: a.cwnd_bytes.saturating_add(b.cwnd_bytes),
                 inflight_bytes: a.inflight_bytes.saturating_add(b.inflight_bytes),
                 feedback,
@@ -186,6 +191,7 @@ impl Statistics {
             sent_bytes: self.sent_bytes.load(Relaxed),
             lost_packets: self.lost_packets.load(Relaxed),
             lost_bytes: self.lost_bytes.load(Relaxed),
+            marked_packets: self.marked_packets.load(Relaxed),
             cwnd_bytes: self.cwnd.load(Relaxed),
             inflight_bytes: self.inflight.load(Relaxed),
             feedback,
@@ -261,6 +267,11 @@ impl Observer for Statistics {
         if ack.now.since(samples.since) >= SAMPLE {
             samples.end(ack.now);
         }
+    }
+
+    fn on_marked(&self, _now: Time, packets: u64) {
+        let marked = self.marked_packets.load(Relaxed) + packets;
+        self.marked_packets.store(marked, Relaxed);
     }
 
     fn on_loss(&self, loss: &LossSeen<'_>) {

@@ -2,6 +2,8 @@
 //! UDP service, everywhere. Times are only ever bounded from below: a busy machine is late.
 #![cfg(target_os = "linux")]
 
+mod ecn;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
