@@ -47,6 +47,7 @@ void
 BottleneckDevice::DoDispose()
 {
     m_queue.clear();
+    m_managed.reset();
     m_serving.packet = nullptr;
     m_peer = nullptr;
     m_node = nullptr;
@@ -66,6 +67,11 @@ BottleneckDevice::Send(Ptr<Packet> packet, const Address&, uint16_t protocol)
     if (!m_busy)
     {
         Serve(arrived, false);
+        return true;
+    }
+    if (m_managed)
+    {
+        m_managed->Enqueue(packet, protocol);
         return true;
     }
     const uint64_t bytes = m_queuedBytes + packet->GetSize();
@@ -100,7 +106,15 @@ BottleneckDevice::OnServed()
 {
     const Waiting done = m_serving;
     m_busy = false;
-    if (!m_queue.empty())
+    if (m_managed)
+    {
+        const ManagedQueue::Next next = m_managed->Dequeue();
+        if (next.packet)
+        {
+            Serve({next.packet, next.protocol, next.since}, next.since < Simulator::Now());
+        }
+    }
+    else if (!m_queue.empty())
     {
         const Waiting next = m_queue.front();
         m_queue.pop_front();

@@ -3,6 +3,7 @@
 #define LOWTIDE_BOTTLENECK_DEVICE_H
 
 #include "link-service.h"
+#include "managed-queue.h"
 
 #include "ns3/channel.h"
 #include "ns3/net-device.h"
@@ -17,8 +18,8 @@ namespace ns3
 {
 
 /**
- * One end of a point-to-point link whose rate may change all the time: a drop-tail queue, a
- * LinkService (none: packets take no time), random loss and a propagation delay, in this order.
+ * One end of a point-to-point link whose rate may change all the time: a drop-tail queue or one of
+ * ns-3's disciplines, a LinkService (none: packets take no time), random loss and a propagation delay, in this order.
  *
  * Packets have the size of their IP datagrams; there is no link header.
  */
@@ -45,6 +46,8 @@ class BottleneckDevice : public NetDevice
     };
 
     void Configure(std::unique_ptr<LinkService> service, Limit limit, Time delay, double loss);
+    /// Instead of the drop-tail queue.
+    void SetQueue(std::unique_ptr<ManagedQueue> queue) { m_managed = std::move(queue); }
     void SetPeer(Ptr<BottleneckDevice> peer) { m_peer = peer; }
     void SetObserver(Observer* observer) { m_observer = observer; }
     void AssignStream(int64_t stream) { m_random->SetStream(stream); }
@@ -99,6 +102,7 @@ class BottleneckDevice : public NetDevice
     bool m_busy{false};
     Waiting m_serving;
     std::deque<Waiting> m_queue;
+    std::unique_ptr<ManagedQueue> m_managed;
     uint64_t m_queuedBytes{0};
     Ptr<BottleneckDevice> m_peer;
     Observer* m_observer{nullptr};

@@ -124,6 +124,11 @@ Run(const Scenario& s, const std::string& controller, uint64_t& packets)
         [meterService](int64_t from, int64_t to) { return meterService->VolumeBetween(from, to); },
         s.log);
     forward->SetObserver(&meter);
+    if (!s.queue.empty())
+    {
+        forward->SetQueue(std::make_unique<ManagedQueue>(
+            s.queue, limit.packets, [&meter](Ptr<const Packet> packet) { meter.OnDrop(packet); }));
+    }
     reverse->SetObserver(&meter);
 
     for (uint64_t n = 0; n < s.flows; n++)

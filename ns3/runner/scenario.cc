@@ -1,6 +1,7 @@
 // Lowtide under ns-3. Apache-2.0 OR MIT.
 #include "scenario.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -69,7 +70,7 @@ const char*
 Scenario::Help()
 {
     return "usage: lowtide-ns3 [--cc NAME]... (--rate 20mbit | --trace FILE) [--rtt 40ms]\n"
-           "  [--buffer 2bdp|100p|64kB|50ms|inf] [--loss 0.1%] [--flows N] [--stagger 1s]\n"
+           "  [--queue codel|fq_codel|pie] [--buffer 2bdp|100p|64kB|50ms|inf] [--loss 0.1%] [--flows N] [--stagger 1s]\n"
            "  [--packet-size 1500B] [--opportunity 1504B] [--duration 30s] [--seed N]\n"
            "  [--transport tcp] [--json]\n"
            "  [--min-rto 200ms] [--no-repair] [--log FILE]\n"
@@ -125,6 +126,10 @@ Scenario::Parse(int argc, char** argv)
         {
             s.buffer = value;
         }
+        else if (flag == "--queue")
+        {
+            s.queue = value;
+        }
         else if (flag == "--loss")
         {
             s.loss = Need(flag, value, SHARE);
@@ -176,6 +181,11 @@ Scenario::Parse(int argc, char** argv)
     if (s.trace.empty() == (s.rate == 0.0))
     {
         throw std::runtime_error("one of --rate and --trace is needed");
+    }
+    const size_t digits = s.buffer.find_first_not_of("0123456789");
+    if (!s.queue.empty() && (digits == 0 || s.buffer.substr(std::min(digits, s.buffer.size())) != "p"))
+    {
+        throw std::runtime_error("--queue: needs a --buffer in packets, as ns-3's disciplines count them");
     }
     if (s.flows < 1 || s.flows > 10000)
     {

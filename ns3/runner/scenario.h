@@ -15,6 +15,7 @@ struct Scenario
     uint32_t opportunity = 1504; //!< bytes
     int64_t rtt = 40000000;     //!< ns
     std::string buffer;         //!< as given; empty: the default
+    std::string queue;          //!< ns-3's discipline of this name; empty: drop-tail
     double loss = 0.0;          //!< share
     uint64_t flows = 1;
     int64_t stagger = 0;        //!< ns

@@ -1,7 +1,7 @@
 //! Queues before a link.
 //!
 //! A discipline is one file with its parameters and its `Discipline`, its name in the list of
-//! `disciplines!`, and what users call it in [`QUEUES`]; `Queue::new` chooses.
+//! `Managed`, and what users call it in [`QUEUES`]; `Queue::new` chooses.
 
 mod abc;
 mod codel;
@@ -58,13 +58,14 @@ use super::packet::{DropCause, Handle};
 /// A queue of any of these disciplines. An enum and not a trait object: queues are in the path of
 /// every packet, and calls that cannot be inlined cost several percent of a simulation's time.
 macro_rules! disciplines {
-    ($($discipline:ident),+ $(,)?) => {
+    ($(#[$doc:meta])* $visibility:vis enum $name:ident, $inline:meta: $($discipline:ident),+ $(,)?) => {
+        $(#[$doc])*
         #[derive(Debug)]
-        pub(crate) enum Queue {
+        $visibility enum $name {
             $($discipline($discipline),)+
         }
 
-        impl Discipline for Queue {
+        impl Discipline for $name {
             #[inline]
             fn decides_late(&self) -> bool {
                 match self {
@@ -72,21 +73,21 @@ macro_rules! disciplines {
                 }
             }
 
-            #[inline]
+            #[$inline]
             fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
                 match self {
                     $(Self::$discipline(queue) => queue.bypass(now, packet),)+
                 }
             }
 
-            #[inline]
+            #[$inline]
             fn enqueue(&mut self, now: Time, packet: Handle, drops: impl FnMut(Handle, DropCause)) {
                 match self {
                     $(Self::$discipline(queue) => queue.enqueue(now, packet, drops),)+
                 }
             }
 
-            #[inline]
+            #[$inline]
             fn dequeue(
                 &mut self,
                 now: Time,
@@ -97,7 +98,7 @@ macro_rules! disciplines {
                 }
             }
 
-            #[inline]
+            #[$inline]
             fn bytes(&self) -> Bytes {
                 match self {
                     $(Self::$discipline(queue) => queue.bytes(),)+
@@ -108,7 +109,15 @@ macro_rules! disciplines {
 }
 
 disciplines! {
+    /// A queue.
+    pub(crate) enum Queue, inline:
     DropTail,
+    Managed,
+}
+
+disciplines! {
+    /// All others: behind a call, so that the many of them do not keep drop-tail from being inlined.
+    pub(crate) enum Managed, inline(never):
     HeadDrop,
     CoDel,
     FqCoDel,
@@ -135,23 +144,20 @@ pub(super) struct QueueSetup {
 impl Queue {
     /// An empty queue.
     pub(super) fn new(setup: &QueueSetup) -> Self {
-        let capacity = setup.capacity;
-        match setup.kind {
-            QueueKind::DropTail => Self::DropTail(DropTail::new(capacity)),
-            QueueKind::HeadDrop => Self::HeadDrop(HeadDrop::new(capacity)),
-            QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
-            QueueKind::FqCoDel(config) => Self::FqCoDel(FqCoDel::new(config, capacity)),
-            QueueKind::Pie(config) => Self::Pie(Pie::new(config, capacity, setup.seed)),
-            QueueKind::Red(config) => Self::Red(Red::new(
-                config,
-                capacity,
-                setup.link.mean_rate(),
-                setup.seed,
-            )),
-            QueueKind::Drr(config) => Self::Drr(Drr::new(config, capacity)),
-            QueueKind::DualPi2(config) => Self::DualPi2(DualPi2::new(config, capacity)),
-            QueueKind::L4sMarker(config) => Self::L4sMarker(L4sMarker::new(config, capacity)),
-            QueueKind::Abc(config) => Self::Abc(Abc::new(config, setup.link.clone(), capacity)),
-        }
+        let (capacity, seed) = (setup.capacity, setup.seed);
+        Self::Managed(match setup.kind {
+            QueueKind::DropTail => return Self::DropTail(DropTail::new(capacity)),
+            QueueKind::HeadDrop => Managed::HeadDrop(HeadDrop::new(capacity)),
+            QueueKind::CoDel(config) => Managed::CoDel(CoDel::new(config, capacity)),
+            QueueKind::FqCoDel(config) => Managed::FqCoDel(FqCoDel::new(config, capacity)),
+            QueueKind::Pie(config) => Managed::Pie(Pie::new(config, capacity, seed)),
+            QueueKind::Red(config) => {
+                Managed::Red(Red::new(config, capacity, setup.link.mean_rate(), seed))
+            }
+            QueueKind::Drr(config) => Managed::Drr(Drr::new(config, capacity)),
+            QueueKind::DualPi2(config) => Managed::DualPi2(DualPi2::new(config, capacity)),
+            QueueKind::L4sMarker(config) => Managed::L4sMarker(L4sMarker::new(config, capacity)),
+            QueueKind::Abc(config) => Managed::Abc(Abc::new(config, setup.link.clone(), capacity)),
+        })
     }
 }
