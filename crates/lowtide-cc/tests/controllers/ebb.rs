@@ -228,6 +228,19 @@ fn a_link_that_loses_a_twentieth_at_random_is_used() {
 }
 
 #[test]
+fn bursts_grow_with_the_rate_of_a_fast_path() {
+    let burst = |rate| {
+        let mut host = host_at(rate);
+        host.rtt = MS;
+        host.run_for(SECOND);
+        host.cc.send_quantum()
+    };
+    assert_eq!(burst(Rate::from_mbps(2)), MSS * 2);
+    let fast = burst(Rate::from_mbps(1_000));
+    assert!(fast > MSS * 10 && fast < Bytes::new(65_536), "{fast}");
+}
+
+#[test]
 fn a_policer_is_used_at_few_losses() {
     let mut host = host();
     host.rate = RATE.mul_f64(10.0);

@@ -53,8 +53,12 @@ const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// With this margin a link is not steady: the scatter of RTTs is not the path's, and its rate may
 /// double at any time.
 const UNSTEADY: f64 = 0.05;
-/// Packets that may leave back to back: more would look like a queue.
+/// Packets that may leave back to back: more would look like a queue …
 const BURST_PACKETS: u64 = 2;
+/// … but on a fast path as many as take so long: a host that wakes for each pair cannot fill it …
+const BURST: Duration = Duration::from_micros(250);
+/// … and no more than one GSO send carries (Linux `GSO_LEGACY_MAX_SIZE`).
+const LARGEST_BURST: Bytes = Bytes::new(65_535);
 
 /// Queueing delay above which a loss may be the queue's doing, as a share of the min RTT.
 const QUEUED: f64 = 0.125;
@@ -459,7 +463,10 @@ impl Controller for Ebb {
     }
 
     fn send_quantum(&self) -> Bytes {
-        Bytes::new(self.packet as u64) * BURST_PACKETS
+        let burst = self
+            .pacing_rate()
+            .map_or(Bytes::ZERO, |rate| rate.volume_in(BURST));
+        (Bytes::new(self.packet as u64) * BURST_PACKETS).max(burst.min(LARGEST_BURST))
     }
 
     fn snapshot(&self) -> Snapshot {

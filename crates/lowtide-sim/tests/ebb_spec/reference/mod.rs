@@ -529,7 +529,9 @@ impl Controller for Reference {
     }
 
     fn send_quantum(&self) -> Bytes {
-        self.packet * 2
+        let rate = self.pacing_rate().map_or(0, Rate::as_bytes_per_sec);
+        let burst = u128::from(rate) * 250 / 1_000_000;
+        (self.packet * 2).max(Bytes::new(burst.min(65_535) as u64))
     }
 
     fn snapshot(&self) -> Snapshot {
