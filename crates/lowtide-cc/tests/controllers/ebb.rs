@@ -269,6 +269,10 @@ fn it_competes_where_drains_fail_and_the_buffer_overflows_and_until_others_leave
     let mut host = steady();
     host.buffer = Some(RATE.volume_in(RTT * 2));
     with_others(&mut host, SECOND * 40);
+    // It may be looking whether the others have left.
+    while host.phase() == "Drain" {
+        with_others(&mut host, MS);
+    }
     assert_eq!(host.phase(), "Compete");
     host.run_for(SECOND * 10);
     let seen = watch(&mut host, SECOND * 5);
