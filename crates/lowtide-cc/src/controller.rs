@@ -5,8 +5,10 @@
 //!    in the order of sending, with numbers that grow.
 //! 2. For each acknowledgment that newly acknowledges packets: first declare losses
 //!    ([`Controller::on_loss`]), then call [`Controller::on_ack`] once, with all packets it newly
-//!    acknowledges. Losses found by a timer are reported by `on_loss` alone.
-//! 3. Send only while bytes in flight + packet ≤ [`Controller::cwnd`], at
+//!    acknowledges. Losses found by a timer are reported by `on_loss` alone. Where the acknowledgment
+//!    also reports marks, [`Controller::on_ecn_ce`] comes between the two.
+//! 3. Send packets with [`Controller::ecn`] in their headers, unless the path or the peer is known to
+//!    mangle it (RFC 9000 §13.4.2). Send only while bytes in flight + packet ≤ [`Controller::cwnd`], at
 //!    [`Controller::pacing_rate`], in bursts of at most [`Controller::send_quantum`].
 //! 4. Call [`Controller::on_wakeup`] when [`Controller::next_wakeup`] is due. A host without a timer
 //!    makes up for it before its next event: one call for each wake-up that is due by then, at the
@@ -22,6 +24,7 @@
 use core::fmt;
 
 use crate::delivery_rate::RateSample;
+use crate::ecn::Ecn;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -292,8 +295,16 @@ pub trait Controller: fmt::Debug + Send {
     fn on_spurious_timeout(&mut self, _now: Time) {}
 
     /// The peer reported packets newly marked ECN-CE (RFC 3168, RFC 9002 §7.1); `sent_at` is when
-    /// the newest acknowledged packet was sent.
+    /// the newest acknowledged packet was sent. [`on_ack`](Self::on_ack) of the same acknowledgment
+    /// follows.
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {}
+
+    /// The codepoint that packets are to carry. A controller that asks for one but [`Ecn::NotEct`]
+    /// answers [`on_ecn_ce`](Self::on_ecn_ce): else queues that mark would keep it from every loss
+    /// that could slow it down.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
 
     /// The path's maximum datagram size changed.
     fn on_mtu_change(&mut self, max_datagram: Bytes);

@@ -29,6 +29,7 @@ extern crate std;
 pub mod controller;
 pub mod controllers;
 pub mod delivery_rate;
+pub mod ecn;
 pub mod estimators;
 pub mod mechanisms;
 pub mod registry;
@@ -38,3 +39,4 @@ pub mod units;
 mod rng;
 
 pub use controller::{Config, Controller};
+pub use ecn::Ecn;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
     AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
     TimeoutEvent,
@@ -342,6 +343,10 @@ impl Controller for Recorder {
     fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
         lock(&self.notes).ce += marked_packets;
         self.inner.on_ecn_ce(now, sent_at, marked_packets);
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.inner.ecn()
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

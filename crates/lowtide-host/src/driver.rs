@@ -333,7 +333,14 @@ impl Driver {
         self.extension.negotiated = Some(negotiated);
     }
 
-    /// The peer reported packets newly marked ECN-CE; `sent_at`: when the newest acknowledged packet
+    /// The acknowledgment under way reports so many packets newly marked ECN-CE. To be called before
+    /// [`report_ack`](Self::report_ack).
+    pub fn report_marks(&mut self, now: Time, marked_packets: u64) {
+        let sent_at = self.acked.last().map_or(now, |p| p.sent_at);
+        self.controller.on_ecn_ce(now, sent_at, marked_packets);
+    }
+
+    /// As [`report_marks`](Self::report_marks) for a host that learns of them elsewhere; `sent_at`: when the newest acknowledged packet
     /// was sent.
     pub fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
         self.controller.on_ecn_ce(now, sent_at, marked_packets);

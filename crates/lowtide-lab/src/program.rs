@@ -11,7 +11,7 @@ use lowtide_cc::controller::LostPacket;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::Probe;
 use lowtide_sim::link::LinkError;
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, Sent};
+use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, ExtensionSeen, LossSeen, Sent};
 use serde::Serialize;
 
 use crate::compare::{Comparison, Entry, Role};
@@ -198,9 +198,9 @@ impl Probe for Program {
         self.timeline.on_loss(flow, &loss);
     }
 
-    fn on_bottleneck_exit(&mut self, flow: usize, now: Time, queued: Bytes, sojourn: Duration) {
-        self.cover(now);
-        self.timeline.on_bottleneck_exit(flow, now, queued, sojourn);
+    fn on_bottleneck_exit(&mut self, exit: &Departure) {
+        self.cover(exit.at);
+        self.timeline.on_bottleneck_exit(exit);
     }
 
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {

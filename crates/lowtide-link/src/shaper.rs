@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::network::{Departure, DropCause, Dropped, Packet, Tap};
 use lowtide_sim::probe::{Delivery, Sent};
@@ -67,20 +68,16 @@ struct Watch<'a, D, P> {
 
 impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
     fn on_departure(&mut self, departure: &Departure) {
-        let Departure {
-            at,
-            queued,
-            sojourn,
-            ..
-        } = *departure;
-        self.counts.queue_delay.record(sojourn);
-        self.probe.on_bottleneck_exit(0, at, queued, sojourn);
+        self.counts.queue_delay.record(departure.sojourn);
+        self.probe.on_bottleneck_exit(departure);
     }
 
     fn on_drop(&mut self, dropped: Dropped<Slot>) {
         let summary = &mut self.counts.summary;
         match dropped.cause {
-            DropCause::QueueFull | DropCause::Policed => summary.dropped_queue_packets += 1,
+            DropCause::QueueFull | DropCause::Policed | DropCause::Managed => {
+                summary.dropped_queue_packets += 1
+            }
             DropCause::LinkLoss => summary.lost_packets += 1,
         }
         let Dropped {
@@ -130,6 +127,7 @@ impl<D, P: Probe> Shaper<D, P> {
         let packet = Packet {
             flow: 0,
             bytes: size,
+            ecn: Ecn::NotEct,
             payload: slot,
         };
         let mut watch = Watch {

@@ -4,7 +4,7 @@ use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Time};
 pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen};
 
-pub use crate::network::DropCause;
+pub use crate::network::{Departure, DropCause};
 
 /// A sender put a packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +59,8 @@ pub trait Probe {
     /// A packet vanished on the way to the receiver.
     fn on_drop(&mut self, _flow: usize, _now: Time, _bytes: Bytes, _cause: DropCause) {}
 
-    /// A packet left the bottleneck link; `queued` is what still waits behind it, and `sojourn`
-    /// is how long it was in queue and on the link.
-    fn on_bottleneck_exit(&mut self, _flow: usize, _now: Time, _queued: Bytes, _sojourn: Duration) {
-    }
+    /// A packet left the bottleneck link.
+    fn on_bottleneck_exit(&mut self, _exit: &Departure) {}
 
     /// A packet reached the receiver.
     fn on_deliver(&mut self, _delivery: &Delivery<'_>) {}
@@ -112,7 +110,7 @@ forward_to_both! {
     on_flow_start(flow: usize, start: Time, to_link: Duration, from_link: Duration);
     on_send(sent: &Sent);
     on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
-    on_bottleneck_exit(flow: usize, now: Time, queued: Bytes, sojourn: Duration);
+    on_bottleneck_exit(exit: &Departure);
     on_deliver(delivery: &Delivery<'_>);
     on_frame(flow: usize, written_at: Time, now: Time);
     on_ack(flow: usize, ack: &AckSeen<'_>);

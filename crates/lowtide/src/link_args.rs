@@ -3,10 +3,10 @@
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::setting::{
-    self, BufferText, LinkSection, PolicerText, Problem, RateText, Resolver, Sections, Setting,
-    SpanText,
+    self, BufferText, LinkSection, PolicerText, Problem, QueueText, RateText, Resolver, Sections,
+    Setting, SpanText,
 };
-use lowtide_sim::queue::{self, Policer, QueueLimit};
+use lowtide_sim::queue::{self, Policer, QueueKind, QueueLimit};
 
 use crate::failure::Failure;
 use crate::path_args::PathArgs;
@@ -34,6 +34,11 @@ pub(crate) struct LinkArgs {
     /// Round-trip propagation delay [default: 40ms, or the scenario's]
     #[arg(long, value_parser = quantity::duration)]
     rtt: Option<Duration>,
+
+    /// How the queue before the bottleneck is managed, as in codel or codel:target=5ms; `lowtide list`
+    /// names what there is [default: droptail]
+    #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
+    queue: Option<QueueKind>,
 
     /// Queue before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
     /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
@@ -105,6 +110,7 @@ impl LinkArgs {
     /// All flags but those that choose the link.
     fn apply(&self, sections: &mut Sections) {
         let link = &mut sections.link;
+        link.queue = self.queue.map(QueueText).or(link.queue);
         link.buffer = self.buffer.map(BufferText).or(link.buffer);
         link.policer = self.policer.map(PolicerText).or(link.policer);
         let path = &mut sections.path;

@@ -4,14 +4,28 @@ use std::fmt::Write;
 
 use lowtide_cc::registry::Parameter;
 use lowtide_lab::contender::{BOUNDS, Contenders};
+use lowtide_sim::queue::{QUEUES, QueueEntry};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::output;
 
+/// What there is to list.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum What {
+    /// Controllers and bounds, for --cc
+    Controllers,
+    /// Queue disciplines, for --queue
+    Queues,
+}
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
+    /// What to list
+    #[arg(default_value = "controllers")]
+    what: What,
+
     #[command(flatten)]
     json: JsonFlag,
 }
@@ -42,7 +56,17 @@ fn parameters(all: &[Parameter]) -> Vec<ListedParameter> {
     all.iter().map(listed).collect()
 }
 
-pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+fn queues() -> Vec<Listed> {
+    let listed = |queue: &QueueEntry| Listed {
+        name: queue.name,
+        summary: queue.summary,
+        source: queue.source,
+        parameters: parameters(queue.parameters),
+    };
+    QUEUES.iter().map(listed).collect()
+}
+
+fn controllers(contenders: &Contenders) -> Vec<Listed> {
     let entries = contenders.registry().entries().iter();
     let mut listed: Vec<Listed> = entries
         .map(|entry| Listed {
@@ -58,6 +82,14 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         source: "Lowtide; only in the simulator",
         parameters: parameters(bound.parameters),
     }));
+    listed
+}
+
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let (listed, example) = match args.what {
+        What::Controllers => (controllers(contenders), "bbr:aggregation=false"),
+        What::Queues => (queues(), "codel:target=5ms"),
+    };
     args.json.put(&listed)?;
     if args.json.is_printed() {
         return Ok(());
@@ -75,8 +107,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             );
         }
     }
-    text.push_str(
-        "\nParameters are set as NAME:key=value,key=value, as in bbr:aggregation=false\n",
+    let _ = writeln!(
+        text,
+        "\nParameters are set as NAME:key=value,key=value, as in {example}"
     );
     output::print(text.as_bytes())
 }

@@ -2,8 +2,8 @@
 
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
-use lowtide_lab::setting::{BurstText, PathSection, ShareText, TimeText};
-use lowtide_sim::impairment::{self, LossModel};
+use lowtide_lab::setting::{BurstText, EcnTreatmentText, PathSection, ShareText, TimeText};
+use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Link")]
@@ -11,6 +11,11 @@ pub(crate) struct PathArgs {
     /// Round-trip propagation delays that follow, as in 15s:60ms,30s:40ms
     #[arg(long, value_name = "TIME:RTT,...")]
     rtt_steps: Option<String>,
+
+    /// What becomes of ECN bits behind the bottleneck: kept, bleached, downgraded (ECT(1) to ECT(0)),
+    /// unmarked (CE to ECT(0)) or marked (all) [default: kept]
+    #[arg(long, value_name = "WHAT", value_parser = EcnTreatment::parse)]
+    mangle_ecn: Option<EcnTreatment>,
 
     /// Random loss behind the bottleneck, as in 0.1%
     #[arg(long, value_name = "SHARE", value_parser = quantity::probability)]
@@ -41,6 +46,7 @@ pub(crate) struct PathArgs {
 impl PathArgs {
     pub(crate) fn apply(&self, path: &mut PathSection) {
         path.rtt_steps = self.rtt_steps.clone().or(path.rtt_steps.take());
+        path.ecn = self.mangle_ecn.map(EcnTreatmentText).or(path.ecn);
         path.loss = self.loss.map(ShareText).or(path.loss);
         path.burst_loss = self.burst_loss.map(BurstText).or(path.burst_loss);
         path.ack_loss = self.ack_loss.map(ShareText).or(path.ack_loss);

@@ -6,7 +6,7 @@ use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
-    BytesText, FlowSection, HostPacing, RateText, Resolver, RunSection, Sections, Setting,
+    BytesText, EcnUse, FlowSection, HostPacing, RateText, Resolver, RunSection, Sections, Setting,
     SourceText, SpanText, TimeText, Transport,
 };
 use lowtide_sim::source::{self, SourceConfig};
@@ -19,6 +19,13 @@ use crate::run_flags::HostArg;
 enum TransportArg {
     Quic,
     Tcp,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum EcnArg {
+    Off,
+    Classic,
+    Accurate,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -52,6 +59,11 @@ pub(crate) struct SettingArgs {
     /// QUIC receivers report when packets arrived (draft-ietf-quic-receive-ts)
     #[arg(long, help_heading = "Flows")]
     timestamps: bool,
+
+    /// Explicit congestion notification: off; as controllers want it, reported by TCP's ECN-Echo
+    /// (classic) or by counts [default: accurate]
+    #[arg(long, value_name = "HOW", help_heading = "Flows")]
+    ecn: Option<EcnArg>,
 
     /// How hosts pace: at the controller's rate, not at all, or as mvfst did until July 2020
     /// [default: rate]
@@ -143,6 +155,12 @@ impl SettingArgs {
             PacingArg::AckCredit => HostPacing::AckCredit,
         });
         flows.pacing = pacing.or(flows.pacing);
+        let ecn = self.ecn.map(|ecn| match ecn {
+            EcnArg::Off => EcnUse::Off,
+            EcnArg::Classic => EcnUse::Classic,
+            EcnArg::Accurate => EcnUse::Accurate,
+        });
+        flows.ecn = ecn.or(flows.ecn);
         flows.ack_every = self.ack_every.or(flows.ack_every);
         flows.timestamps = self.timestamps.then_some(true).or(flows.timestamps);
         flows.source = self.source.map(SourceText).or(flows.source);

@@ -177,7 +177,7 @@ pub enum Error {
         known: String,
     },
     /// The controller has no such parameter.
-    #[error("controller '{controller}' has no parameter '{key}'{}; {known}", suggest(.nearest))]
+    #[error("'{controller}' has no parameter '{key}'{}; {known}", suggest(.nearest))]
     UnknownParameter {
         /// The controller.
         controller: &'static str,
@@ -197,7 +197,7 @@ pub enum Error {
         part: String,
     },
     /// A parameter was given twice.
-    #[error("parameter '{key}' of controller '{controller}' is given twice")]
+    #[error("parameter '{key}' of '{controller}' is given twice")]
     Twice {
         /// The controller.
         controller: &'static str,

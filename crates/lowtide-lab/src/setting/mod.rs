@@ -13,23 +13,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
+use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel};
 use lowtide_sim::link::{Link, LinkError};
-use lowtide_sim::queue::{Policer, QueueLimit};
+use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
-use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
-    TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
+    ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
-    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
+    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
     Transport, Value,
 };
 use crate::contender::Contender;
@@ -88,6 +88,8 @@ pub struct Group {
     pub stop: Option<Time>,
     /// Their transport.
     pub transport: TransportConfig,
+    /// How their receivers report marks.
+    pub ecn: EcnFeedback,
     /// How their hosts pace.
     pub pacing: Pacing,
     /// What they send.
@@ -107,6 +109,7 @@ impl Group {
             every: Duration::ZERO,
             stop: None,
             transport: TransportConfig::quic(),
+            ecn: EcnFeedback::default(),
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
@@ -117,6 +120,7 @@ impl Group {
         (0..self.count as u64).map(|n| FlowConfig {
             sender: self.contender.sender(),
             transport: self.transport,
+            ecn: self.ecn,
             pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.start + self.every * n,
@@ -170,10 +174,14 @@ pub struct Setting {
     pub rtt: Duration,
     /// When that becomes another one.
     pub rtt_steps: Vec<(Time, Duration)>,
-    /// The queue before the bottleneck.
+    /// How the queue before the bottleneck is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
     pub buffer: QueueLimit,
     /// What drops packets before that.
     pub policer: Option<Policer>,
+    /// What becomes of ECN bits behind the bottleneck.
+    pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
     /// Loss of acknowledgments.
@@ -209,8 +217,10 @@ impl Setting {
             link,
             rtt: Duration::from_millis(40),
             rtt_steps: Vec::new(),
+            queue: QueueKind::DropTail,
             buffer: QueueLimit::Unlimited,
             policer: None,
+            ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             ack_loss: LossModel::None,
             jitter: None,
@@ -353,7 +363,9 @@ impl Setting {
         let there = self.rtt.div(2);
         let link = self.link.link(self.duration, seed)?;
         let mut forward = PipeConfig::link_with_delay(link, self.buffer, there);
+        forward.queue = self.queue;
         forward.policer = self.policer;
+        forward.ecn = self.ecn;
         let steps = || self.rtt_steps.iter().copied();
         forward.delay_steps = steps().map(|(at, rtt)| (at, rtt.div(2))).collect();
         forward.loss = self.loss;

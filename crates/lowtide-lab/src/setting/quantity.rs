@@ -5,8 +5,8 @@ use std::fmt;
 
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_sim::impairment::{self, LossModel};
-use lowtide_sim::queue::{self, Policer, QueueLimit};
+use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
+use lowtide_sim::queue::{self, Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::{self, SourceConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
@@ -82,6 +82,14 @@ quantity!(
 quantity!(
     /// A queue's limit.
     BufferText(QueueLimit), queue::parse, "a queue's limit", "2bdp", "100p", "20MB", "50ms", "inf"
+);
+quantity!(
+    /// A queue discipline.
+    QueueText(QueueKind), QueueKind::parse, "a queue discipline, with parameters behind a colon", "codel", "codel:target=5ms"
+);
+quantity!(
+    /// What becomes of ECN bits.
+    EcnTreatmentText(EcnTreatment), EcnTreatment::parse, "what becomes of ECN bits", "kept", "bleached", "downgraded", "unmarked", "marked"
 );
 quantity!(
     /// A policer.

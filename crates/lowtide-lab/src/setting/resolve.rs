@@ -12,10 +12,10 @@ use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::{Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
 
 use super::sections::{
-    AccessSection, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
+    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
 };
 use super::{Group, Host, LinkSource, Seeds, Setting};
 use crate::contender::{Contender, Contenders};
@@ -113,6 +113,9 @@ impl Resolver {
         if let Some(buffer) = sections.link.buffer {
             setting.buffer = buffer.0;
         }
+        if let Some(queue) = sections.link.queue {
+            setting.queue = queue.0;
+        }
         setting.policer = sections.link.policer.map(|policer| policer.0);
         set_path(&mut setting, &sections.path)?;
         let run = &sections.run;
@@ -195,6 +198,7 @@ impl Resolver {
             every: section.every.map_or(zero, |t| t.0),
             stop: section.stop.map(|t| Time::ZERO + t.0),
             transport: transport(section)?,
+            ecn: ecn(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
             access: access(&section.access),
@@ -330,6 +334,9 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         let parsed = impairment::parse_delay_steps(steps);
         setting.rtt_steps = parsed.or_else(|e| wrong("path.rtt_steps", e))?;
     }
+    if let Some(treatment) = path.ecn {
+        setting.ecn = treatment.0;
+    }
     if path.loss.is_some() && path.burst_loss.is_some() {
         return wrong("path.burst_loss", "there is 'loss' already; leave one out");
     }
@@ -380,6 +387,19 @@ fn pacing(section: &FlowSection) -> Pacing {
         HostPacing::Rate => Pacing::Rate,
         HostPacing::Off => Pacing::Off,
         HostPacing::AckCredit => Pacing::AckCredit,
+    }
+}
+
+fn ecn(section: &FlowSection) -> Result<EcnFeedback, Problem> {
+    let is_quic = !matches!(section.transport, Some(Transport::Tcp));
+    match section.ecn {
+        None | Some(EcnUse::Accurate) => Ok(EcnFeedback::Accurate),
+        Some(EcnUse::Off) => Ok(EcnFeedback::Off),
+        Some(EcnUse::Classic) if is_quic => {
+            let problem = "'classic' is for tcp only: QUIC reports counts ('accurate')";
+            Err(Problem::new("ecn", problem).see("flows.0.transport"))
+        }
+        Some(EcnUse::Classic) => Ok(EcnFeedback::Classic),
     }
 }
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::host::Host;
 use super::quantity::{
-    BufferText, BurstText, BytesText, PolicerText, RateText, ShareText, SourceText, SpanText,
-    TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
+    ShareText, SourceText, SpanText, TimeText,
 };
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
@@ -52,7 +52,10 @@ pub struct LinkSection {
     pub seed: Option<u64>,
     /// Bytes of one opportunity of a mahimahi trace (default 1504).
     pub opportunity: Option<BytesText>,
-    /// The queue before the bottleneck (default `inf` on traces and models, `2bdp` else).
+    /// How the queue before the bottleneck is managed (default `droptail`); `lowtide list` names what
+    /// there is.
+    pub queue: Option<QueueText>,
+    /// How much that queue holds (default `inf` on traces and models, `2bdp` else).
     pub buffer: Option<BufferText>,
     /// A policer before that queue, as in `10mbit:100kB`: what exceeds rate and burst is dropped.
     pub policer: Option<PolicerText>,
@@ -66,6 +69,8 @@ pub struct PathSection {
     pub rtt: Option<SpanText>,
     /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
     pub rtt_steps: Option<String>,
+    /// What becomes of ECN bits behind the bottleneck (default `kept`).
+    pub ecn: Option<EcnTreatmentText>,
     /// Independent loss behind the bottleneck.
     pub loss: Option<ShareText>,
     /// Bursty loss behind the bottleneck, instead of `loss`.
@@ -128,6 +133,9 @@ pub struct FlowSection {
     /// QUIC: receivers report when packets arrived, and controllers that make use of it are told
     /// (default false).
     pub timestamps: Option<bool>,
+    /// Whether packets are ECN-capable as the controller wants, and how receivers report marks
+    /// (default `accurate`).
+    pub ecn: Option<EcnUse>,
     /// TCP: lower bound of the retransmission timer (default 200 ms).
     pub min_rto: Option<TimeText>,
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
@@ -173,6 +181,18 @@ pub enum Transport {
     Quic,
     /// With SACK and RACK-TLP (RFC 8985).
     Tcp,
+}
+
+/// How a flow uses ECN.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnUse {
+    /// Not at all.
+    Off,
+    /// As RFC 3168 has it; TCP only.
+    Classic,
+    /// With counts of marked packets.
+    Accurate,
 }
 
 /// How a host spreads packets over time.

@@ -9,7 +9,7 @@ mod track;
 use lowtide_cc::Controller;
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::probe::{AckSeen, Delivery, DropCause, LossSeen, Sent};
+use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 pub use self::bin::{FilterBin, FlowBin, LinkBin};
@@ -249,10 +249,10 @@ impl Probe for Timeline {
         self.link[at].drops += 1;
     }
 
-    fn on_bottleneck_exit(&mut self, _flow: usize, now: Time, queued: Bytes, sojourn: Duration) {
-        let at = self.at(now);
-        self.link[at].queue.take(queued.as_f64() / 1e3);
-        self.link[at].sojourn.take(sojourn.as_millis_f64());
+    fn on_bottleneck_exit(&mut self, exit: &Departure) {
+        let at = self.at(exit.at);
+        self.link[at].queue.take(exit.queued.as_f64() / 1e3);
+        self.link[at].sojourn.take(exit.sojourn.as_millis_f64());
     }
 
     fn on_deliver(&mut self, d: &Delivery<'_>) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::BytesMut;
+use lowtide_cc::Ecn;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::contract::{self, Shared};
@@ -17,8 +18,9 @@ use lowtide_sim::network::{Arrival, Dropped, Packet, Tap};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::{AccessConfig, Direction, Network, NetworkConfig, PipeConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, FourTuple, PathId, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, FourTuple, PathId, ServerConfig, StreamEvent, StreamId, TransportConfig,
+    VarInt,
 };
 use rustls::RootCertStore;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -146,7 +148,6 @@ struct End {
 #[derive(Debug)]
 struct Datagram {
     from: SocketAddr,
-    ecn: Option<noq_proto::EcnCodepoint>,
     payload: Vec<u8>,
 }
 
@@ -316,7 +317,8 @@ impl Run {
     }
 
     fn arrive(&mut self, arrival: Arrival<Datagram>) {
-        let Datagram { from, ecn, payload } = arrival.packet.payload;
+        let ecn = EcnCodepoint::from_bits(arrival.packet.ecn.bits());
+        let Datagram { from, payload } = arrival.packet.payload;
         let which = match arrival.direction {
             Direction::Forward => 1,
             Direction::Reverse => 0,
@@ -453,7 +455,8 @@ impl Run {
             let packet = Packet {
                 flow: 0,
                 bytes: Bytes::new(payload.len() as u64 + HEADERS),
-                payload: Datagram { from, ecn, payload },
+                ecn: Ecn::from_bits(ecn.map_or(0, |ecn| ecn as u8)),
+                payload: Datagram { from, payload },
             };
             let direction = Direction::BOTH[which];
             self.network.send(time, direction, packet, &mut self.seen);

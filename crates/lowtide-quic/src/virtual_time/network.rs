@@ -3,12 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::network::{Arrival, Departure, Dropped, Packet, Tap};
 use lowtide_sim::probe::{Delivery, Sent};
 use lowtide_sim::{Direction, Network, Probe, SimConfig};
 use s2n_quic::provider::io::testing::network::{self as s2n, Buffers};
 use s2n_quic::provider::io::testing::{spawn, time};
+use s2n_quic_core::inet::ExplicitCongestionNotification;
 
 use crate::clock::Clock;
 
@@ -41,8 +43,7 @@ impl<P: Probe> Tap<InFlight> for Watch<'_, P> {
     fn on_departure(&mut self, d: &Departure) {
         if d.direction == Direction::Forward {
             *self.bottleneck_packets += 1;
-            self.probe
-                .on_bottleneck_exit(d.flow as usize, d.at, d.queued, d.sojourn);
+            self.probe.on_bottleneck_exit(d);
         }
     }
 
@@ -129,6 +130,7 @@ impl<P: Probe> Dumbbell<P> {
         let packet = Packet {
             flow: flow as u32,
             bytes: Bytes::new(packet.payload.len() as u64 + HEADERS),
+            ecn: Ecn::from_bits(packet.ecn as u8),
             payload: InFlight {
                 packet,
                 sent_at: now,
@@ -145,6 +147,7 @@ impl<P: Probe> Dumbbell<P> {
         let Packet {
             flow,
             bytes,
+            ecn,
             payload,
         } = arrival.packet;
         if arrival.direction == Direction::Forward {
@@ -158,6 +161,7 @@ impl<P: Probe> Dumbbell<P> {
             });
         }
         let mut packet = payload.packet;
+        packet.ecn = ExplicitCongestionNotification::new(ecn.bits());
         packet.switch();
         packet
     }

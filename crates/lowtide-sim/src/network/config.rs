@@ -6,9 +6,10 @@ use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::access::AccessLink;
 use super::direction::Direction;
+use super::impairment::EcnTreatment;
 use super::impairment::{Aggregation, Jitter, LossModel};
 use super::link::Link;
-use super::queue::{Policer, QueueLimit};
+use super::queue::{Policer, QueueKind, QueueLimit};
 
 /// A network: one path that all flows share, each way, and the flows' own links at both of its
 /// ends.
@@ -43,7 +44,9 @@ impl NetworkConfig {
 pub struct PipeConfig {
     /// The link's service process; [`Link::unlimited`] for none.
     pub link: Arc<Link>,
-    /// How much the queue before the link holds.
+    /// How the queue before the link is managed.
+    pub queue: QueueKind,
+    /// How much that queue holds.
     pub buffer: QueueLimit,
     /// What drops packets before the queue.
     pub policer: Option<Policer>,
@@ -52,6 +55,8 @@ pub struct PipeConfig {
     /// When it becomes another one, in rising order; what is said of delays and round trips before the
     /// simulation (base RTT, BDP) goes by the first.
     pub delay_steps: Vec<(Time, Duration)>,
+    /// What becomes of ECN bits behind the link.
+    pub ecn: EcnTreatment,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
     /// Random extra delay behind the link.
@@ -72,10 +77,12 @@ impl PipeConfig {
     pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
         Self {
             link,
+            queue: QueueKind::DropTail,
             buffer,
             policer: None,
             delay,
             delay_steps: Vec::new(),
+            ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             jitter: None,
             aggregation: None,

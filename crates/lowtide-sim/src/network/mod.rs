@@ -89,9 +89,9 @@ impl<P> Network<P> {
         packet: Packet<P>,
         tap: &mut impl Tap<P>,
     ) {
-        let (flow, bytes) = (packet.flow, packet.bytes);
+        let (flow, bytes, ecn) = (packet.flow, packet.bytes, packet.ecn);
         let packets = &mut self.packets[direction as usize];
-        let handle = Handle::new(packets.put(packet), flow, bytes);
+        let handle = Handle::new(packets.put(packet), flow, bytes, ecn);
         let mut context = Context {
             schedule: &mut self.schedule,
             packets,
@@ -140,8 +140,9 @@ impl<P> Network<P> {
                     path.enter(now, handle, &mut context);
                 }
             } else if let Some(handle) = path.arriving.pop(slot, context.schedule)
-                && let Some(packet) = context.packets.take(handle.id())
+                && let Some(mut packet) = context.packets.take(handle.id())
             {
+                packet.ecn = handle.ecn();
                 return Some(Arrival {
                     at: now,
                     direction,

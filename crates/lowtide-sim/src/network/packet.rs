@@ -1,5 +1,6 @@
 //! What a network carries, and what it tells of it.
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::direction::Direction;
@@ -11,6 +12,8 @@ pub struct Packet<P> {
     pub flow: u32,
     /// What it counts on links and in queues.
     pub bytes: Bytes,
+    /// The ECN bits of its header; queues on the way may set them.
+    pub ecn: Ecn,
     /// The host's own.
     pub payload: P,
 }
@@ -19,16 +22,20 @@ pub struct Packet<P> {
 /// in registers from call to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
-    /// Number in the store of its direction, and flow above it.
+    /// Number in the store of its direction, above it the ECN bits, above them the flow.
     key: u64,
     pub(crate) bytes: Bytes,
 }
 
+const ECN_SHIFT: u32 = 32;
+const FLOW_SHIFT: u32 = 34;
+
 impl Handle {
     #[inline]
-    pub(crate) fn new(id: u32, flow: u32, bytes: Bytes) -> Self {
+    pub(crate) fn new(id: u32, flow: u32, bytes: Bytes, ecn: Ecn) -> Self {
+        let key = u64::from(flow) << FLOW_SHIFT | u64::from(ecn.bits()) << ECN_SHIFT;
         Self {
-            key: u64::from(flow) << 32 | u64::from(id),
+            key: key | u64::from(id),
             bytes,
         }
     }
@@ -42,7 +49,19 @@ impl Handle {
     /// Its flow.
     #[inline]
     pub(crate) fn flow(self) -> u32 {
-        (self.key >> 32) as u32
+        (self.key >> FLOW_SHIFT) as u32
+    }
+
+    /// Its ECN bits.
+    #[inline]
+    pub(crate) fn ecn(self) -> Ecn {
+        Ecn::from_bits((self.key >> ECN_SHIFT) as u8)
+    }
+
+    /// Sets its ECN bits.
+    #[inline]
+    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
+        self.key = self.key & !(0b11 << ECN_SHIFT) | u64::from(ecn.bits()) << ECN_SHIFT;
     }
 }
 
@@ -68,6 +87,8 @@ pub struct Departure {
     pub flow: u32,
     /// The packet's size.
     pub bytes: Bytes,
+    /// The packet's ECN bits behind the queue.
+    pub ecn: Ecn,
     /// Time in the queue and on the link.
     pub sojourn: Duration,
     /// What still waits in the queue behind it.
@@ -81,6 +102,8 @@ pub enum DropCause {
     QueueFull,
     /// It exceeded a policer's rate and burst.
     Policed,
+    /// The queue's management dropped it to keep the queue short.
+    Managed,
     /// The loss model took it behind the link.
     LinkLoss,
 }

@@ -12,7 +12,7 @@ use super::config::NetworkConfig;
 use super::direction::Direction;
 use super::line::Lines;
 use super::packet::{Departure, DropCause, Dropped, Handle, Tap};
-use super::pipe::{Offer, Pipe};
+use super::pipe::{Offer, Pipe, PipeSetup};
 use super::seed::Stream;
 use super::store::Store;
 use crate::schedule::Schedule;
@@ -64,14 +64,17 @@ impl Path {
         let access = || config.access.iter();
         let entry = AccessLinks::new(access().map(|a| a.entry(direction)).collect());
         let exit = AccessLinks::new(access().map(|a| a.exit(direction)).collect());
-        let seed = Stream::Path(direction).seed(config.seed);
+        let setup = PipeSetup {
+            base_rtt: config.base_rtt,
+            seed: Stream::Path(direction).seed(config.seed),
+        };
         Self {
             direction,
             entering: Lines::new(entry.shared_delays()),
             arriving: Lines::new(exit.shared_delays()),
             entry,
             exit,
-            pipe: Pipe::new(config.pipe(direction), config.base_rtt, seed),
+            pipe: Pipe::new(config.pipe(direction), &setup),
             link_slot,
         }
     }
@@ -98,11 +101,11 @@ impl Path {
     pub(super) fn enter<P>(
         &mut self,
         now: Time,
-        packet: Handle,
+        mut packet: Handle,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
-        let offer = self.pipe.offer(now, packet, |packet, cause| {
+        let offer = self.pipe.offer(now, &mut packet, |packet, cause| {
             context.drop(now, direction, packet, cause);
         });
         match offer {
@@ -112,15 +115,15 @@ impl Path {
         }
     }
 
-    /// The link has sent a packet.
+    /// The link has something to do: mostly it has sent a packet.
     #[inline]
     pub(super) fn depart<P>(&mut self, now: Time, context: &mut Context<'_, P, impl Tap<P>>) {
         let direction = self.direction;
-        let sent = self.pipe.send(now, |packet, cause| {
+        let served = self.pipe.serve(now, |packet, cause| {
             context.drop(now, direction, packet, cause);
         });
-        context.set_departure(self.link_slot, sent.and_then(|s| s.next));
-        if let Some(sent) = sent {
+        context.set_departure(self.link_slot, served.next);
+        if let Some(sent) = served.sent {
             self.leave(now, sent.packet, sent.sojourn, context);
         }
     }
@@ -130,7 +133,7 @@ impl Path {
     fn leave<P>(
         &mut self,
         now: Time,
-        packet: Handle,
+        mut packet: Handle,
         sojourn: Duration,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
@@ -140,10 +143,11 @@ impl Path {
             direction,
             flow: packet.flow(),
             bytes: packet.bytes,
+            ecn: packet.ecn(),
             sojourn,
             queued: self.pipe.queued(),
         });
-        match self.pipe.arrival(now) {
+        match self.pipe.arrival(now, &mut packet) {
             Some(arrival) => {
                 let at = self.exit.pass(packet.flow(), arrival, packet.bytes);
                 self.arriving

@@ -3,10 +3,10 @@
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::config::PipeConfig;
-use super::impairment::{DelayProcess, LossProcess};
+use super::impairment::{DelayProcess, EcnTreatment, LossProcess};
 use super::link::Server;
 use super::packet::{DropCause, Handle};
-use super::queue::{Discipline, Queue, Waiting};
+use super::queue::{Discipline, Queue, QueueSetup, TokenBucket, Waiting};
 
 /// What became of a packet that came to the pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,42 +19,82 @@ pub(super) enum Offer {
     Queued,
 }
 
+/// What the link has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    /// A packet that it has sent.
+    pub(super) sent: Option<Sent>,
+    /// When it will have done the next thing, if one waits.
+    pub(super) next: Option<Time>,
+}
+
 /// A packet that the link has sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) packet: Handle,
     /// Time in queue and on the link.
     pub(super) sojourn: Duration,
-    /// When the link will have sent the next packet, if one waits.
-    pub(super) next: Option<Time>,
 }
 
-/// A queue, the link behind it, and the delay and losses behind that. It has no clock: its user
-/// calls [`send`](Self::send) when the link has sent a packet.
+impl Sent {
+    fn new(now: Time, done: Waiting) -> Self {
+        Self {
+            packet: done.packet,
+            sojourn: now.since(done.since),
+        }
+    }
+}
+
+/// A policer, a queue, the link behind it, and the delay and losses behind that. It has no clock: its
+/// user calls [`serve`](Self::serve) when the link has something to do.
 #[derive(Debug)]
 pub(super) struct Pipe<Q = Queue> {
+    policer: Option<TokenBucket>,
     queue: Q,
     server: Server,
     /// The packet on the link.
     serving: Option<Waiting>,
+    /// The queue decides late, and the link sends at moments of its own: the packet for the next moment
+    /// is chosen at that moment.
+    chooses_late: bool,
+    /// That moment is set.
+    awaits_moment: bool,
+    ecn: EcnTreatment,
     loss: LossProcess,
     delay: DelayProcess,
 }
 
+/// What a pipe needs besides its configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PipeSetup {
+    /// To which queues in BDP refer.
+    pub(super) base_rtt: Duration,
+    /// Feeds loss and jitter.
+    pub(super) seed: u64,
+}
+
 impl Pipe {
-    /// An idle one. `base_rtt` resolves queues in BDP; `seed` feeds loss and jitter.
-    pub(super) fn new(config: &PipeConfig, base_rtt: Duration, seed: u64) -> Self {
-        let capacity = config.buffer.resolve(&config.link, base_rtt);
-        Self::with_queue(Queue::new(capacity, config.policer), config, seed)
+    /// An idle one.
+    pub(super) fn new(config: &PipeConfig, setup: &PipeSetup) -> Self {
+        let queue = Queue::new(&QueueSetup {
+            kind: config.queue,
+            capacity: config.buffer.resolve(&config.link, setup.base_rtt),
+        });
+        Self::with_queue(queue, config, setup.seed)
     }
 }
 
 impl<Q: Discipline> Pipe<Q> {
     fn with_queue(queue: Q, config: &PipeConfig, seed: u64) -> Self {
+        let server = Server::new(config.link.clone());
         Self {
+            policer: config.policer.map(TokenBucket::new),
+            chooses_late: queue.decides_late() && server.has_moments(),
             queue,
-            server: Server::new(config.link.clone()),
+            server,
             serving: None,
+            awaits_moment: false,
+            ecn: config.ecn,
             loss: LossProcess::new(config.loss, seed),
             delay: DelayProcess::new(
                 config.delay,
@@ -71,43 +111,92 @@ impl<Q: Discipline> Pipe<Q> {
     pub(super) fn offer(
         &mut self,
         now: Time,
-        packet: Handle,
+        packet: &mut Handle,
         mut drops: impl FnMut(Handle, DropCause),
     ) -> Offer {
-        if self.serving.is_some() {
-            self.queue.enqueue(now, packet, drops);
+        if let Some(policer) = &mut self.policer
+            && !policer.takes(now, packet.bytes)
+        {
+            drops(*packet, DropCause::Policed);
             return Offer::Queued;
         }
+        if self.serving.is_some() || self.awaits_moment {
+            self.queue.enqueue(now, *packet, drops);
+            return Offer::Queued;
+        }
+        if self.chooses_late {
+            self.queue.enqueue(now, *packet, drops);
+            self.awaits_moment = true;
+            return Offer::Serving(self.server.next_moment(now, false));
+        }
         if let Err(cause) = self.queue.bypass(now, packet) {
-            drops(packet, cause);
+            drops(*packet, cause);
             return Offer::Queued;
         }
         if self.server.takes_no_time() {
             return Offer::Passed;
         }
-        self.serving = Some(Waiting { packet, since: now });
+        self.serving = Some(Waiting {
+            packet: *packet,
+            since: now,
+        });
         Offer::Serving(self.server.serve(now, packet.bytes, false))
     }
 
-    /// The packet on the link has been sent.
+    /// The packet on the link has been sent, or the moment has come to choose one.
     #[inline]
-    pub(super) fn send(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Option<Sent> {
-        let done = self.serving?;
+    pub(super) fn serve(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Served {
+        if self.chooses_late {
+            return self.serve_late(now, drops);
+        }
+        let Some(done) = self.serving else {
+            return Served::default();
+        };
         self.serving = self.queue.dequeue(now, drops);
         let next = self.serving.map(|next| {
             // One that came in this very moment is too late for what is left of the opportunity.
             self.server.serve(now, next.packet.bytes, next.since < now)
         });
-        Some(Sent {
-            packet: done.packet,
-            sojourn: now.since(done.since),
+        Served {
+            sent: Some(Sent::new(now, done)),
             next,
-        })
+        }
+    }
+
+    fn serve_late(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Served {
+        let done = match self.serving.take() {
+            Some(done) => done,
+            None => {
+                self.awaits_moment = false;
+                let Some(next) = self.queue.dequeue(now, drops) else {
+                    return Served::default();
+                };
+                let until = self.server.serve(now, next.packet.bytes, true);
+                if until > now {
+                    self.serving = Some(next);
+                    return Served {
+                        sent: None,
+                        next: Some(until),
+                    };
+                }
+                next
+            }
+        };
+        self.awaits_moment = !self.queue.bytes().is_zero();
+        Served {
+            sent: Some(Sent::new(now, done)),
+            next: self
+                .awaits_moment
+                .then(|| self.server.next_moment(now, true)),
+        }
     }
 
     /// When the packet that has just left the link arrives at the far end; `None` when it is lost.
     #[inline]
-    pub(super) fn arrival(&mut self, now: Time) -> Option<Time> {
+    pub(super) fn arrival(&mut self, now: Time, packet: &mut Handle) -> Option<Time> {
+        if self.ecn != EcnTreatment::Kept {
+            packet.set_ecn(self.ecn.apply(packet.ecn()));
+        }
         (!self.loss.drops()).then(|| self.delay.arrival(now))
     }
 
@@ -128,6 +217,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
+    use lowtide_cc::Ecn;
     use lowtide_cc::units::Rate;
 
     use super::*;
@@ -144,7 +234,7 @@ mod tests {
     }
 
     impl Discipline for Strict {
-        fn bypass(&mut self, _now: Time, packet: Handle) -> Result<(), DropCause> {
+        fn bypass(&mut self, _now: Time, packet: &mut Handle) -> Result<(), DropCause> {
             if packet.id() == self.refused {
                 return Err(DropCause::QueueFull);
             }
@@ -187,25 +277,30 @@ mod tests {
         let mut pipe = Pipe::with_queue(strict, &config, 1);
         let mut dropped = Vec::new();
         let mut drops = |packet: Handle, _| dropped.push(packet.id());
-        let packet = |id| Handle::new(id, 0, Bytes::new(1500));
-        assert_eq!(pipe.offer(at(0), packet(0), &mut drops), Offer::Queued);
+        let packet = |id| Handle::new(id, 0, Bytes::new(1500), Ecn::NotEct);
+        assert_eq!(pipe.offer(at(0), &mut packet(0), &mut drops), Offer::Queued);
         assert_eq!(
-            pipe.offer(at(0), packet(1), &mut drops),
+            pipe.offer(at(0), &mut packet(1), &mut drops),
             Offer::Serving(at(1_000))
         );
         for (us, n) in [(200, 2), (300, 3), (400, 4), (1_500, 5)] {
-            assert_eq!(pipe.offer(at(us), packet(n), &mut drops), Offer::Queued);
+            assert_eq!(
+                pipe.offer(at(us), &mut packet(n), &mut drops),
+                Offer::Queued
+            );
             if n == 4 {
-                let sent = pipe.send(at(1_000), &mut drops).unwrap();
-                assert_eq!((sent.packet.id(), sent.next), (1, Some(at(2_000))));
+                let served = pipe.serve(at(1_000), &mut drops);
+                let id = served.sent.map(|s| s.packet.id());
+                assert_eq!((id, served.next), (Some(1), Some(at(2_000))));
             }
         }
         // At 2 ms the third and fourth have waited for too long; the fifth is next.
-        let sent = pipe.send(at(2_000), &mut drops).unwrap();
-        assert_eq!((sent.packet.id(), sent.next), (2, Some(at(3_000))));
-        assert_eq!(pipe.arrival(at(2_000)), Some(at(12_000)));
+        let served = pipe.serve(at(2_000), &mut drops);
+        let mut sent = served.sent.unwrap();
+        assert_eq!((sent.packet.id(), served.next), (2, Some(at(3_000))));
+        assert_eq!(pipe.arrival(at(2_000), &mut sent.packet), Some(at(12_000)));
         assert_eq!(pipe.queued(), Bytes::ZERO);
-        let sent = pipe.send(at(3_000), &mut drops).unwrap();
+        let sent = pipe.serve(at(3_000), &mut drops).sent.unwrap();
         assert_eq!(
             (sent.packet.id(), sent.sojourn),
             (5, at(3_000).since(at(1_500)))

@@ -13,6 +13,8 @@ const FIRST_FLOW: u64 = 16;
 pub enum Stream {
     /// Loss and jitter of one direction of the shared path.
     Path(Direction),
+    /// What the queue of one direction decides by chance.
+    Queue(Direction),
     /// A flow's source, controller and transport, by the flow's index.
     Flow(usize),
 }
@@ -24,6 +26,8 @@ impl Stream {
         let number = match self {
             Self::Path(Direction::Forward) => 1,
             Self::Path(Direction::Reverse) => 2,
+            Self::Queue(Direction::Forward) => 3,
+            Self::Queue(Direction::Reverse) => 4,
             Self::Flow(index) => FIRST_FLOW + index as u64,
         };
         derive(run, number)

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 
 use super::impairment::{Jitter, LossModel};
@@ -35,6 +36,7 @@ fn packet(flow: u32, payload: u32) -> Packet<u32> {
     Packet {
         flow,
         bytes: Bytes::new(1500),
+        ecn: Ecn::NotEct,
         payload,
     }
 }

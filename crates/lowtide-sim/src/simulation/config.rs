@@ -9,7 +9,7 @@ use lowtide_cc::{Config, Controller};
 use super::causal::CausalConfig;
 use crate::network::{AccessConfig, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
-use crate::transport::{Pacing, TransportConfig};
+use crate::transport::{EcnFeedback, Pacing, TransportConfig};
 
 /// Builds a flow's controller.
 pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
@@ -85,6 +85,11 @@ impl SimConfig {
                     return Err(ConfigError::ZeroAccessRate(index, side));
                 }
             }
+            if matches!(flow.transport, TransportConfig::Quic { .. })
+                && flow.ecn == EcnFeedback::Classic
+            {
+                return Err(ConfigError::ClassicQuic(index));
+            }
             if let TransportConfig::Quic { ack_every: 0, .. } = flow.transport {
                 return Err(ConfigError::ZeroAckEvery(index));
             }
@@ -135,6 +140,8 @@ pub struct FlowConfig {
     pub sender: SenderKind,
     /// Its transport protocol.
     pub transport: TransportConfig,
+    /// How its receiver reports marks.
+    pub ecn: EcnFeedback,
     /// How its host paces.
     pub pacing: Pacing,
     /// What it has to send.
@@ -154,6 +161,7 @@ impl FlowConfig {
         Self {
             sender,
             transport: TransportConfig::quic(),
+            ecn: EcnFeedback::default(),
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             start: Time::ZERO,
@@ -187,6 +195,9 @@ pub enum ConfigError {
     /// Acknowledging every zero packets makes no sense.
     #[error("flow {0}: a receiver acknowledges at least every 1 packet, not every 0")]
     ZeroAckEvery(usize),
+    /// QUIC has no ECN-Echo.
+    #[error("flow {0}: QUIC reports marks by their counts; ECN-Echo (classic) is TCP's")]
+    ClassicQuic(usize),
 }
 
 /// The most flows of one simulation.

@@ -55,6 +55,7 @@ impl Flow {
             sender: Sender::new(SenderSetup {
                 flow: index,
                 transport: flow.transport,
+                ecn: flow.ecn,
                 pacing: flow.pacing,
                 controller,
                 source: Source::new(flow.source, flow.start, config.packet_size, seed),
@@ -62,7 +63,7 @@ impl Flow {
                 start: flow.start,
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
-            receiver: Receiver::new(&flow.transport, estimator),
+            receiver: Receiver::new(&flow.transport, flow.ecn, estimator),
             access: flow.access,
             start: flow.start,
             from_link: config.forward.delay + flow.access.receiver_delay,

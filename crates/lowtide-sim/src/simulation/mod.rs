@@ -10,17 +10,19 @@ mod flow;
 mod oracle;
 mod payload;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
 
 pub use self::causal::{CausalConfig, Forecast};
 pub use self::config::{ConfigError, ControllerFactory, FlowConfig, SenderKind, SimConfig};
 use self::flow::Flow;
 use self::oracle::BottleneckSlots;
-use self::payload::{AckPool, Data, Payload};
+use self::payload::{AckPool, Payload};
 use crate::network::link::Server;
 use crate::network::{Departure, Direction, Dropped, Network, Packet, Tap};
 use crate::probe::{Delivery, Probe, Sent};
 use crate::schedule::Schedule;
+use crate::transport::receiver::Data;
 use crate::transport::sender::Workspace;
 
 /// What a finished simulation says of itself.
@@ -83,8 +85,7 @@ impl<P: Probe> Tap<Payload> for Watch<'_, P> {
     fn on_departure(&mut self, d: &Departure) {
         if d.direction == Direction::Forward {
             self.outcome.bottleneck_packets += 1;
-            self.probe
-                .on_bottleneck_exit(d.flow as usize, d.at, d.queued, d.sojourn);
+            self.probe.on_bottleneck_exit(d);
         }
     }
 
@@ -93,6 +94,7 @@ impl<P: Probe> Tap<Payload> for Watch<'_, P> {
             flow,
             bytes,
             payload,
+            ..
         } = dropped.packet;
         match payload {
             Payload::Data(_) => {
@@ -147,10 +149,13 @@ impl Simulation {
                 let Packet {
                     flow,
                     bytes,
+                    ecn,
                     payload,
                 } = arrival.packet;
                 match payload {
-                    Payload::Data(data) => self.on_data(arrival.at, flow, bytes, &data, probe),
+                    Payload::Data(data) => {
+                        self.on_data(arrival.at, flow, (bytes, ecn), &data, probe)
+                    }
                     Payload::Ack(body) => self.on_ack(arrival.at, flow, body, probe),
                 }
                 continue;
@@ -205,10 +210,12 @@ impl Simulation {
                 needs_from,
                 sent_at: now,
                 signal: out.signal,
+                reduced: out.reduced,
             };
             let packet = Packet {
                 flow,
                 bytes: out.bytes,
+                ecn: out.ecn,
                 payload: Payload::Data(data),
             };
             let mut watch = Watch {
@@ -225,13 +232,13 @@ impl Simulation {
         &mut self,
         now: Time,
         flow: u32,
-        bytes: Bytes,
+        (bytes, ecn): (Bytes, Ecn),
         data: &Data,
         probe: &mut P,
     ) {
         let f = &mut self.flows[flow as usize];
         f.receiver.estimate(now, bytes, data.signal);
-        let arrival = f.receiver.on_packet(now, data.number, data.segment);
+        let arrival = f.receiver.on_packet(now, data, ecn);
         f.receiver.needed_from(data.needs_from);
         probe.on_deliver(&Delivery {
             flow: flow as usize,
@@ -271,6 +278,8 @@ impl Simulation {
         let packet = Packet {
             flow,
             bytes: self.ack_size + Bytes::new(ack.timestamps.len() as u64),
+            // As TCP's (RFC 3168 §6.1.4); QUIC's may be ECN-capable, but nothing answers their marks.
+            ecn: Ecn::NotEct,
             payload: Payload::Ack(body),
         };
         let mut watch = Watch {

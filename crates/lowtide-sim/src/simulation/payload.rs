@@ -1,26 +1,12 @@
 //! What packets of a simulation carry.
 
-use lowtide_cc::controller::PeerSignal;
-use lowtide_cc::units::Time;
-
-use crate::transport::receiver::Ack;
+use crate::transport::receiver::{Ack, Data};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Payload {
     Data(Data),
     /// An acknowledgment; its body is in the [pool](AckPool).
     Ack(u32),
-}
-
-/// What a data packet tells its receiver.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Data {
-    pub(super) number: u64,
-    pub(super) segment: u64,
-    /// What the sender's acknowledgments need not cover any more ends here.
-    pub(super) needs_from: u64,
-    pub(super) sent_at: Time,
-    pub(super) signal: Option<PeerSignal>,
 }
 
 /// The bodies of acknowledgments on their way. They are reused, so that acknowledging allocates

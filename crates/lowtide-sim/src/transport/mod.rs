@@ -1,6 +1,7 @@
 //! Transport protocols: numbering, acknowledgment, loss detection and timers.
 
 mod connection;
+mod ecn;
 mod pacer;
 mod protocol;
 mod quic;
@@ -16,6 +17,7 @@ pub(crate) mod sender;
 use lowtide_cc::Config;
 use lowtide_cc::units::{Bytes, Duration};
 
+pub use self::ecn::EcnFeedback;
 pub use self::pacer::Pacing;
 
 /// A flow's transport.

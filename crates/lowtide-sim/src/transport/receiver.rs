@@ -1,13 +1,15 @@
 //! The receiving end: what it has received, and when it acknowledges.
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::timestamps::Arrivals;
 use smallvec::SmallVec;
 
-use super::TransportConfig;
+use super::ecn::{Echo, EcnReceiver};
 use super::ranges::{Range, RangeSet};
+use super::{EcnFeedback, TransportConfig};
 
 /// Ranges that a QUIC receiver remembers and reports (RFC 9000 §13.2.3 leaves the number open).
 const QUIC_RANGES: usize = 32;
@@ -29,10 +31,25 @@ pub(crate) struct Ack {
     pub(crate) trigger: u64,
     /// The receiver's number for it: the acknowledgment's place in the order of sending.
     pub(crate) number: u64,
+    /// What it says of marks.
+    pub(crate) ecn: Echo,
     /// The estimate of the receiver's bandwidth estimator.
     pub(crate) feedback: Option<Rate>,
     /// When packets arrived, as the draft encodes it; empty where nothing is reported.
     pub(crate) timestamps: Vec<u8>,
+}
+
+/// What a data packet tells its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    pub(crate) number: u64,
+    pub(crate) segment: u64,
+    /// What the sender's acknowledgments need not cover any more ends here.
+    pub(crate) needs_from: u64,
+    pub(crate) sent_at: Time,
+    pub(crate) signal: Option<PeerSignal>,
+    /// The sender has reduced its window (TCP's CWR).
+    pub(crate) reduced: bool,
 }
 
 /// What a packet brought.
@@ -64,13 +81,18 @@ pub(crate) struct Receiver {
     newest_at: Time,
     estimator: Option<rbbr::Receiver>,
     arrivals: Option<Arrivals>,
+    ecn: EcnReceiver,
     acks_sent: u64,
     /// Acknowledging packets (QUIC) below says nothing new.
     needed_from: u64,
 }
 
 impl Receiver {
-    pub(crate) fn new(config: &TransportConfig, estimator: Option<rbbr::Receiver>) -> Self {
+    pub(crate) fn new(
+        config: &TransportConfig,
+        ecn: EcnFeedback,
+        estimator: Option<rbbr::Receiver>,
+    ) -> Self {
         let timestamps = config.reports_timestamps();
         let (quic, sack, ack_every, max_delay) = match *config {
             TransportConfig::Quic {
@@ -98,6 +120,7 @@ impl Receiver {
             newest_at: Time::ZERO,
             estimator,
             arrivals: timestamps.then(Arrivals::default),
+            ecn: EcnReceiver::new(ecn),
             acks_sent: 0,
             needed_from: 0,
         }
@@ -128,7 +151,9 @@ impl Receiver {
 
     /// A packet arrived.
     #[inline]
-    pub(crate) fn on_packet(&mut self, now: Time, number: u64, segment: u64) -> Arrival {
+    pub(crate) fn on_packet(&mut self, now: Time, packet: &Data, ecn: Ecn) -> Arrival {
+        let (number, segment) = (packet.number, packet.segment);
+        let is_marked = self.ecn.on_packet(ecn, packet.reduced);
         let gaps_before = self.data.as_slice().len();
         let expected_segment = self.data.end();
         let first_copy = self.data.insert(segment);
@@ -154,7 +179,7 @@ impl Receiver {
         }
         self.newest_segment = segment;
         self.unacknowledged += 1;
-        let ack_now = !in_order || self.unacknowledged >= self.ack_every;
+        let ack_now = !in_order || is_marked || self.unacknowledged >= self.ack_every;
         if !ack_now && self.deadline.is_none() {
             self.deadline = Some(now + self.max_delay);
         }
@@ -187,6 +212,7 @@ impl Receiver {
         ack.trigger = self.newest;
         ack.number = self.acks_sent;
         self.acks_sent += 1;
+        ack.ecn = self.ecn.echo();
         ack.feedback = self
             .estimator
             .as_mut()
@@ -235,38 +261,54 @@ impl Receiver {
 mod tests {
     use super::*;
 
+    fn receiver(config: &TransportConfig) -> Receiver {
+        Receiver::new(config, EcnFeedback::Off, None)
+    }
+
+    fn arrive(r: &mut Receiver, now: Time, number: u64, segment: u64) -> Arrival {
+        let packet = Data {
+            number,
+            segment,
+            needs_from: 0,
+            sent_at: now,
+            signal: None,
+            reduced: false,
+        };
+        r.on_packet(now, &packet, Ecn::NotEct)
+    }
+
     fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
         ack.ranges.iter().map(|r| (r.start, r.end)).collect()
     }
 
     #[test]
     fn quic_acknowledges_every_second_packet_or_at_once_after_a_gap_or_after_the_delay() {
-        let mut r = Receiver::new(&TransportConfig::quic(), None);
+        let mut r = receiver(&TransportConfig::quic());
         let t = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let mut ack = Ack::default();
         assert_eq!(
-            r.on_packet(t(1), 0, 0),
+            arrive(&mut r, t(1), 0, 0),
             Arrival {
                 first_copy: true,
                 ack_now: false
             }
         );
         assert_eq!(r.deadline(), Some(t(26)));
-        assert!(r.on_packet(t(2), 1, 1).ack_now);
+        assert!(arrive(&mut r, t(2), 1, 1).ack_now);
         r.write_ack(t(2), &mut ack);
         assert_eq!(
             (ranges(&ack), ack.trigger, r.deadline()),
             (vec![(0, 2)], 1, None)
         );
-        assert!(r.on_packet(t(3), 3, 3).ack_now, "a gap");
+        assert!(arrive(&mut r, t(3), 3, 3).ack_now, "a gap");
         r.write_ack(t(3), &mut ack);
         assert_eq!(ranges(&ack), [(3, 4), (0, 2)]);
         // Packet 4 carries segment 2 again, then the late packet 2 is a needless copy of it.
-        assert!(!r.on_packet(t(4), 4, 2).ack_now);
+        assert!(!arrive(&mut r, t(4), 4, 2).ack_now);
         r.write_ack(t(29), &mut ack);
         assert_eq!(ack.delay, Duration::from_millis(25));
         assert_eq!(
-            r.on_packet(t(30), 2, 2),
+            arrive(&mut r, t(30), 2, 2),
             Arrival {
                 first_copy: false,
                 ack_now: true
@@ -276,14 +318,14 @@ mod tests {
 
     #[test]
     fn tcp_reports_the_newest_block_the_highest_blocks_and_the_cumulative_part() {
-        let mut r = Receiver::new(&TransportConfig::tcp(), None);
+        let mut r = receiver(&TransportConfig::tcp());
         let mut ack = Ack::default();
         for (n, segment) in [0, 1, 3, 5, 7, 9].into_iter().enumerate() {
-            r.on_packet(Time::ZERO, n as u64, segment);
+            arrive(&mut r, Time::ZERO, n as u64, segment);
         }
         r.write_ack(Time::ZERO, &mut ack);
         assert_eq!(ranges(&ack), [(9, 10), (7, 8), (5, 6), (0, 2)]);
-        assert!(r.on_packet(Time::ZERO, 6, 4).ack_now, "fills a gap");
+        assert!(arrive(&mut r, Time::ZERO, 6, 4).ack_now, "fills a gap");
         r.write_ack(Time::ZERO, &mut ack);
         assert_eq!(ranges(&ack), [(9, 10), (7, 8), (3, 6), (0, 2)]);
     }
@@ -294,10 +336,10 @@ mod tests {
         if let TransportConfig::Tcp { sack, .. } = &mut config {
             *sack = false;
         }
-        let mut r = Receiver::new(&config, None);
+        let mut r = receiver(&config);
         let mut ack = Ack::default();
         for (n, segment) in [0, 1, 3, 5].into_iter().enumerate() {
-            r.on_packet(Time::ZERO, n as u64, segment);
+            arrive(&mut r, Time::ZERO, n as u64, segment);
         }
         r.write_ack(Time::ZERO, &mut ack);
         assert_eq!(ranges(&ack), [(0, 2)]);

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
     AckEvent, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
     TimeoutKind,
@@ -13,12 +14,13 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_host::{AckSeen, Driver, RoundTrip};
 
 use super::connection::Connection;
+use super::ecn::EcnSender;
 use super::pacer::Pacer;
 use super::protocol::Recovery;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
 use super::recovery::{Expiry, LossRecovery, Repeat};
-use super::{Pacing, TransportConfig};
+use super::{EcnFeedback, Pacing, TransportConfig};
 use crate::probe::Probe;
 use crate::source::Source;
 
@@ -34,6 +36,9 @@ pub(crate) struct Outgoing {
     pub(crate) retransmission: bool,
     /// What the controller tells the receiver's estimator with it.
     pub(crate) signal: Option<PeerSignal>,
+    pub(crate) ecn: Ecn,
+    /// It says that the window has been reduced (TCP's CWR).
+    pub(crate) reduced: bool,
 }
 
 /// Where the oracle's slots come from.
@@ -55,6 +60,7 @@ pub(crate) struct Sender {
     flow: usize,
     connection: Connection,
     recovery: Recovery,
+    ecn: EcnSender,
     oracle: Option<Oracle>,
     pacer: Pacer,
     source: Source,
@@ -85,6 +91,7 @@ pub(crate) struct Workspace {
 pub(crate) struct SenderSetup {
     pub(crate) flow: usize,
     pub(crate) transport: TransportConfig,
+    pub(crate) ecn: EcnFeedback,
     pub(crate) pacing: Pacing,
     /// `None`: the oracle.
     pub(crate) controller: Option<Box<dyn Controller>>,
@@ -102,6 +109,7 @@ impl Sender {
             flow: setup.flow,
             connection: Connection::new(Driver::new(controller), setup.start),
             recovery: Recovery::new(&setup.transport),
+            ecn: EcnSender::new(setup.ecn),
             oracle,
             pacer: Pacer::new(setup.pacing),
             source: setup.source,
@@ -237,6 +245,7 @@ impl Sender {
         }
         connection.last_progress_at = now;
         self.detect_losses(now, work, probe);
+        self.report_marks(now, ack, &work.new_ranges);
         self.report_ack(now, sample, probe);
         if !self.complete && self.connection.board.all_acked() && self.source.is_finished() {
             self.complete = true;
@@ -244,6 +253,17 @@ impl Sender {
         }
         if now < self.stop {
             self.pump(now, slots, &mut work.out);
+        }
+    }
+
+    /// Tells the controller of packets that the acknowledgment says were marked.
+    #[inline]
+    fn report_marks(&mut self, now: Time, ack: &Ack, new_ranges: &[Range]) {
+        let newly_acked = new_ranges.iter().map(|r| r.end - r.start).sum();
+        let next = self.connection.board.next_number();
+        let marked = self.ecn.on_ack(ack.ecn, newly_acked, ack.trigger, next);
+        if marked > 0 {
+            self.connection.driver.report_marks(now, marked);
         }
     }
 
@@ -438,12 +458,16 @@ impl Sender {
         let (_, rate_state) = connection.driver.on_sent(now, number, bytes);
         let retransmission = segment.is_some();
         let segment = connection.board.transmit(segment, bytes, now, rate_state);
+        let wanted = connection.driver.controller().ecn();
+        let (ecn, reduced) = self.ecn.on_send(wanted, retransmission);
         out.push(Outgoing {
             number,
             segment,
             bytes,
             retransmission,
             signal: connection.driver.controller().peer_signal(),
+            ecn,
+            reduced,
         });
         segment
     }

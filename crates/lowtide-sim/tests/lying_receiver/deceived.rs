@@ -1,10 +1,10 @@
 //! A receiver that reports what is not so.
 
-use lowtide_cc::Controller;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
 };
 use lowtide_cc::units::{Bytes, Rate, Time};
+use lowtide_cc::{Controller, Ecn};
 
 /// Makes another report of the receiver's at this time.
 pub(crate) type Lie = fn(Time, Rate) -> Rate;
@@ -49,6 +49,10 @@ impl Controller for Deceived {
     fn next_wakeup(&self) -> Option<Time> {
         self.inner.next_wakeup()
     }
+    fn ecn(&self) -> Ecn {
+        self.inner.ecn()
+    }
+
     fn cwnd(&self) -> Bytes {
         self.inner.cwnd()
     }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowtide_cc::Controller;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal, Snapshot,
     TimeoutEvent,
 };
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Controller, Ecn};
 
 use super::two_flows::ONE_WAY;
 
@@ -154,6 +154,10 @@ impl Controller for Withheld {
         let due = self.due.first().map(|(at, _)| *at);
         due.into_iter().chain(self.inner.next_wakeup()).min()
     }
+    fn ecn(&self) -> Ecn {
+        self.inner.ecn()
+    }
+
     fn cwnd(&self) -> Bytes {
         (self.inner.cwnd() + self.host_inflight) - self.inflight
     }

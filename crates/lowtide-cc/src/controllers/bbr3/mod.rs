@@ -69,6 +69,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use crate::delivery_rate::RateSample;
+use crate::ecn::Ecn;
 use crate::mechanisms::RecoveryEpoch;
 use crate::rng::SeededRng;
 use crate::state::State;
@@ -287,6 +288,10 @@ impl Controller for Bbr3 {
         {
             self.on_inflight_too_high(now, sample.sent_inflight, sample.app_limited);
         }
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

@@ -12,6 +12,7 @@ pub use self::gamma::Gamma;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
 use crate::mechanisms::Undo;
@@ -179,6 +180,10 @@ impl Controller for Compound {
         if self.window.on_ecn_ce(now) {
             self.halve(before, now);
         }
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

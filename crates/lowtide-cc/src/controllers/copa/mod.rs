@@ -19,6 +19,7 @@ use self::velocity::{Direction, Velocity};
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::RoundsByNumber;
 use crate::mechanisms::Undo;
@@ -235,6 +236,10 @@ impl Controller for Copa {
             self.recovery.restart();
             self.on_congestion();
         }
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

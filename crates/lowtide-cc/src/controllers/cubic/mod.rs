@@ -12,6 +12,7 @@ use self::hystart::HyStart;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::Undo;
 use crate::mechanisms::is_cwnd_limited;
@@ -250,6 +251,10 @@ impl Controller for Cubic {
             self.recovery.restart();
             self.reduce(now);
         }
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

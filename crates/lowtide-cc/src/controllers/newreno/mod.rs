@@ -5,6 +5,7 @@ pub(crate) mod entry;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RenoWindow;
 use crate::state::State;
 use crate::units::{Bytes, Rate, Time};
@@ -50,6 +51,10 @@ impl Controller for NewReno {
 
     fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         self.window.on_ecn_ce(now);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

@@ -9,6 +9,7 @@ pub(crate) mod entry;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
+use crate::ecn::Ecn;
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
 use crate::state::State;
@@ -195,6 +196,10 @@ impl Controller for Vegas {
 
     fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         self.window.on_ecn_ce(now);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {

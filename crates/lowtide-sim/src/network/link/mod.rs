@@ -134,6 +134,24 @@ impl Server {
         }
     }
 
+    /// Whether packets leave at moments of the link's own, each of which sends whatever waits then.
+    #[inline]
+    pub(super) fn has_moments(&self) -> bool {
+        matches!(self.cursor, Cursor::Opportunities(_))
+    }
+
+    /// When the link next sends something, on one that [has moments](Self::has_moments); otherwise
+    /// now. `backlogged` as for [`serve`](Self::serve).
+    #[inline]
+    pub(super) fn next_moment(&mut self, now: Time, backlogged: bool) -> Time {
+        match (&*self.link, &mut self.cursor) {
+            (Link::Opportunities(trace), Cursor::Opportunities(cursor)) => {
+                cursor.next_moment(trace, now, backlogged)
+            }
+            _ => now,
+        }
+    }
+
     /// The next transmission of a packet of `bytes` on a link that is always busy; the packet can
     /// reach the link at `not_before` at the earliest.
     pub fn next_slot(&mut self, not_before: Time, bytes: Bytes) -> Slot {

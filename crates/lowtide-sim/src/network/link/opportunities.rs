@@ -171,6 +171,23 @@ impl OpportunityCursor {
         trace.time_of(self.next - 1)
     }
 
+    /// When the next packet can begin to leave. What is left of an opportunity is no moment of its own
+    /// where it is next to nothing: it goes to that packet all the same, with the next one.
+    pub(super) fn next_moment(
+        &mut self,
+        trace: &Opportunities,
+        now: Time,
+        backlogged: bool,
+    ) -> Time {
+        if !backlogged {
+            self.left = Bytes::ZERO;
+            self.next = self.next.max(trace.count_until(now));
+        } else if self.left.get() >= trace.size.get().div_ceil(WORTH_SPLITTING) {
+            return now;
+        }
+        trace.time_of(self.next)
+    }
+
     pub(super) fn next_slot(
         &mut self,
         trace: &Opportunities,

@@ -1,4 +1,4 @@
-//! What a queueing discipline is.
+//! What a queue discipline is.
 
 use lowtide_cc::units::{Bytes, Time};
 
@@ -12,16 +12,25 @@ pub(crate) struct Waiting {
     pub(crate) since: Time,
 }
 
-/// What waits before a link, which packet is next, and which are dropped.
+/// What waits before a link, which packet is next, and which are marked or dropped.
 ///
 /// It may drop the packet that arrives, or others when one arrives or when the link asks for the
-/// next; each goes to `drops`. `now` never decreases from call to call.
+/// next; each goes to `drops`. It may mark those that it keeps ([`Handle::set_ecn`]). `now` never
+/// decreases from call to call.
 pub(crate) trait Discipline {
+    /// Whether it decides when the link asks for the next packet, by how long packets have waited or
+    /// by whose turn it is. A link that sends at moments of its own then asks at these moments;
+    /// otherwise it asks as soon as the packet before has left.
+    #[inline]
+    fn decides_late(&self) -> bool {
+        false
+    }
+
     /// A packet arrives at the idle link, with nothing waiting: may it go on to the link at once, or
     /// why is it dropped? A discipline that judges every arrival (by tokens, by an average) sees
     /// here those that never wait.
     #[inline]
-    fn bypass(&mut self, _now: Time, _packet: Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, _now: Time, _packet: &mut Handle) -> Result<(), DropCause> {
         Ok(())
     }
 

@@ -1,26 +1,21 @@
 //! First in, first out; what does not fit is dropped.
 
-use std::collections::VecDeque;
-
 use lowtide_cc::units::{Bytes, Time};
 
 use super::discipline::{Discipline, Waiting};
+use super::fifo::Fifo;
 use super::limit::Capacity;
 use crate::network::packet::{DropCause, Handle};
 
 #[derive(Debug)]
 pub(crate) struct DropTail {
-    waiting: VecDeque<Waiting>,
-    bytes: Bytes,
-    capacity: Capacity,
+    fifo: Fifo,
 }
 
 impl DropTail {
     pub(super) fn new(capacity: Capacity) -> Self {
         Self {
-            waiting: VecDeque::new(),
-            bytes: Bytes::ZERO,
-            capacity,
+            fifo: Fifo::new(capacity),
         }
     }
 }
@@ -28,30 +23,25 @@ impl DropTail {
 impl Discipline for DropTail {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
-        let total = self.bytes + packet.bytes;
-        if self.waiting.len() as u64 >= self.capacity.packets || total > self.capacity.bytes {
+        if !self.fifo.push(now, packet) {
             drops(packet, DropCause::QueueFull);
-            return;
         }
-        self.bytes = total;
-        self.waiting.push_back(Waiting { packet, since: now });
     }
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _drops: impl FnMut(Handle, DropCause)) -> Option<Waiting> {
-        let next = self.waiting.pop_front()?;
-        self.bytes -= next.packet.bytes;
-        Some(next)
+        self.fifo.pop()
     }
 
     #[inline]
     fn bytes(&self) -> Bytes {
-        self.bytes
+        self.fifo.bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::Ecn;
     use lowtide_cc::units::{Duration, Rate};
 
     use super::*;
@@ -66,7 +56,7 @@ mod tests {
     }
 
     fn packet(id: u32, bytes: u64) -> Handle {
-        Handle::new(id, 0, Bytes::new(bytes))
+        Handle::new(id, 0, Bytes::new(bytes), Ecn::NotEct)
     }
 
     #[test]

@@ -1,21 +1,27 @@
 //! Queues before a link.
 //!
-//! A discipline is one file with its `Discipline` and its name in the list of `disciplines!`;
-//! `Queue::new` chooses.
+//! A discipline is one file with its parameters and its `Discipline`, its name in the list of
+//! `disciplines!`, and what users call it in [`QUEUES`]; `Queue::new` chooses.
 
+mod codel;
 mod discipline;
 mod drop_tail;
+mod fifo;
+mod kind;
 mod limit;
 mod policer;
 mod text;
 
 use lowtide_cc::units::{Bytes, Time};
 
+use self::codel::CoDel;
+pub use self::codel::CoDelConfig;
 pub(super) use self::discipline::{Discipline, Waiting};
 use self::drop_tail::DropTail;
+pub use self::kind::{QUEUES, QueueEntry, QueueKind};
 pub use self::limit::{Capacity, QueueLimit};
-use self::policer::Policed;
 pub use self::policer::Policer;
+pub(super) use self::policer::TokenBucket;
 pub use self::text::{parse, parse_policer};
 use super::packet::{DropCause, Handle};
 
@@ -30,7 +36,14 @@ macro_rules! disciplines {
 
         impl Discipline for Queue {
             #[inline]
-            fn bypass(&mut self, now: Time, packet: Handle) -> Result<(), DropCause> {
+            fn decides_late(&self) -> bool {
+                match self {
+                    $(Self::$discipline(queue) => queue.decides_late(),)+
+                }
+            }
+
+            #[inline]
+            fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
                 match self {
                     $(Self::$discipline(queue) => queue.bypass(now, packet),)+
                 }
@@ -66,16 +79,24 @@ macro_rules! disciplines {
 
 disciplines! {
     DropTail,
-    Policed,
+    CoDel,
+}
+
+/// What a queue is made from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueSetup {
+    pub(super) kind: QueueKind,
+    /// How much waits at most, where this is limited.
+    pub(super) capacity: Capacity,
 }
 
 impl Queue {
-    /// An empty queue of this capacity, behind a policer where there is one.
-    pub(super) fn new(capacity: Capacity, policer: Option<Policer>) -> Self {
-        let queue = DropTail::new(capacity);
-        match policer {
-            None => Self::DropTail(queue),
-            Some(policer) => Self::Policed(Policed::new(policer, queue)),
+    /// An empty queue.
+    pub(super) fn new(setup: &QueueSetup) -> Self {
+        let capacity = setup.capacity;
+        match setup.kind {
+            QueueKind::DropTail => Self::DropTail(DropTail::new(capacity)),
+            QueueKind::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
         }
     }
 }

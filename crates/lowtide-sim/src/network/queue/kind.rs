@@ -1,0 +1,115 @@
+//! Disciplines by name, with their parameters: what a user chooses among.
+
+use lowtide_cc::registry::{self, Parameter, Values, nearest};
+use lowtide_cc::units::quantity::QuantityError;
+
+use super::codel::{self, CoDelConfig};
+
+/// How a queue is managed. How much it holds at most is [`QueueLimit`](super::QueueLimit)'s to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum QueueKind {
+    /// First in, first out; what does not fit is dropped.
+    #[default]
+    DropTail,
+    /// CoDel (RFC 8289).
+    CoDel(CoDelConfig),
+}
+
+/// A discipline that has a name.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueEntry {
+    /// Its name in a spec.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    make: fn(&Values) -> QueueKind,
+}
+
+/// All disciplines, in the order in which they should be shown.
+pub static QUEUES: &[QueueEntry] = &[
+    QueueEntry {
+        name: "droptail",
+        summary: "first in, first out; what does not fit is dropped",
+        source: "",
+        parameters: &[],
+        make: |_| QueueKind::DropTail,
+    },
+    QueueEntry {
+        name: "codel",
+        summary: "drops or marks at the head while the wait stays above a target",
+        source: "RFC 8289",
+        parameters: codel::PARAMETERS,
+        make: |values| QueueKind::CoDel(CoDelConfig::of(values)),
+    },
+];
+
+impl QueueKind {
+    /// The discipline of a spec, as in `codel` or `codel:target=5ms,ecn=false`.
+    ///
+    /// # Errors
+    /// When there is no such discipline or parameter, or a value does not fit; the error names the part
+    /// in question and what fits.
+    pub fn parse(spec: &str) -> Result<Self, QuantityError> {
+        let (name, parameters) = match spec.split_once(':') {
+            Some((name, parameters)) => (name, Some(parameters)),
+            None => (spec, None),
+        };
+        let Some(entry) = QUEUES.iter().find(|entry| entry.name == name) else {
+            let names = || QUEUES.iter().map(|entry| entry.name);
+            let known = names().collect::<Vec<_>>().join(", ");
+            let meant = nearest(name, names());
+            let meant = meant.map_or_else(String::new, |n| format!(" (did you mean '{n}'?)"));
+            let problem = format!("is no queue{meant}; known are: {known}");
+            return Err(QuantityError::of(name, &problem));
+        };
+        let values = registry::parse_parameters(entry.name, entry.parameters, parameters);
+        values
+            .map(|values| (entry.make)(&values))
+            .map_err(QuantityError::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_cc::units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_spec_names_a_discipline_and_its_parameters_and_errors_say_what_fits() {
+        for entry in QUEUES {
+            let plain = QueueKind::parse(entry.name).unwrap();
+            for p in entry.parameters {
+                let spec = format!("{}:{}={}", entry.name, p.name, p.default);
+                assert_eq!(QueueKind::parse(&spec), Ok(plain), "{spec}");
+            }
+        }
+        let Ok(QueueKind::CoDel(config)) = QueueKind::parse("codel:target=1ms,ecn=false") else {
+            panic!("no CoDel");
+        };
+        assert_eq!(
+            (config.target, config.ecn),
+            (Duration::from_millis(1), false)
+        );
+        for (spec, parts) in [
+            (
+                "codle",
+                &["'codle' is no queue", "did you mean 'codel'"][..],
+            ),
+            ("droptail:x=1", &["'droptail' has no parameter 'x'"]),
+            (
+                "codel:target=5",
+                &["'5' is no value for codel:target", "unit"],
+            ),
+        ] {
+            let error = QueueKind::parse(spec).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{error}");
+            }
+        }
+    }
+}
