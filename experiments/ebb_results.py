@@ -370,7 +370,7 @@ def ablation(args):
 
 
 def preference(args):
-    """A section: what larger values of `idle` do, with and without the scatter of RTTs."""
+    """A section: what larger values of `idle` do, with and without the rounds' mean RTTs."""
     lines = [f"ebb-tuning:{v}idle=0.005/0.02/0.05/0.1/0.2" for v in ["", "jitter=0,"]]
     result = frontier(args, FIRST, 40, "inf", lines, args.tuning, "ablation-idle")
     cc = " ".join(f"--cc {line}" for line in lines)
@@ -378,8 +378,7 @@ def preference(args):
              for name, row in rows_of(result).items() if name.startswith("ebb")]
     text = "## The preference\n\n```sh\ncargo run --release -p lowtide --example ebb_tuning -- frontier "
     text += f"--traces DIR --rtt 40ms --buffer inf \\\n    {cc}\n```\n\n"
-    text += "Where more may stay unused the margin is nearer to 0, the link counts as calm, and the scatter of\n"
-    text += "RTTs as the path's.\n\n"
+    text += "Where more may stay unused the margin is nearer to 0, and the link counts as calm: the rounds' mean RTTs count.\n\n"
     return text + table(["ebb", "throughput", "delay", "11: throughput", "delay"], shown)
 
 

@@ -228,6 +228,19 @@ fn a_link_that_loses_a_twentieth_at_random_is_used() {
 }
 
 #[test]
+fn bursts_grow_with_the_rate_of_a_fast_path() {
+    let burst = |rate| {
+        let mut host = host_at(rate);
+        host.rtt = MS;
+        host.run_for(SECOND);
+        host.cc.send_quantum()
+    };
+    assert_eq!(burst(Rate::from_mbps(2)), MSS * 2);
+    let fast = burst(Rate::from_mbps(1_000));
+    assert!(fast > MSS * 10 && fast < Bytes::new(65_536), "{fast}");
+}
+
+#[test]
 fn a_policer_is_used_at_few_losses() {
     let mut host = host();
     host.rate = RATE.mul_f64(10.0);
@@ -256,6 +269,10 @@ fn it_competes_where_drains_fail_and_the_buffer_overflows_and_until_others_leave
     let mut host = steady();
     host.buffer = Some(RATE.volume_in(RTT * 2));
     with_others(&mut host, SECOND * 40);
+    // It may be looking whether the others have left.
+    while host.phase() == "Drain" {
+        with_others(&mut host, MS);
+    }
     assert_eq!(host.phase(), "Compete");
     host.run_for(SECOND * 10);
     let seen = watch(&mut host, SECOND * 5);

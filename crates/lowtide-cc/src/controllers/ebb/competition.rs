@@ -103,6 +103,11 @@ impl Competition {
         self.rival.is_some()
     }
 
+    /// The mode is on, or a drain has failed of late.
+    pub(super) fn is_suspected(&self) -> bool {
+        self.is_on() || self.evidence > 0
+    }
+
     /// The window that CUBIC would have, bytes; 0 outside the mode.
     pub(super) fn window(&self) -> f64 {
         self.rival

@@ -53,11 +53,15 @@ const MIN_WINDOW_PACKETS: f64 = 4.0;
 const RATE_ROUNDS: u64 = 15;
 /// RTT assumed before the first sample, as BBR does (Linux `bbr_init_pacing_rate_from_rtt`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
-/// With this margin a link is not steady: the scatter of RTTs is not the path's, and its rate may
-/// double at any time.
+/// With this margin a link is not steady: what RTTs are above the least is the queue's, and its rate
+/// may double at any time.
 const UNSTEADY: f64 = 0.05;
-/// Packets that may leave back to back: more would look like a queue.
+/// Packets that may leave back to back: more would look like a queue …
 const BURST_PACKETS: u64 = 2;
+/// … but on a fast path as many as take so long: a host that wakes for each pair cannot fill it …
+const BURST: Duration = Duration::from_micros(250);
+/// … and no more than one GSO send carries (Linux `GSO_LEGACY_MAX_SIZE`).
+const LARGEST_BURST: Bytes = Bytes::new(65_535);
 
 /// Queueing delay above which a loss may be the queue's doing, as a share of the min RTT.
 const QUEUED: f64 = 0.125;
@@ -139,15 +143,18 @@ impl Ebb {
         }
     }
 
+    /// T.
     fn min_rtt(&self) -> Option<Duration> {
-        let batch = self.batches.mean() / self.forecast.bytes().max(1.0);
-        // Others' queue scatters RTTs, too.
-        let calm = if self.competition.is_on() {
+        // In Startup, and beside others, every round has a queue.
+        let calm = if self.phase == Phase::Startup || self.competition.is_suspected() {
             0.0
         } else {
             self.margin.calm(UNSTEADY)
         };
-        self.path.min_rtt(calm, self.tuning.jitter, batch)
+        // A packet waits for the end of its batch, half of one on average.
+        let own = (self.tuning.packets * self.packet).max(self.batches.mean() / 2.0);
+        let own = own / self.forecast.bytes().max(1.0);
+        self.path.min_rtt(calm, self.tuning.jitter, own)
     }
 
     fn floor(&self) -> f64 {
@@ -500,7 +507,10 @@ impl Controller for Ebb {
     }
 
     fn send_quantum(&self) -> Bytes {
-        Bytes::new(self.packet as u64) * BURST_PACKETS
+        let burst = self
+            .pacing_rate()
+            .map_or(Bytes::ZERO, |rate| rate.volume_in(BURST));
+        (Bytes::new(self.packet as u64) * BURST_PACKETS).max(burst.min(LARGEST_BURST))
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -1,29 +1,28 @@
 //! The path's own delay: what an RTT is when the flow meets no queue.
 //!
-//! The minimum of the RTTs is a lower bound that single packets reach. On a path with jitter most
-//! do not, and a window that is made for the minimum starves the flow. Within a round on a calm link
-//! the queue hardly changes, so that the scatter of the RTTs, their mean above their least, is the
-//! path's. On a link whose rate moves it is the queue's: there the law holds a margin above zero,
-//! and by that measure the scatter is left out.
+//! The least RTT is a lower bound that single packets reach. On a path with jitter most do not, and
+//! a window that is made for it starves the flow. There the least of the rounds' mean RTTs is the
+//! path's own delay, as far as drains empty the queue. On a link whose rate moves a mean holds some
+//! queue: there the law has a margin above zero, and by that measure the least RTT counts instead.
 
 use super::least::Least;
 use crate::units::{Duration, Time};
 
 /// A sample up to this multiple of the minimum confirms it.
 const NEAR: f64 = 1.03;
-/// Fewer samples than this do not show a round's scatter.
+/// Fewer samples than this do not show a round's mean.
 const SAMPLES: u64 = 8;
 
 /// What is known of the path's delay.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     minimum: Least<Duration>,
+    /// Of rounds' mean RTTs.
+    mean: Least<Duration>,
     confirmed_at: Time,
     latest: Duration,
     round: Samples,
-    /// Mean scatter of a round, over about eight rounds.
-    scatter: Duration,
-    /// The minimum is not forgotten.
+    /// The minima are not forgotten.
     held: bool,
 }
 
@@ -32,7 +31,6 @@ pub(super) struct Path {
 struct Samples {
     count: u64,
     sum: Duration,
-    least: Duration,
 }
 
 impl Path {
@@ -40,6 +38,7 @@ impl Path {
     pub(super) fn on_rtt(&mut self, now: Time, rtt: Duration) {
         if !self.held {
             self.minimum.turn(now);
+            self.mean.turn(now);
         }
         if self
             .minimum
@@ -50,14 +49,8 @@ impl Path {
         }
         self.minimum.add(rtt);
         self.latest = rtt;
-        let round = &mut self.round;
-        round.least = if round.count == 0 {
-            rtt
-        } else {
-            round.least.min(rtt)
-        };
-        round.sum += rtt;
-        round.count += 1;
+        self.round.sum += rtt;
+        self.round.count += 1;
     }
 
     /// A round has ended.
@@ -65,18 +58,18 @@ impl Path {
         if self.round.count < SAMPLES {
             return;
         }
-        let scatter = self.round.sum.div(self.round.count) - self.round.least;
-        self.scatter = (self.scatter * 7 + scatter).div(8);
+        self.mean.add(self.round.sum.div(self.round.count));
         self.round = Samples::default();
     }
 
-    /// RTT of a packet that meets no queue. `calm`, from 0 to 1, tells how much of the scatter can
-    /// be the path's; `batch` is the duration of a batch in min RTTs, which scatters RTTs, too.
-    /// `None` before the first sample.
-    pub(super) fn min_rtt(&self, calm: f64, share: f64, batch: f64) -> Option<Duration> {
+    /// RTT of a packet that meets no queue. `calm`, from 0 to 1, tells how much of a mean RTT above
+    /// the least one can be the path's: `jitter` times what it is, but for `own` min RTTs, in which
+    /// the flow's own packets wait for each other. `None` before the first sample.
+    pub(super) fn min_rtt(&self, calm: f64, jitter: f64, own: f64) -> Option<Duration> {
         let minimum = self.minimum.get()?.max(Duration::from_nanos(1));
-        let scatter = self.scatter.mul_f64(share) - minimum.mul_f64(batch);
-        Some(minimum + scatter.mul_f64(calm))
+        let mean = self.mean.get().unwrap_or(minimum);
+        let excess = (mean - minimum).mul_f64(jitter) - minimum.mul_f64(own);
+        Some(minimum + excess.mul_f64(calm))
     }
 
     /// The newest sample.
@@ -84,13 +77,13 @@ impl Path {
         self.latest
     }
 
-    /// The minimum is no more what it was.
+    /// The path has another minimum.
     pub(super) fn replace(&mut self, now: Time, min_rtt: Duration) {
         self.minimum.restart(now, min_rtt);
-        self.scatter = Duration::ZERO;
+        self.mean = Least::default();
     }
 
-    /// Holds the minimum while others' queue hides it, or no more.
+    /// Holds the minima while others' queue hides them, or no more.
     pub(super) fn hold(&mut self, held: bool) {
         self.held = held;
     }

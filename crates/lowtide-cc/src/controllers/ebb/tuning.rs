@@ -49,7 +49,8 @@ pub struct Tuning {
     pub lively: f64,
     /// A queue of this share of the min RTT that stands for two rounds leaves no room for idle time.
     pub standing: f64,
-    /// How much of an RTT's scatter within a round belongs to the path, not to a queue.
+    /// How much longer than the least RTT a calm path is: this multiple of what the least mean RTT of
+    /// a round is above it. Above 1: a window for the mean would fall short of half of the RTTs.
     pub jitter: f64,
     /// In a drain, inflight as a share of the estimated BDP.
     pub drain: f64,
@@ -79,7 +80,7 @@ impl Tuning {
         calm_pacing_gain: 1.25,
         lively: 0.1,
         standing: 0.1,
-        jitter: 2.0,
+        jitter: 1.25,
         drain: 0.9,
         l4s: false,
     };

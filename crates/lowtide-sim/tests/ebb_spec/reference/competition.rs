@@ -6,7 +6,7 @@ use lowtide_cc::{Config, Controller, registry};
 #[derive(Debug, Default)]
 pub(super) struct Competition {
     pub(super) cubic: Option<Box<dyn Controller>>,
-    evidence: u32,
+    pub(super) evidence: u32,
     lost_at: Time,
     overflow_at: Option<Time>,
     barred_until: Time,

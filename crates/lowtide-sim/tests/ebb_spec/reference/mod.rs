@@ -150,13 +150,15 @@ impl Reference {
 
     /// T, of the present.
     fn min_rtt(&self) -> Option<Duration> {
-        let batch = self.batches.size / self.forecast.max(1.0);
-        let calm = if self.competition.is_on() {
+        let own =
+            (2.0 * self.packet.as_f64()).max(self.batches.size / 2.0) / self.forecast.max(1.0);
+        let suspects = self.competition.is_on() || self.competition.evidence > 0;
+        let calm = if suspects || self.phase == Phase::Startup {
             0.0
         } else {
             self.margin.calm(0.05)
         };
-        self.path.min_rtt(batch, calm)
+        self.path.min_rtt(own, calm)
     }
 
     /// best_rate · T.
@@ -546,7 +548,9 @@ impl Controller for Reference {
     }
 
     fn send_quantum(&self) -> Bytes {
-        self.packet * 2
+        let rate = self.pacing_rate().map_or(0, Rate::as_bytes_per_sec);
+        let burst = u128::from(rate) * 250 / 1_000_000;
+        (self.packet * 2).max(Bytes::new(burst.min(65_535) as u64))
     }
 
     fn snapshot(&self) -> Snapshot {

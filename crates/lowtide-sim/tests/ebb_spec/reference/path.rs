@@ -14,10 +14,11 @@ pub(super) struct PathRtt {
     previous: Option<Duration>,
     current: Option<Duration>,
     span_ends: Time,
+    previous_mean: Option<Duration>,
+    current_mean: Option<Duration>,
+    mean_span_ends: Time,
     samples: u64,
     sum: Duration,
-    least: Duration,
-    scatter: Duration,
 }
 
 impl PathRtt {
@@ -27,6 +28,11 @@ impl PathRtt {
             self.current = None;
             self.span_ends = now + SPAN;
         }
+        if now >= self.mean_span_ends && !self.held {
+            self.previous_mean = self.current_mean.or(self.previous_mean);
+            self.current_mean = None;
+            self.mean_span_ends = now + SPAN;
+        }
         if self.minimum().is_none_or(|min| rtt <= min.mul_f64(1.03)) {
             self.confirmed_at = now;
         }
@@ -34,17 +40,11 @@ impl PathRtt {
         self.latest = Some(rtt);
         self.samples += 1;
         self.sum += rtt;
-        self.least = if self.samples == 1 {
-            rtt
-        } else {
-            self.least.min(rtt)
-        };
     }
 
     pub(super) fn end_round(&mut self) {
         if self.samples >= 8 {
-            let mean = self.sum.div(self.samples);
-            self.scatter = (self.scatter * 7 + (mean - self.least)).div(8);
+            self.current_mean = least(self.current_mean, Some(self.sum.div(self.samples)));
             self.samples = 0;
             self.sum = Duration::ZERO;
         }
@@ -54,16 +54,20 @@ impl PathRtt {
         least(self.current, self.previous)
     }
 
-    /// For `batch` = B / max(M, 1) and calm(0.05).
-    pub(super) fn min_rtt(&self, batch: f64, calm: f64) -> Option<Duration> {
+    /// For `own` = max(2 P, B/2) / max(M, 1) and `calm`.
+    pub(super) fn min_rtt(&self, own: f64, calm: f64) -> Option<Duration> {
         let minimum = self.minimum()?.max(Duration::from_nanos(1));
-        Some(minimum + (self.scatter * 2 - minimum.mul_f64(batch)).mul_f64(calm))
+        let mean = least(self.current_mean, self.previous_mean).unwrap_or(minimum);
+        let above = (mean - minimum).mul_f64(1.25) - minimum.mul_f64(own);
+        Some(minimum + above.mul_f64(calm))
     }
 
     pub(super) fn replace(&mut self, now: Time, value: Duration) {
         self.previous = None;
         self.current = Some(value);
         self.span_ends = now + SPAN;
-        self.scatter = Duration::ZERO;
+        self.previous_mean = None;
+        self.current_mean = None;
+        self.mean_span_ends = Time::ZERO;
     }
 }
