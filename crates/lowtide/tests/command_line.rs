@@ -142,6 +142,7 @@ fn list_names_every_controller_with_its_parameters() {
             "copa",
             "cubic",
             "newreno",
+            "prague",
             "vegas",
             "compound",
             "window",

@@ -217,7 +217,7 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
 /// Fetches from a server that sends by `cc` through a relay whose queue marks: what the server says of its
 /// connection when it is closed, and what the link says of itself.
 #[cfg(feature = "quic")]
-fn fetched_through_codel(cc: &str) -> (Value, Value) {
+fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
     let program = || Process::cargo_bin("lowtide").unwrap();
     let mut server = program()
         .args(["serve", "--listen", "127.0.0.1:0", "--one-off", "--json"])
@@ -231,7 +231,7 @@ fn fetched_through_codel(cc: &str) -> (Value, Value) {
     let relay = free_address();
     let mut link = program()
         .args([
-            "link", "--rate", "20mbit", "--rtt", "20ms", "--queue", "codel",
+            "link", "--rate", "20mbit", "--rtt", "20ms", "--queue", queue,
         ])
         .args(["--json", "--udp", &format!("{relay},{target}")])
         .stdout(Stdio::piped())
@@ -259,13 +259,16 @@ fn fetched_through_codel(cc: &str) -> (Value, Value) {
 #[cfg(feature = "quic")]
 #[test]
 fn marks_of_the_link_are_told_to_the_sending_controller_to_the_packet() {
-    let (closed, link) = fetched_through_codel("cubic");
-    let (told, down) = (closed["marked_packets"].as_u64(), &link["down"]);
-    assert!(told > Some(0), "{closed}");
-    assert_eq!(told, down["marked_packets"].as_u64(), "{closed} {down}");
-    assert!(down["offered_ecn"]["ect0"].as_u64() > Some(3_000), "{down}");
+    for (queue, cc, codepoint) in [("codel", "cubic", "ect0"), ("dualpi2", "prague", "ect1")] {
+        let (closed, link) = fetched_through(queue, cc);
+        let (told, down) = (closed["marked_packets"].as_u64(), &link["down"]);
+        assert!(told > Some(0), "{closed}");
+        assert_eq!(told, down["marked_packets"].as_u64(), "{closed} {down}");
+        let offered = down["offered_ecn"][codepoint].as_u64();
+        assert!(offered > Some(3_000), "{down}");
+    }
     // Who does not answer marks is not ECN-capable.
-    let (closed, link) = fetched_through_codel("window:packets=200");
+    let (closed, link) = fetched_through("codel", "window:packets=200");
     let down = &link["down"];
     assert_eq!(closed["marked_packets"], 0, "{closed}");
     assert_eq!(down["offered_ecn"]["ect0"], 0, "{down}");

@@ -63,7 +63,9 @@ fn the_commands_in_the_documents_work() {
     let at = |name: &str| folder.path().join(name);
     fs::write(at("s.toml"), SCENARIO).unwrap();
     let trace: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
-    fs::write(at("my.trace"), trace).unwrap();
+    fs::write(at("my.trace"), &trace).unwrap();
+    fs::write(at("starlink.down"), &trace).unwrap();
+    fs::write(at("starlink.delay.csv"), "time_ms,delay_ms\n0,20\n500,30\n").unwrap();
     for name in ["experiments", "crates"] {
         symlink(root().canonicalize().unwrap().join(name), at(name)).unwrap();
     }
