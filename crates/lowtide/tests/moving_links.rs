@@ -173,9 +173,6 @@ fn a_scenario_file_and_flags_mean_the_same_upload() {
         "(see reverse)",
     ];
     refused(folder.path(), "run s.toml", &parts);
-    let queue = "compare --rate 5mbit --reverse-queue codel";
-    let parts = ["--reverse-trace <FILE>", "--reverse-rate <RATE>"];
-    refused(folder.path(), queue, &parts);
     let nobody = "compare --rate 5mbit --reverse-rate 1mbit --reverse-cc nobody";
     let parts = ["--reverse-cc: there is no controller 'nobody'"];
     refused(folder.path(), nobody, &parts);
@@ -244,7 +241,7 @@ fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
         "link --rate 5mbit --cross web:5% -- true",
         &parts,
     );
-    let parts = ["--reverse-trace or --reverse-rate: needs exactly one of"];
+    let parts = ["<--reverse-trace <FILE>|--reverse-rate <RATE>>"];
     refused(
         folder.path(),
         "compare --rate 5mbit --reverse-cross cbr:1mbit",
