@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::ArgGroup;
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::setting::{
@@ -15,7 +16,10 @@ use crate::path_args::PathArgs;
 use crate::trace_args::{TraceArgs, on_link};
 
 #[derive(clap::Args)]
-#[command(next_help_heading = "Link")]
+#[command(
+    next_help_heading = "Link",
+    group = ArgGroup::new("way_back").args(["reverse_trace", "reverse_rate"])
+)]
 pub(crate) struct LinkArgs {
     /// Built-in scenario to start from: 4g, media or video
     #[arg(long, value_name = "NAME", help_heading = "Scenario", conflicts_with_all = ["trace", "traces"])]
@@ -41,8 +45,8 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_parser = quantity::duration)]
     rtt: Option<Duration>,
 
-    /// How the queue before the bottleneck is managed, as in codel or codel:target=5ms; `lowtide list`
-    /// names what there is [default: droptail]
+    /// How the queue before the bottleneck is managed, as in codel or codel:target=5ms;
+    /// 'lowtide list queues' names what there is [default: droptail]
     #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
     queue: Option<QueueKind>,
 
@@ -62,11 +66,11 @@ pub(crate) struct LinkArgs {
     cross: Vec<String>,
 
     /// The same over the way back
-    #[arg(long, value_name = "TRAFFIC")]
+    #[arg(long, value_name = "TRAFFIC", requires = "way_back")]
     reverse_cross: Vec<String>,
 
     /// Trace of the way back, of the same kinds, which limits acknowledgments and uploads
-    #[arg(long, value_name = "FILE", conflicts_with = "reverse_rate")]
+    #[arg(long, value_name = "FILE")]
     reverse_trace: Option<PathBuf>,
 
     /// Constant rate of the way back [default: no limit]
@@ -74,11 +78,11 @@ pub(crate) struct LinkArgs {
     reverse_rate: Option<Rate>,
 
     /// How the queue before the way back's limit is managed [default: droptail]
-    #[arg(long, value_name = "QUEUE", value_parser = QueueKind::parse)]
+    #[arg(long, value_name = "QUEUE", requires = "way_back", value_parser = QueueKind::parse)]
     reverse_queue: Option<QueueKind>,
 
     /// How much that queue holds [default: inf on a trace, 2bdp at a rate]
-    #[arg(long, value_name = "BUFFER", value_parser = queue::parse)]
+    #[arg(long, value_name = "BUFFER", requires = "way_back", value_parser = queue::parse)]
     reverse_buffer: Option<QueueLimit>,
 
     #[command(flatten)]

@@ -6,8 +6,8 @@ use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
-    BytesText, EcnUse, FlowSection, HostPacing, RateText, Resolver, RunSection, Sections, Setting,
-    SourceText, SpanText, TimeText, Transport, Way,
+    BytesText, EcnUse, FlowSection, HostPacing, Problem, RateText, Resolver, RunSection, Sections,
+    Setting, SourceText, SpanText, TimeText, Transport, Way,
 };
 use lowtide_sim::source::{self, SourceConfig};
 
@@ -141,7 +141,12 @@ impl SettingArgs {
         for sections in &mut all {
             self.apply(sections);
             let setting = resolver.setting(sections);
-            let setting = setting.map_err(|problem| self.link.failure(&problem))?;
+            let setting = setting.map_err(|mut problem| {
+                if self.reverse_cc.is_some() {
+                    name_reverse_flows(&mut problem, sections);
+                }
+                self.link.failure(&problem)
+            })?;
             settings.push(setting.with_mean_in_name().map_err(Failure::input)?);
         }
         Ok(settings)
@@ -193,4 +198,15 @@ impl SettingArgs {
         let access = &mut flows.access;
         access.sender_rate = self.access_rate.map(RateText).or(access.sender_rate);
     }
+}
+
+/// What is wrong with the flows that `--reverse-cc` has added, the last ones, is wrong with its flags.
+fn name_reverse_flows(problem: &mut Problem, sections: &Sections) {
+    let last = format!("flows.{}.", sections.flows.len().saturating_sub(1));
+    let key = match problem.at.strip_prefix(&last) {
+        Some("controller" | "parameters") => "reverse.cc",
+        Some("count") => "reverse.flows",
+        _ => return,
+    };
+    problem.at = key.to_string();
 }

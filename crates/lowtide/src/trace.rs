@@ -27,7 +27,7 @@ pub(crate) enum Format {
 }
 
 /// What a file is converted from.
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum From {
     /// Milliseconds of opportunities: mahimahi, Pantheon's traces, LeoReplayer's bw_*.txt, CellReplay's *-pdo
     Mahimahi,
@@ -153,6 +153,17 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             interval,
             opportunity,
         } => {
+            let choices = [
+                (*uplink, From::Gnettrack, "--uplink", "gnettrack"),
+                (run.is_some(), From::Lumos5g, "--run", "lumos5g"),
+                (receiver.is_some(), From::Pcap, "--receiver", "pcap"),
+            ];
+            for (given, of, flag, format) in choices {
+                if given && *from != Some(of) {
+                    let problem = format!("{flag} goes with --from {format} only");
+                    return Err(Failure::input(problem));
+                }
+            }
             let choice = Choice {
                 uplink: *uplink,
                 run: *run,

@@ -173,6 +173,9 @@ fn a_scenario_file_and_flags_mean_the_same_upload() {
         "(see reverse)",
     ];
     refused(folder.path(), "run s.toml", &parts);
+    let nobody = "compare --rate 5mbit --reverse-rate 1mbit --reverse-cc nobody";
+    let parts = ["--reverse-cc: there is no controller 'nobody'"];
+    refused(folder.path(), nobody, &parts);
 }
 
 #[test]
@@ -210,6 +213,12 @@ fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
     let folder = folder_with("others.csv", "time_ms,bytes\n5,1500\n4,1500\n");
     let parts = ["--cross: ", "'cbr' is no cross traffic; write cbr:5mbit"];
     refused(folder.path(), "compare --rate 5mbit --cross cbr", &parts);
+    let off = "compare --rate 5mbit --cross onoff:1mbit:0s:1s";
+    refused(
+        folder.path(),
+        off,
+        &["--cross: '0s' is too small for a time; write cbr:5mbit"],
+    );
     let parts = ["--cross: others.csv: line 3: time '4' is earlier than"];
     refused(
         folder.path(),
@@ -232,7 +241,7 @@ fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
         "link --rate 5mbit --cross web:5% -- true",
         &parts,
     );
-    let parts = ["--reverse-trace or --reverse-rate: needs exactly one of"];
+    let parts = ["<--reverse-trace <FILE>|--reverse-rate <RATE>>"];
     refused(
         folder.path(),
         "compare --rate 5mbit --reverse-cross cbr:1mbit",
@@ -275,5 +284,11 @@ fn what_others_recorded_becomes_a_link_or_its_delay() {
         folder.path(),
         command,
         &["delays are no opportunities: write --to csv"],
+    );
+    let command = "trace convert pairs.txt --from pairs --to csv --uplink";
+    refused(
+        folder.path(),
+        command,
+        &["--uplink goes with --from gnettrack only"],
     );
 }

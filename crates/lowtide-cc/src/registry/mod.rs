@@ -189,7 +189,7 @@ pub enum Error {
         known: String,
     },
     /// A parameter without a value.
-    #[error("'{part}' in controller spec '{spec}' is no parameter: write key=value")]
+    #[error("'{part}' in '{spec}' is no parameter: write key=value")]
     NotKeyValue {
         /// The whole spec.
         spec: String,

@@ -43,9 +43,9 @@ fn a_mark_takes_of_the_window_what_the_controllers_source_says() {
         let left = left_by_a_mark(spec);
         assert!((left - expected).abs() < 0.01, "{spec}: {left}");
     }
-    // Half of the share of marked packets, which has been next to nothing for seconds.
+    // The first mark counts as if all were marked, of which its round may already have taken a sixteenth.
     let left = left_by_a_mark("prague");
-    assert!((0.999..1.001).contains(&left), "prague: {left}");
+    assert!((0.5..0.54).contains(&left), "prague: {left}");
 }
 
 #[test]

@@ -30,12 +30,12 @@ pub(super) fn parse(text: &str) -> Result<Traffic, QuantityError> {
             let rate = quantity::rate(rest).map_err(|e| remedy(&e))?;
             Ok(Traffic::Source(SourceConfig::ConstantRate(rate)))
         }
-        "onoff" | "video" => Ok(Traffic::Source(
-            source::parse(text).map_err(|e| remedy(&e))?,
-        )),
+        "onoff" | "video" => match source::parse_timed(text).map_err(|e| remedy(&e))? {
+            Some(source) => Ok(Traffic::Source(source)),
+            None => Err(remedy(&QuantityError::of(text, "is no cross traffic"))),
+        },
         "web" => {
-            let load = rest.strip_prefix("load=").unwrap_or(rest);
-            let load = quantity::probability(load).map_err(|e| remedy(&e))?;
+            let load = quantity::probability(rest).map_err(|e| remedy(&e))?;
             if load == 0.0 {
                 return Err(remedy(&"a load of 0 % is none"));
             }

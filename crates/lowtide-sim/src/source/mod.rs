@@ -10,7 +10,7 @@ mod writes;
 use lowtide_cc::units::{Bytes, Time};
 
 pub use self::config::SourceConfig;
-pub use self::text::parse;
+pub use self::text::{parse, parse_timed};
 pub(crate) use self::writes::Writes;
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Sources as people write them.
 
 use lowtide_cc::units::quantity::{self, QuantityError};
-use lowtide_cc::units::{Duration, Rate};
 
 use super::SourceConfig;
 
@@ -16,26 +15,40 @@ pub fn parse(text: &str) -> Result<SourceConfig, QuantityError> {
             "{e}; write bulk, 10MB, 10mbit, video:2mbit or onoff:10mbit:1s:500ms"
         ))
     };
+    if let Some(source) = parse_timed(text).map_err(|e| remedy(&e))? {
+        return Ok(source);
+    }
+    if text == "bulk" {
+        return Ok(SourceConfig::Bulk);
+    }
+    if text.contains(':') {
+        return Err(remedy(&format!("'{}' is no source", text.escape_debug())));
+    }
+    if let Ok(volume) = quantity::bytes(text) {
+        return Ok(SourceConfig::Sized(volume));
+    }
+    let rate = quantity::rate(text).map_err(|e| remedy(&e))?;
+    Ok(SourceConfig::ConstantRate(rate))
+}
+
+/// A source that is named and writes at times of its own: `video:2mbit`, `onoff:10mbit:1s:500ms`; `None`
+/// for any other text.
+///
+/// # Errors
+/// When one of its quantities is none.
+pub fn parse_timed(text: &str) -> Result<Option<SourceConfig>, QuantityError> {
     let parts: Vec<&str> = text.split(':').collect();
-    let rate = |text: &str| -> Result<Rate, _> { quantity::rate(text).map_err(|e| remedy(&e)) };
-    let time =
-        |text: &str| -> Result<Duration, _> { quantity::duration(text).map_err(|e| remedy(&e)) };
     match parts.as_slice() {
-        ["bulk"] => Ok(SourceConfig::Bulk),
-        ["video", r] => Ok(SourceConfig::Video {
-            rate: rate(r)?,
+        ["video", rate] => Ok(Some(SourceConfig::Video {
+            rate: quantity::rate(rate)?,
             fps: 30,
             spread: 0.3,
-        }),
-        ["onoff", r, on, off] => Ok(SourceConfig::OnOff {
-            on: time(on)?,
-            off: time(off)?,
-            rate: rate(r)?,
-        }),
-        [one] => match quantity::bytes(one) {
-            Ok(volume) => Ok(SourceConfig::Sized(volume)),
-            Err(_) => Ok(SourceConfig::ConstantRate(rate(one)?)),
-        },
-        _ => Err(remedy(&format!("'{}' is no source", text.escape_debug()))),
+        })),
+        ["onoff", rate, on, off] => Ok(Some(SourceConfig::OnOff {
+            on: quantity::duration(on)?,
+            off: quantity::duration(off)?,
+            rate: quantity::rate(rate)?,
+        })),
+        _ => Ok(None),
     }
 }

@@ -2,7 +2,7 @@
 
 use lowtide_cc::units::{Duration, Time};
 
-use super::{TraceError, shown};
+use super::{TraceError, length_of_last, shown};
 
 /// A column's units: header, and what one of it is.
 pub(super) type Units = &'static [(&'static str, f64)];
@@ -37,7 +37,7 @@ pub(super) enum Times {
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) steps: Vec<(Time, f64)>,
-    /// How long the last value lasts: as long as the one before it.
+    /// How long the last value lasts.
     pub(super) last: Duration,
 }
 
@@ -131,10 +131,6 @@ pub(super) fn read(bytes: &[u8], column: Column) -> Result<Read, TraceError> {
         }
         steps.push((time, value));
     }
-    let last = match steps.as_slice() {
-        [] => return Err(TraceError::Empty),
-        [_] => Duration::from_secs(1),
-        [.., (a, _), (b, _)] => b.since(*a),
-    };
+    let last = length_of_last(&steps)?;
     Ok(Read { steps, last })
 }

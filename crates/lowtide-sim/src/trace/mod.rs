@@ -12,7 +12,7 @@ pub mod series;
 
 use std::path::Path;
 
-use lowtide_cc::units::Bytes;
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 use crate::link::{Link, LinkError};
 
@@ -40,9 +40,21 @@ pub enum TraceError {
         /// What is wrong and what would be right.
         problem: String,
     },
+    /// A file that has no lines is wrong.
+    #[error("{0}")]
+    Binary(String),
     /// The lines are right, but make no link.
     #[error("{0}")]
     Link(#[from] LinkError),
+}
+
+/// How long the last of these steps lasts: as long as the one before it; a single one lasts a second.
+fn length_of_last<T>(steps: &[(Time, T)]) -> Result<Duration, TraceError> {
+    match steps {
+        [] => Err(TraceError::Empty),
+        [_] => Ok(Duration::from_secs(1)),
+        [.., (a, _), (b, _)] => Ok(b.since(*a)),
+    }
 }
 
 /// Reads a trace. Which of the formats it has its name says, which ends in `.csv` for rate series,

@@ -112,7 +112,7 @@ impl EcnSender {
             (EcnFeedback::Off, _) | (_, Ecn::NotEct) => Ecn::NotEct,
             _ if self.failed => Ecn::NotEct,
             (EcnFeedback::Classic, _) if retransmission => Ecn::NotEct,
-            // RFC 9331 §4.1: L4S needs the counts.
+            // RFC 9331 §4.2: L4S needs the counts.
             (EcnFeedback::Classic, _) => Ecn::Ect0,
             (EcnFeedback::Accurate, wanted) => wanted,
         };

@@ -17,10 +17,13 @@ pub(super) struct MarkedShare {
     /// Packets from here on were sent after it began.
     next_number: u64,
     first_of_round: u64,
+    /// There was a mark; without one nothing is known of the path (Linux `saw_ce`).
+    seen: bool,
 }
 
 impl MarkedShare {
-    /// As if all were marked: the first mark, which ends slow start, halves the window (draft §2.4.2).
+    /// As if all were marked, until the first mark comes: it ends slow start and halves the window
+    /// (draft §2.4.2).
     pub(super) fn new(now: Time) -> Self {
         Self {
             alpha: 1.0,
@@ -29,6 +32,7 @@ impl MarkedShare {
             began: now,
             next_number: 0,
             first_of_round: 0,
+            seen: false,
         }
     }
 
@@ -48,6 +52,7 @@ impl MarkedShare {
 
     pub(super) fn on_marks(&mut self, marked: u64) {
         self.marked = self.marked.saturating_add(marked);
+        self.seen |= marked > 0;
     }
 
     /// True when a virtual round of `virtual_rtt` ends.
@@ -58,7 +63,9 @@ impl MarkedShare {
         if ends {
             // What a peer says of marks may exceed what it acknowledges.
             let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
-            self.alpha += GAIN * (share - self.alpha);
+            if self.seen {
+                self.alpha += GAIN * (share - self.alpha);
+            }
             (self.acked, self.marked) = (0, 0);
             self.began = ack.now;
             self.first_of_round = self.next_number;

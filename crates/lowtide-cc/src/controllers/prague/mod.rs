@@ -4,7 +4,7 @@
 //! answers with the share of marked packets, α: one virtual round's marks take α/2 of the window, each
 //! packet that is not marked adds its part of a packet a round. "Virtual" means as if the round trip
 //! took at least 25 ms, so that flows of short round trips do not push others aside. Losses are Reno's;
-//! so are marks that come from a queue of the old kind, where that is looked for ([`classic`]).
+//! so are marks that come from a queue of the old kind, where that is looked for (`classic.rs`).
 
 mod alpha;
 mod classic;

@@ -99,6 +99,21 @@ fn alpha_moves_by_a_sixteenth_to_the_share_of_each_round_and_marks_take_half_of_
 }
 
 #[test]
+fn the_first_mark_halves_the_window_however_late_it_comes() {
+    let mut flow = Flow::new(100, 50, false);
+    for _ in 0..20 {
+        flow.round(0);
+    }
+    let before = flow.window();
+    flow.round(1);
+    assert!(
+        (flow.window() / before - 0.5).abs() < 0.05,
+        "{} {before}",
+        flow.window()
+    );
+}
+
+#[test]
 fn growth_is_a_packet_a_round_and_on_short_round_trips_as_of_a_flow_of_25_ms() {
     let grown = |rtt_ms| {
         let mut flow = Flow::new(100, rtt_ms, false);
@@ -164,10 +179,11 @@ fn marks_that_come_with_a_queue_of_several_milliseconds_are_answered_as_renos() 
     assert_eq!(share_after(15, false), 0.0);
     // One mark in a window of a hundred halves it then; alpha is next to nothing.
     let mut flow = Flow::new(100, 40, true);
-    flow.cc.classic = Some(ClassicMarks::new());
+    flow.round(1);
     for _ in 0..100 {
         flow.round(0);
     }
+    flow.cc.classic = Some(ClassicMarks::new());
     flow.rtt = Duration::from_millis(60);
     let before = loop {
         let before = flow.window();

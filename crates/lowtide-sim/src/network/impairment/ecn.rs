@@ -39,7 +39,7 @@ impl EcnTreatment {
             let names = NAMES.map(|(name, _)| name).join(", ");
             QuantityError::of(
                 name,
-                &format!("is nothing that becomes of ECN bits: take one of {names}"),
+                &format!("is no treatment of ECN bits: take one of {names}"),
             )
         })
     }

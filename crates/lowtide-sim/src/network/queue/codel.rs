@@ -18,7 +18,7 @@ use crate::network::packet::{DropCause, Handle};
 pub struct CoDelConfig {
     /// The wait that is acceptable to stand (RFC 8289 §4.3: 5 ms).
     pub target: Duration,
-    /// How long it may be exceeded: about the longest round trip of the flows (§4.3: 100 ms).
+    /// How long it may be exceeded: about the longest round trip of the flows (§4.2: 100 ms).
     pub interval: Duration,
     /// Mark packets of ECN-capable flows instead of dropping them.
     pub ecn: bool,
@@ -105,7 +105,7 @@ pub(super) struct Law {
     maxpacket: Bytes,
 }
 
-/// `drop_next` lies an interval over the root of the count after the last drop (§5.3).
+/// `drop_next` lies an interval over the root of the count after the last drop (§5.6).
 fn control_law(t: Time, interval: Duration, count: u32) -> Time {
     t + interval.mul_f64(1.0 / f64::from(count.max(1)).sqrt())
 }
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn drops_begin_an_interval_after_the_target_was_exceeded_and_come_faster_with_the_root() {
         // All have waited for 19 ms and more: drops begin at 20 + 100 ms. The next comes 100 ms later,
-        // then 100/√2, 100/√3, … (RFC 8289 §5.3), each with the first packet that leaves by then.
+        // then 100/√2, 100/√3, … (RFC 8289 §5.6), each with the first packet that leaves by then.
         let mut expected = vec![120_000];
         let mut next = 120_000.0;
         for count in 1..40 {

@@ -8,8 +8,8 @@
 //! as well, RFC 9332 §4.2.3.
 //!
 //! L4S packets go first within bounds: by weighted round robin with byte credits as in Linux, or in the
-//! order of arrival with the L4S queue ahead by a time shift (Appendix A.1 leaves the choice). The first
-//! is the default: it is what is deployed, and the least share that it leaves to classic flows does not
+//! order of arrival with the L4S queue ahead by a time shift. The first is the default: it is what is
+//! deployed and what Appendix A.2 recommends. The least share that it leaves to classic flows does not
 //! depend on the load, whereas a time shift holds L4S packets back as soon as the classic queue is older
 //! than the shift.
 //!
@@ -50,13 +50,14 @@ pub struct DualPi2Config {
     /// L4S packets that have waited for longer are all marked (1 ms).
     pub step: Duration,
     /// The step marks no packet that leaves fewer behind in its queue: on a slow link a single one takes
-    /// longer than the step (1).
+    /// longer than the step (1; the RFC's `Th_len`. Linux's `min_qlen_step` is 0, and looks at the queue
+    /// on arrival).
     pub step_packets: u64,
     /// Which queue is next.
     pub scheduler: Scheduler,
     /// Share of the classic queue under weighted round robin (10 %, as in Linux).
     pub classic_share: f64,
-    /// Time by which L4S packets are ahead under the time-shifted FIFO (twice the target: 30 ms).
+    /// Time by which L4S packets are ahead under the time-shifted FIFO (Appendix A.2: 50 ms).
     pub tshift: Duration,
 }
 
@@ -103,7 +104,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         summary: "coupling of L4S marks to the base probability",
         default: Value::Real(2.0),
         domain: Domain::Real {
-            min: 0.01,
+            min: 1.0,
             max: 100.0,
         },
     },
@@ -140,7 +141,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "tshift",
         summary: "time by which L4S packets are ahead (tsfifo)",
-        default: Value::Span(Duration::from_millis(30)),
+        default: Value::Span(Duration::from_millis(50)),
         domain: Domain::Span {
             min: Duration::ZERO,
             max: Duration::from_secs(10),
@@ -233,7 +234,7 @@ impl DualPi2 {
             classic: Fifo::new(Capacity::UNLIMITED),
             l4s_signals: Recurrence::default(),
             classic_signals: Recurrence::default(),
-            credit: 0.0,
+            credit: Self::initial_credit(&config),
             config,
         }
     }
@@ -245,27 +246,39 @@ impl DualPi2 {
         self.pi.update(now, &self.config, wait);
     }
 
-    /// The next packet, whatever becomes of it, and whether it is from the L4S queue.
+    /// The next packet, whatever becomes of it, and whether it is from the L4S queue. Byte credits move
+    /// while both queues have packets, and begin anew when neither has.
     #[inline]
     fn take(&mut self) -> Option<(Waiting, bool)> {
-        let is_l4s = match (self.l4s.head(), self.classic.head()) {
+        let (is_l4s, contend) = match (self.l4s.head(), self.classic.head()) {
             (Some(l4s), Some(classic)) => match self.config.scheduler {
-                Scheduler::WeightedRoundRobin => self.credit <= 0.0,
-                Scheduler::TimeShiftedFifo => l4s.since <= classic.since + self.config.tshift,
+                Scheduler::WeightedRoundRobin => (self.credit <= 0.0, true),
+                Scheduler::TimeShiftedFifo => {
+                    (l4s.since <= classic.since + self.config.tshift, true)
+                }
             },
-            (l4s, _) => {
-                self.credit = (2.0 * self.config.classic_share - 1.0) * FULL_PACKET;
-                l4s.is_some()
+            (None, None) => {
+                self.credit = Self::initial_credit(&self.config);
+                return None;
             }
+            (l4s, _) => (l4s.is_some(), false),
         };
         let next = if is_l4s {
             self.l4s.pop()?
         } else {
             self.classic.pop()?
         };
-        let share = self.config.classic_share;
-        self.credit += next.packet.bytes.as_f64() * if is_l4s { share } else { share - 1.0 };
+        if contend {
+            let share = self.config.classic_share;
+            let change = if is_l4s { share } else { share - 1.0 };
+            self.credit += next.packet.bytes.as_f64() * change;
+        }
         Some((next, is_l4s))
+    }
+
+    /// A full packet's worth, in favour of the queue with the larger share.
+    fn initial_credit(config: &DualPi2Config) -> f64 {
+        (2.0 * config.classic_share - 1.0) * FULL_PACKET
     }
 
     /// Marks a packet that leaves where it must be, and says whether it may leave.

@@ -1,7 +1,8 @@
 //! PIE (RFC 8033): arrivals are dropped or marked with a probability that a PI controller sets by the
 //! wait.
 //!
-//! The wait is that of the packet that left last (timestamps, §5.2), zero when nothing waits.
+//! The wait is that of the packet that left last (timestamps, §4.3), zero when nothing waits. The law is
+//! that of Appendix A, with marks, derandomisation and the cap of Appendix B.
 
 use lowtide_cc::Ecn;
 use lowtide_cc::registry::{Domain, Parameter, Value, Values};
@@ -146,7 +147,7 @@ impl Law {
         }
     }
 
-    /// §4.2, §4.3 and §5.5.
+    /// §4.2, §4.4 and §5.5.
     fn calculate_drop_prob(&mut self, config: &PieConfig) {
         let secs = |wait: Duration| wait.as_secs_f64();
         let (current, old) = (self.current_qdelay, self.qdelay_old);
@@ -248,6 +249,7 @@ impl Discipline for Pie {
             packet.set_ecn(Ecn::Ce);
         }
         if !self.fifo.push(now, packet) {
+            self.law.accu_prob = 0.0;
             drops(packet, DropCause::QueueFull);
         }
     }

@@ -48,7 +48,7 @@ struct Packet {
 }
 
 fn wrong<T>(problem: impl Into<String>) -> Result<T, TraceError> {
-    super::wrong(1, problem.into())
+    Err(TraceError::Binary(problem.into()))
 }
 
 pub(super) fn parse(

@@ -4,6 +4,7 @@
 
 use lowtide_cc::units::{Duration, Time};
 
+use super::steps::Steps;
 use super::{lines, number, wrong};
 use crate::impairment::MovingDelay;
 use crate::link::AfterLast;
@@ -34,7 +35,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MovingDelay, TraceError> {
 }
 
 pub(super) fn parse_trains(bytes: &[u8]) -> Result<MovingDelay, TraceError> {
-    let mut steps: Vec<(Time, Duration)> = Vec::new();
+    let mut steps = Steps::default();
     let mut zero = None;
     for (line, text) in lines(bytes) {
         let mut parts = text
@@ -54,22 +55,9 @@ pub(super) fn parse_trains(bytes: &[u8]) -> Result<MovingDelay, TraceError> {
                 format!("{time} ms is not within 10^9 ms of the first line"),
             );
         }
-        let step = (Time::from_nanos((since * 1e6) as u64), delay(line, first)?);
-        match steps.last_mut() {
-            Some(last) if last.0 == step.0 => *last = step,
-            Some(last) if last.0 > step.0 => {
-                return wrong(
-                    line,
-                    "its time is earlier than the one before it".to_string(),
-                );
-            }
-            _ => steps.push(step),
-        }
+        let at = Time::from_nanos((since * 1e6) as u64);
+        steps.put(line, at, delay(line, first)?)?;
     }
-    let last = match steps.as_slice() {
-        [] => return Err(TraceError::Empty),
-        [_] => Duration::from_secs(1),
-        [.., (a, _), (b, _)] => b.since(*a),
-    };
+    let (steps, last) = steps.take()?;
     Ok(MovingDelay::new(steps, AfterLast::RepeatAfter(last))?)
 }
