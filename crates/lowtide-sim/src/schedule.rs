@@ -9,6 +9,8 @@
 //! to the root is one cache line and takes its least time without a branch, and most changes of
 //! late times end at the first of them.
 
+use std::slice;
+
 use lowtide_cc::units::Time;
 
 /// Children of a node: their times are a cache line.
@@ -43,10 +45,11 @@ impl Node {
 /// Times by slot; of two slots at the same time the lower number comes first.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    /// The slots' times by level: first those of the slots, then the least of each node, and so on
-    /// up to a level of one node.
+    /// The top of the tree. Where there are few slots it is all of it.
+    root: Node,
+    /// What is below, by level: first the slots' times, then the least of each node, and so on.
     nodes: Vec<Node>,
-    /// The first node of each level.
+    /// The first node of each level below the root.
     levels: Vec<u32>,
     /// The next event; [`IDLE`]: there is none.
     next: (Time, u32),
@@ -58,15 +61,13 @@ impl Schedule {
         let mut levels = Vec::new();
         let mut nodes = 0;
         let mut width = slots;
-        loop {
+        while width > ARITY {
             levels.push(nodes as u32);
-            width = width.div_ceil(ARITY).max(1);
+            width = width.div_ceil(ARITY);
             nodes += width;
-            if width == 1 {
-                break;
-            }
         }
         Self {
+            root: Node([IDLE; ARITY]),
             nodes: vec![Node([IDLE; ARITY]); nodes],
             levels,
             next: (IDLE, 0),
@@ -81,9 +82,10 @@ impl Schedule {
 
     /// All that is scheduled, in no particular order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (Time, u32)> {
-        let nodes = match self.levels.get(1) {
-            Some(second) => &self.nodes[..*second as usize],
-            None => &self.nodes[..],
+        let nodes = match *self.levels {
+            [] => slice::from_ref(&self.root),
+            [_] => &self.nodes[..],
+            [_, second, ..] => &self.nodes[..second as usize],
         };
         let times = nodes.iter().flat_map(|node| node.0).zip(0..);
         times.filter(|(at, _)| *at != IDLE)
@@ -92,34 +94,63 @@ impl Schedule {
     #[inline]
     fn time_of(&self, slot: u32) -> Time {
         let slot = slot as usize;
-        self.nodes[slot / ARITY].0[slot % ARITY]
+        let node = match self.levels.is_empty() {
+            true => &self.root,
+            false => &self.nodes[slot / ARITY],
+        };
+        node.0[slot % ARITY]
     }
 
     /// Sets the time of a slot, replacing any earlier one; [`Time::MAX`] makes it idle.
     #[inline]
     pub(crate) fn set(&mut self, slot: u32, time: Time) {
-        let mut at = slot as usize;
-        self.nodes[at / ARITY].0[at % ARITY] = time;
-        for levels in self.levels.windows(2) {
-            let least = self.nodes[levels[0] as usize + at / ARITY].least();
-            at /= ARITY;
-            let parent = &mut self.nodes[levels[1] as usize + at / ARITY];
-            if parent.0[at % ARITY] == least {
-                break;
-            }
-            parent.0[at % ARITY] = least;
+        if !self.levels.is_empty() {
+            return self.set_below_root(slot, time);
         }
+        self.root.0[slot as usize % ARITY] = time;
+        self.note_next(slot, time, |schedule| {
+            let (time, slot) = schedule.root.winner();
+            (time, slot as u32)
+        });
+    }
+
+    // Behind a call, so that where the root is all there is little to do.
+    #[inline(never)]
+    fn set_below_root(&mut self, slot: u32, time: Time) {
+        self.note(slot, time);
+        self.note_next(slot, time, Self::first);
+    }
+
+    /// Finds out what is next now that a slot's time has changed.
+    #[inline]
+    fn note_next(&mut self, slot: u32, time: Time, first: impl FnOnce(&Self) -> (Time, u32)) {
         if (time, slot) < self.next {
             self.next = (time, slot);
         } else if slot == self.next.1 {
-            self.next = self.first();
+            self.next = first(self);
         }
+    }
+
+    /// Notes a slot's time in its node, and the node's least time in those above as far as it changes.
+    #[inline]
+    fn note(&mut self, slot: u32, time: Time) {
+        let (mut at, mut least) = (slot as usize, time);
+        for level in &self.levels {
+            let node = &mut self.nodes[*level as usize + at / ARITY];
+            if node.0[at % ARITY] == least {
+                return;
+            }
+            node.0[at % ARITY] = least;
+            least = node.least();
+            at /= ARITY;
+        }
+        self.root.0[at % ARITY] = least;
     }
 
     /// The least slot of the least time.
     #[inline]
     fn first(&self) -> (Time, u32) {
-        let mut first = (IDLE, 0);
+        let mut first = self.root.winner();
         for level in self.levels.iter().rev() {
             let (time, child) = self.nodes[*level as usize + first.1].winner();
             first = (time, first.1 * ARITY + child);
@@ -152,11 +183,13 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_sorted_map(
+            slots in prop::sample::select(vec![6_u32, 8, 9, 64, 100]),
             ops in prop::collection::vec((0_u32..100, prop::option::of(0_u64..50), any::<bool>()), 1..300)
         ) {
-            let mut schedule = Schedule::new(100);
+            let mut schedule = Schedule::new(slots as usize);
             let mut model = std::collections::BTreeMap::new();
             for (slot, time, lazy) in ops {
+                let slot = slot % slots;
                 match time.map(Time::from_nanos) {
                     Some(t) if lazy => {
                         schedule.set_no_later(slot, t);
@@ -173,6 +206,7 @@ mod tests {
                 }
                 let expected = model.iter().map(|(s, t)| (*t, *s)).min();
                 prop_assert_eq!(schedule.peek(), expected);
+                prop_assert_eq!(schedule.entries().map(|(_, slot)| slot).collect::<Vec<_>>(), model.keys().copied().collect::<Vec<_>>());
             }
         }
     }

@@ -77,7 +77,8 @@ impl SelfInflicted {
         }
     }
 
-    #[inline]
+    // Always inlined: it is called for every packet, and at the end.
+    #[inline(always)]
     fn advance(&mut self, now: Time, bytes: Bytes) {
         if let Some(last) = self.last_delivery.replace(now) {
             let interval = now.since(last);

@@ -50,29 +50,41 @@ pub struct Network<P> {
     paths: [Path; 2],
     /// The packets on each path.
     packets: [Store<P>; 2],
-    /// Where each kind of slot begins; links have the slots before.
-    first_reverse_arriving: u32,
-    first_entering: u32,
-    first_reverse_entering: u32,
-    first_cross: u32,
-    first_reverse_cross: u32,
+    /// What each slot of the schedule stands for.
+    events: Vec<(Event, Direction)>,
 }
 
-/// The first slot that is not a link's.
-const FIRST_ARRIVING: u32 = 2;
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// The link has something to do.
+    Departure,
+    /// A packet arrives at a host.
+    Arrival,
+    /// A packet arrives at the shared path.
+    Entry,
+    /// Cross traffic does.
+    Cross,
+}
 
 impl<P> Network<P> {
     /// An idle network at time zero.
     #[must_use]
     pub fn new(config: &NetworkConfig) -> Self {
         let mut paths = Direction::BOTH.map(|d| Path::new(config, d, d as u32));
-        let first_reverse_arriving = paths[0].arriving.take_slots(FIRST_ARRIVING);
-        let first_entering = paths[1].arriving.take_slots(first_reverse_arriving);
-        let first_reverse_entering = paths[0].entering.take_slots(first_entering);
-        let first_cross = paths[1].entering.take_slots(first_reverse_entering);
-        let first_reverse_cross = paths[0].take_cross_slots(first_cross);
-        let slots = paths[1].take_cross_slots(first_reverse_cross);
-        let mut schedule = Schedule::new(slots as usize);
+        let mut events = Vec::from(Direction::BOTH.map(|d| (Event::Departure, d)));
+        let mut take = |event, take_slots: fn(&mut Path, u32) -> u32| {
+            for (path, direction) in paths.iter_mut().zip(Direction::BOTH) {
+                let end = take_slots(path, events.len() as u32);
+                events.resize(end as usize, (event, direction));
+            }
+        };
+        take(Event::Arrival, |path, first| {
+            path.arriving.take_slots(first)
+        });
+        take(Event::Entry, |path, first| path.entering.take_slots(first));
+        take(Event::Cross, Path::take_cross_slots);
+        let mut schedule = Schedule::new(events.len());
         for path in &paths {
             path.start_cross(&mut schedule);
         }
@@ -80,11 +92,7 @@ impl<P> Network<P> {
             schedule,
             paths,
             packets: [Store::new(), Store::new()],
-            first_reverse_arriving,
-            first_entering,
-            first_reverse_entering,
-            first_cross,
-            first_reverse_cross,
+            events,
         }
     }
 
@@ -124,10 +132,9 @@ impl<P> Network<P> {
     /// need not know of departures when they happen may sleep until then.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
-        let earliest = |(at, slot): (Time, u32)| {
-            let on_its_way = (FIRST_ARRIVING..self.first_entering).contains(&slot);
-            let least = self.paths[self.direction_of(slot) as usize].least_delay();
-            if on_its_way { at } else { at + least }
+        let earliest = |(at, slot): (Time, u32)| match self.events[slot as usize] {
+            (Event::Arrival, _) => at,
+            (_, direction) => at + self.paths[direction as usize].least_delay(),
         };
         self.schedule.entries().map(earliest).min()
     }
@@ -139,47 +146,36 @@ impl<P> Network<P> {
         while let Some((now, slot)) = self.schedule.peek()
             && now <= until
         {
-            let direction = self.direction_of(slot);
+            let (event, direction) = self.events[slot as usize];
             let path = &mut self.paths[direction as usize];
             let mut context = Context {
                 schedule: &mut self.schedule,
                 packets: &mut self.packets[direction as usize],
                 tap: &mut *tap,
             };
-            if slot < FIRST_ARRIVING {
-                path.depart(now, &mut context);
-            } else if slot >= self.first_cross {
-                path.cross(now, slot, &mut context);
-            } else if slot >= self.first_entering {
-                if let Some(handle) = path.entering.pop(slot, context.schedule) {
-                    path.enter(now, handle, &mut context);
+            match event {
+                Event::Departure => path.depart(now, &mut context),
+                Event::Arrival => {
+                    if let Some(handle) = path.arriving.pop(slot, context.schedule)
+                        && let Some(mut packet) = context.packets.take(handle.id())
+                    {
+                        packet.ecn = handle.ecn();
+                        return Some(Arrival {
+                            at: now,
+                            direction,
+                            detour: context.packets.detour(handle.id()),
+                            packet,
+                        });
+                    }
                 }
-            } else if let Some(handle) = path.arriving.pop(slot, context.schedule)
-                && let Some(mut packet) = context.packets.take(handle.id())
-            {
-                packet.ecn = handle.ecn();
-                return Some(Arrival {
-                    at: now,
-                    direction,
-                    detour: context.packets.detour(handle.id()),
-                    packet,
-                });
+                Event::Entry => {
+                    if let Some(handle) = path.entering.pop(slot, context.schedule) {
+                        path.enter(now, handle, &mut context);
+                    }
+                }
+                Event::Cross => path.cross(now, slot, &mut context),
             }
         }
         None
-    }
-
-    #[inline]
-    fn direction_of(&self, slot: u32) -> Direction {
-        let is_reverse = if slot < FIRST_ARRIVING {
-            slot == Direction::Reverse as u32
-        } else if slot < self.first_entering {
-            slot >= self.first_reverse_arriving
-        } else if slot < self.first_cross {
-            slot >= self.first_reverse_entering
-        } else {
-            slot >= self.first_reverse_cross
-        };
-        Direction::BOTH[usize::from(is_reverse)]
     }
 }

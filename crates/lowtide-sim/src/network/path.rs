@@ -54,6 +54,8 @@ impl<P, T: Tap<P>> Context<'_, P, T> {
         }
     }
 
+    // Behind a call: few packets vanish.
+    #[inline(never)]
     fn drop(&mut self, at: Time, direction: Direction, packet: Handle, cause: DropCause) {
         if let Some(packet) = self.packets.take(packet.id()) {
             self.tap.on_drop(Dropped {
@@ -148,16 +150,16 @@ impl Path {
     pub(super) fn enter<P>(
         &mut self,
         now: Time,
-        mut packet: Handle,
+        packet: Handle,
         context: &mut Context<'_, P, impl Tap<P>>,
     ) {
         let direction = self.direction;
-        let offer = self.pipe.offer(now, &mut packet, |packet, cause| {
+        let offer = self.pipe.offer(now, packet, |packet, cause| {
             context.drop(now, direction, packet, cause);
         });
         match offer {
             Offer::Serving(until) => context.set_departure(self.link_slot, Some(until)),
-            Offer::Passed => self.leave(now, packet, Duration::ZERO, context),
+            Offer::Passed(packet) => self.leave(now, packet, Duration::ZERO, context),
             Offer::Queued => {}
         }
     }

@@ -14,7 +14,7 @@ pub(super) enum Offer {
     /// The link was idle and will have sent it then.
     Serving(Time),
     /// The link takes no time and has sent it.
-    Passed,
+    Passed(Handle),
     /// The queue has it, or has dropped it.
     Queued,
 }
@@ -115,35 +115,35 @@ impl<Q: Discipline> Pipe<Q> {
     pub(super) fn offer(
         &mut self,
         now: Time,
-        packet: &mut Handle,
+        packet: Handle,
         mut drops: impl FnMut(Handle, DropCause),
     ) -> Offer {
         if let Some(policer) = &mut self.policer
             && !policer.takes(now, packet.bytes)
         {
-            drops(*packet, DropCause::Policed);
+            drops(packet, DropCause::Policed);
             return Offer::Queued;
         }
         if self.serving.is_some() || self.awaits_moment {
-            self.queue.enqueue(now, *packet, drops);
+            self.queue.enqueue(now, packet, drops);
             return Offer::Queued;
         }
         if self.chooses_late {
-            self.queue.enqueue(now, *packet, drops);
+            self.queue.enqueue(now, packet, drops);
             self.awaits_moment = true;
             return Offer::Serving(self.server.next_moment(now, false));
         }
-        if let Err(cause) = self.queue.bypass(now, packet) {
-            drops(*packet, cause);
-            return Offer::Queued;
-        }
+        let packet = match self.queue.bypass(now, packet) {
+            Ok(packet) => packet,
+            Err(cause) => {
+                drops(packet, cause);
+                return Offer::Queued;
+            }
+        };
         if self.server.takes_no_time() {
-            return Offer::Passed;
+            return Offer::Passed(packet);
         }
-        self.serving = Some(Waiting {
-            packet: *packet,
-            since: now,
-        });
+        self.serving = Some(Waiting { packet, since: now });
         Offer::Serving(self.server.serve(now, packet.bytes, false))
     }
 
@@ -167,6 +167,8 @@ impl<Q: Discipline> Pipe<Q> {
         }
     }
 
+    // Behind a call, so that the others do not carry it along.
+    #[inline(never)]
     fn serve_late(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Served {
         let done = match self.serving.take() {
             Some(done) => done,
@@ -244,11 +246,11 @@ mod tests {
     }
 
     impl Discipline for Strict {
-        fn bypass(&mut self, _now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+        fn bypass(&mut self, _now: Time, packet: Handle) -> Result<Handle, DropCause> {
             if packet.id() == self.refused {
                 return Err(DropCause::QueueFull);
             }
-            Ok(())
+            Ok(packet)
         }
 
         fn enqueue(&mut self, now: Time, packet: Handle, _drops: impl FnMut(Handle, DropCause)) {
@@ -288,16 +290,13 @@ mod tests {
         let mut dropped = Vec::new();
         let mut drops = |packet: Handle, _| dropped.push(packet.id());
         let packet = |id| Handle::new(id, 0, Bytes::new(1500), Ecn::NotEct);
-        assert_eq!(pipe.offer(at(0), &mut packet(0), &mut drops), Offer::Queued);
+        assert_eq!(pipe.offer(at(0), packet(0), &mut drops), Offer::Queued);
         assert_eq!(
-            pipe.offer(at(0), &mut packet(1), &mut drops),
+            pipe.offer(at(0), packet(1), &mut drops),
             Offer::Serving(at(1_000))
         );
         for (us, n) in [(200, 2), (300, 3), (400, 4), (1_500, 5)] {
-            assert_eq!(
-                pipe.offer(at(us), &mut packet(n), &mut drops),
-                Offer::Queued
-            );
+            assert_eq!(pipe.offer(at(us), packet(n), &mut drops), Offer::Queued);
             if n == 4 {
                 let served = pipe.serve(at(1_000), &mut drops);
                 let id = served.sent.map(|s| s.packet.id());

@@ -69,8 +69,6 @@ pub struct Simulation {
     timers: Schedule,
     /// By [`Direction`].
     slots: [BottleneckSlots; 2],
-    /// Whether others share a link with the oracle.
-    oracle_shares: bool,
     flows: Vec<Flow>,
     acks: AckPool,
     work: Workspace,
@@ -82,8 +80,7 @@ struct Watch<'a, P> {
     probe: &'a mut P,
     acks: &'a mut AckPool,
     outcome: &'a mut Outcome,
-    /// The oracle's, where others share a link with it.
-    slots: Option<&'a mut [BottleneckSlots; 2]>,
+    slots: &'a mut [BottleneckSlots; 2],
 }
 
 impl<P: Probe> Tap<Payload> for Watch<'_, P> {
@@ -112,9 +109,7 @@ impl<P: Probe> Tap<Payload> for Watch<'_, P> {
     }
 
     fn on_cross(&mut self, at: Time, direction: Direction, bytes: Bytes) {
-        if let Some(slots) = &mut self.slots {
-            slots[direction as usize].give_away(at, bytes);
-        }
+        self.slots[direction as usize].give_away(at, bytes);
     }
 }
 
@@ -139,9 +134,10 @@ impl Simulation {
             && Direction::BOTH
                 .into_iter()
                 .all(|way| config.pipe(way).cross.is_empty());
-        let slots = |way| BottleneckSlots::new(Server::new(config.pipe(way).link.clone()));
+        let are_shared = of_oracles.count() > 0 && !alone;
+        let slots =
+            |way| BottleneckSlots::new(Server::new(config.pipe(way).link.clone()), are_shared);
         Ok(Self {
-            oracle_shares: of_oracles.count() > 0 && !alone,
             end: Time::ZERO + config.duration,
             ack_size: config.ack_size,
             network: Network::new(&config.network()),
@@ -166,7 +162,7 @@ impl Simulation {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
-                slots: self.oracle_shares.then_some(&mut self.slots),
+                slots: &mut self.slots,
             };
             if let Some(arrival) = self.network.advance(until, &mut watch) {
                 let Packet {
@@ -219,9 +215,10 @@ impl Simulation {
     /// Hands what a sender has sent to the network.
     #[inline]
     fn send_all<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
-        let needs_from = self.flows[flow as usize].sender.first_unacked();
-        let way = self.flows[flow as usize].access.direction;
-        for out in self.work.out.drain(..) {
+        let f = &self.flows[flow as usize];
+        let needs_from = f.sender.first_unacked();
+        let (way, is_oracle) = (f.access.direction, f.is_oracle);
+        for out in &self.work.out {
             probe.on_send(&Sent {
                 flow: flow as usize,
                 now,
@@ -243,17 +240,18 @@ impl Simulation {
                 ecn: out.ecn,
                 payload: Payload::Data(data),
             };
+            if !is_oracle {
+                self.slots[way as usize].give_away(now, out.bytes);
+            }
             let mut watch = Watch {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
-                slots: None,
+                slots: &mut self.slots,
             };
-            if self.oracle_shares && !self.flows[flow as usize].is_oracle {
-                self.slots[way as usize].give_away(now, out.bytes);
-            }
             self.network.send(now, way, packet, &mut watch);
         }
+        self.work.out.clear();
     }
 
     fn on_data<P: Probe>(
@@ -312,14 +310,12 @@ impl Simulation {
             payload: Payload::Ack(body),
         };
         let way = self.flows[flow as usize].access.direction.back();
-        if self.oracle_shares {
-            self.slots[way as usize].give_away(now, packet.bytes);
-        }
+        self.slots[way as usize].give_away(now, packet.bytes);
         let mut watch = Watch {
             probe,
             acks: &mut self.acks,
             outcome: &mut self.outcome,
-            slots: None,
+            slots: &mut self.slots,
         };
         self.network.send(now, way, packet, &mut watch);
     }

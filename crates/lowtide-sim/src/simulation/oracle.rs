@@ -11,16 +11,21 @@ use crate::transport::sender::SlotSource;
 #[derive(Debug)]
 pub(super) struct BottleneckSlots {
     server: Server,
+    /// Whether there is an oracle, and others send over its links as well.
+    are_shared: bool,
 }
 
 impl BottleneckSlots {
-    pub(super) fn new(server: Server) -> Self {
-        Self { server }
+    pub(super) fn new(server: Server, are_shared: bool) -> Self {
+        Self { server, are_shared }
     }
 
-    /// Packets of others take up slots, too.
+    /// Packets of others take up slots, too, where there is an oracle that they matter to.
+    #[inline]
     pub(super) fn give_away(&mut self, now: Time, bytes: Bytes) {
-        self.server.next_slot(now, bytes);
+        if self.are_shared {
+            self.server.next_slot(now, bytes);
+        }
     }
 
     /// The slots as seen by a flow whose packets need some time to reach the bottleneck.

@@ -30,43 +30,39 @@ pub(crate) enum Echo {
 /// The receiver's half.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnReceiver {
-    feedback: EcnFeedback,
-    counts: EcnCounts,
-    echoes_congestion: bool,
+    /// What the next acknowledgment says.
+    echo: Echo,
 }
 
 impl EcnReceiver {
     pub(super) fn new(feedback: EcnFeedback) -> Self {
-        Self {
-            feedback,
-            counts: EcnCounts::default(),
-            echoes_congestion: false,
-        }
+        let echo = match feedback {
+            EcnFeedback::Off => Echo::Nothing,
+            EcnFeedback::Classic => Echo::Congestion(false),
+            EcnFeedback::Accurate => Echo::Counts(EcnCounts::default()),
+        };
+        Self { echo }
     }
 
     /// A packet arrived; `reduced`: it says that the sender has reduced its window (CWR). True when the
     /// acknowledgment must not wait: RFC 9000 §13.2.1 of marks, RFC 3168 §6.1.3 of a change.
     #[inline]
     pub(super) fn on_packet(&mut self, ecn: Ecn, reduced: bool) -> bool {
-        if reduced {
-            self.echoes_congestion = false;
-        }
-        if ecn == Ecn::NotEct {
+        if ecn == Ecn::NotEct && !reduced {
             return false;
         }
-        self.counts.count(ecn);
         let is_marked = ecn == Ecn::Ce;
-        self.echoes_congestion |= is_marked;
-        is_marked && self.feedback != EcnFeedback::Off
+        match &mut self.echo {
+            Echo::Nothing => return false,
+            Echo::Congestion(echoes) => *echoes = is_marked || *echoes && !reduced,
+            Echo::Counts(counts) => counts.count(ecn),
+        }
+        is_marked
     }
 
     #[inline]
     pub(super) fn echo(&self) -> Echo {
-        match self.feedback {
-            EcnFeedback::Off => Echo::Nothing,
-            EcnFeedback::Classic => Echo::Congestion(self.echoes_congestion),
-            EcnFeedback::Accurate => Echo::Counts(self.counts),
-        }
+        self.echo
     }
 }
 
@@ -74,11 +70,11 @@ impl EcnReceiver {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnSender {
     feedback: EcnFeedback,
+    /// Some packet was sent ECN-capable.
+    in_use: bool,
     /// Packets sent with each codepoint.
     sent: EcnCounts,
-    /// Packets sent without.
-    sent_incapable: u64,
-    /// Packets acknowledged.
+    /// Packets acknowledged since the first of them was sent.
     acked: u64,
     /// The peer's counts as they were last believed.
     known: EcnCounts,
@@ -94,8 +90,8 @@ impl EcnSender {
     pub(super) fn new(feedback: EcnFeedback) -> Self {
         Self {
             feedback,
+            in_use: false,
             sent: EcnCounts::default(),
-            sent_incapable: 0,
             acked: 0,
             known: EcnCounts::default(),
             failed: false,
@@ -117,20 +113,25 @@ impl EcnSender {
             (EcnFeedback::Accurate, wanted) => wanted,
         };
         if ecn == Ecn::NotEct {
-            self.sent_incapable += 1;
             return (ecn, false);
         }
+        self.in_use = true;
         self.sent.count(ecn);
         (ecn, std::mem::take(&mut self.owes_reduced))
     }
 
+    /// Whether there is something to learn from acknowledgments.
+    #[inline]
+    pub(super) fn in_use(&self) -> bool {
+        self.in_use && !self.failed
+    }
+
     /// An acknowledgment newly covers `newly_acked` packets, up to number `newest`; `next` is the number
     /// of the next packet. How many packets were newly marked.
-    #[inline]
     pub(super) fn on_ack(&mut self, echo: Echo, newly_acked: u64, newest: u64, next: u64) -> u64 {
         self.acked += newly_acked;
         match echo {
-            _ if self.failed || self.sent == EcnCounts::default() => 0,
+            _ if !self.in_use() => 0,
             Echo::Nothing => {
                 self.failed = true;
                 0
@@ -145,11 +146,11 @@ impl EcnSender {
                 }
                 u64::from(is_new)
             }
-            Echo::Counts(counts) => self.on_counts(counts),
+            Echo::Counts(counts) => self.on_counts(counts, next),
         }
     }
 
-    fn on_counts(&mut self, counts: EcnCounts) -> u64 {
+    fn on_counts(&mut self, counts: EcnCounts, next: u64) -> u64 {
         let known = self.known;
         if counts.ect0 < known.ect0 || counts.ect1 < known.ect1 || counts.ce < known.ce {
             // Overtaken on its way; the newer one has been seen.
@@ -158,8 +159,10 @@ impl EcnSender {
         let total = |c: EcnCounts| c.ect0 + c.ect1 + c.ce;
         self.known = counts;
         // RFC 9000 §13.4.2.1: every packet is counted, none that was not sent, none as another.
-        self.failed = total(counts) + self.sent_incapable < self.acked
-            || total(counts) > total(self.sent)
+        let sent = total(self.sent);
+        let sent_incapable = next - sent;
+        self.failed = total(counts) + sent_incapable < self.acked
+            || total(counts) > sent
             || counts.ect0 > self.sent.ect0
             || counts.ect1 > self.sent.ect1;
         if self.failed { 0 } else { counts.ce - known.ce }

@@ -18,6 +18,7 @@ pub(crate) struct RangeSet {
 }
 
 impl RangeSet {
+    #[inline]
     pub(crate) fn as_slice(&self) -> &[Range] {
         &self.ranges
     }
@@ -36,32 +37,24 @@ impl RangeSet {
                 last.end = n + 1;
                 true
             }
-            Some(last) if n > last.end => {
-                self.ranges.push(Range {
-                    start: n,
-                    end: n + 1,
-                });
-                true
-            }
-            None => {
-                self.ranges.push(Range {
-                    start: n,
-                    end: n + 1,
-                });
-                true
-            }
-            _ => {
-                let mut is_new = false;
-                self.insert_range(
-                    Range {
-                        start: n,
-                        end: n + 1,
-                    },
-                    |_| is_new = true,
-                );
-                is_new
-            }
+            _ => self.insert_out_of_order(n),
         }
+    }
+
+    // Behind a call, so that what comes in order needs none.
+    #[inline(never)]
+    fn insert_out_of_order(&mut self, n: u64) -> bool {
+        let new = Range {
+            start: n,
+            end: n + 1,
+        };
+        if self.ranges.last().is_none_or(|last| n > last.end) {
+            self.ranges.push(new);
+            return true;
+        }
+        let mut is_new = false;
+        self.insert_range(new, |_| is_new = true);
+        is_new
     }
 
     /// Adds a range and reports, in ascending order, the parts of it that were not there.

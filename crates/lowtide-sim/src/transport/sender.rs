@@ -259,6 +259,9 @@ impl Sender {
     /// Tells the controller of packets that the acknowledgment says were marked.
     #[inline]
     fn report_marks(&mut self, now: Time, ack: &Ack, new_ranges: &[Range]) {
+        if !self.ecn.in_use() {
+            return;
+        }
         let newly_acked = new_ranges.iter().map(|r| r.end - r.start).sum();
         let next = self.connection.board.next_number();
         let marked = self.ecn.on_ack(ack.ecn, newly_acked, ack.trigger, next);

@@ -111,6 +111,7 @@ impl MovingDelay {
     /// The latest moment such that all that left the link until then has arrived by `t`, the order
     /// kept; zero where nothing can have.
     #[must_use]
+    #[inline(never)]
     pub fn departed_by(&self, t: Time) -> Time {
         // Of all that leaves in a round the last has arrived by then.
         let round_arrived = self.arrived[self.arrived.len() - 1];

@@ -126,9 +126,9 @@ impl Discipline for Abc {
     }
 
     #[inline]
-    fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
-        self.mark(now, packet);
-        Ok(())
+    fn bypass(&mut self, now: Time, mut packet: Handle) -> Result<Handle, DropCause> {
+        self.mark(now, &mut packet);
+        Ok(packet)
     }
 
     #[inline]

@@ -231,9 +231,9 @@ impl Discipline for CoDel {
     }
 
     #[inline]
-    fn bypass(&mut self, _now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, _now: Time, packet: Handle) -> Result<Handle, DropCause> {
         self.law.on_enqueue(packet.bytes);
-        Ok(())
+        Ok(packet)
     }
 
     #[inline]

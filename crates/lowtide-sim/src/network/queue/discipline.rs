@@ -26,12 +26,12 @@ pub(crate) trait Discipline {
         false
     }
 
-    /// A packet arrives at the idle link, with nothing waiting: may it go on to the link at once, or
-    /// why is it dropped? A discipline that judges every arrival (by tokens, by an average) sees
+    /// A packet arrives at the idle link, with nothing waiting: it as it goes on to the link at once, or
+    /// why it is dropped. A discipline that judges every arrival (by tokens, by an average) sees
     /// here those that never wait.
     #[inline]
-    fn bypass(&mut self, _now: Time, _packet: &mut Handle) -> Result<(), DropCause> {
-        Ok(())
+    fn bypass(&mut self, _now: Time, packet: Handle) -> Result<Handle, DropCause> {
+        Ok(packet)
     }
 
     /// A packet arrives while the link is busy.

@@ -314,11 +314,11 @@ impl Discipline for DualPi2 {
     }
 
     #[inline]
-    fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, now: Time, mut packet: Handle) -> Result<Handle, DropCause> {
         self.update(now);
         let is_l4s = packet.ecn().is_l4s();
-        match self.passes(Duration::ZERO, packet, is_l4s) {
-            true => Ok(()),
+        match self.passes(Duration::ZERO, &mut packet, is_l4s) {
+            true => Ok(packet),
             false => Err(DropCause::Managed),
         }
     }

@@ -66,13 +66,11 @@ impl Discipline for FqCoDel {
     }
 
     #[inline]
-    fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, now: Time, packet: Handle) -> Result<Handle, DropCause> {
         // It counts against its flow's turn like any other.
-        self.queues.push(now, *packet).on_enqueue(packet.bytes);
-        if let Some(next) = self.dequeue(now, |_, _| {}) {
-            *packet = next.packet;
-        }
-        Ok(())
+        self.queues.push(now, packet).on_enqueue(packet.bytes);
+        let next = self.dequeue(now, |_, _| {});
+        Ok(next.map_or(packet, |next| next.packet))
     }
 
     #[inline]

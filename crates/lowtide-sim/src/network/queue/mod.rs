@@ -74,7 +74,7 @@ macro_rules! disciplines {
             }
 
             #[$inline]
-            fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+            fn bypass(&mut self, now: Time, packet: Handle) -> Result<Handle, DropCause> {
                 match self {
                     $(Self::$discipline(queue) => queue.bypass(now, packet),)+
                 }

@@ -232,10 +232,10 @@ impl Discipline for Pie {
     }
 
     #[inline]
-    fn bypass(&mut self, now: Time, _packet: &mut Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, now: Time, packet: Handle) -> Result<Handle, DropCause> {
         self.law.update(now, &self.config);
         self.law.current_qdelay = Duration::ZERO;
-        Ok(())
+        Ok(packet)
     }
 
     #[inline]

@@ -180,11 +180,11 @@ impl Red {
 
 impl Discipline for Red {
     #[inline]
-    fn bypass(&mut self, now: Time, packet: &mut Handle) -> Result<(), DropCause> {
+    fn bypass(&mut self, now: Time, mut packet: Handle) -> Result<Handle, DropCause> {
         self.idle(now);
         self.empty_since = now;
-        match self.passes(packet) {
-            true => Ok(()),
+        match self.passes(&mut packet) {
+            true => Ok(packet),
             false => Err(DropCause::Managed),
         }
     }
@@ -254,7 +254,7 @@ mod tests {
         // 347 idle milliseconds are 347 packets: 0.998^347 is 0.4992.
         while red.dequeue(Time::ZERO, |_, _| {}).is_some() {}
         let now = Time::ZERO + Duration::from_millis(347);
-        red.bypass(now, &mut packet(Ecn::NotEct)).unwrap();
+        red.bypass(now, packet(Ecn::NotEct)).unwrap();
         assert!((red.average / expected - 0.4992).abs() < 1e-4);
     }
 
