@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
-/// Size in pixels at 96 per inch.
+/// Size in pixels at 96 per inch; a plot with more names than fit beside it is higher.
 pub(crate) const SIZE: (u32, u32) = (960, 400);
 
 /// Width of the names beside the plot, and how many characters of one fit.
@@ -323,7 +323,8 @@ impl Plot {
     pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
         let mut svg = String::new();
         {
-            let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+            let size = (SIZE.0, SIZE.1.max(self.legend_height()));
+            let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
             self.draw(&area)?;
             area.present()?;
         }
@@ -476,16 +477,26 @@ impl Plot {
         Ok(())
     }
 
-    /// Names beside the plot, where they hide nothing.
-    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
+    /// What stands in the legend: name, look, and whether it is a line.
+    fn names(&self) -> impl Iterator<Item = (&str, Look, bool)> {
         let lines = self.lines.iter().filter(|line| !line.dashed);
         let series = self.series.iter();
-        let names = lines
-            .map(|line| (&line.label, line.look, true))
-            .chain(series.map(|s| (&s.label, s.look, s.joined)))
-            .chain(self.marks.iter().map(|m| (&m.label, m.look, false)));
-        let mut y = 24;
-        for (label, look, is_line) in names {
+        lines
+            .map(|line| (line.label.as_str(), line.look, true))
+            .chain(series.map(|s| (s.label.as_str(), s.look, s.joined)))
+            .chain(self.marks.iter().map(|m| (m.label.as_str(), m.look, false)))
+    }
+
+    fn legend_height(&self) -> u32 {
+        let lines = |name| wrapped(name, NAME).len() as i32;
+        let names = self.names().map(|(name, ..)| LINE * lines(name) + GAP);
+        (LEGEND_TOP + names.sum::<i32>()).unsigned_abs()
+    }
+
+    /// Names beside the plot, where they hide nothing.
+    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
+        let mut y = LEGEND_TOP;
+        for (label, look, is_line) in self.names() {
             // A level's line is broken.
             let parts: &[(i32, i32)] = match (is_line, look) {
                 (false, _) => &[],
@@ -496,7 +507,7 @@ impl Plot {
                 let ends = [(*from, y), (*to, y)];
                 area.draw(&PathElement::new(ends, look.colour().stroke_width(2)))?;
             }
-            y += draw_name(area, label, look, (0, y))? + 4;
+            y += draw_name(area, label, look, (0, y))? + GAP;
         }
         Ok(())
     }
@@ -520,8 +531,10 @@ fn wrapped(name: &str, most: usize) -> Vec<String> {
         .collect()
 }
 
-/// Height of a line of a name.
+/// Height of a line of a name, space between two names, and where the first one stands.
 const LINE: i32 = 15;
+const GAP: i32 = 4;
+const LEGEND_TOP: i32 = 24;
 
 /// A name with its mark in front, from here to the right and down; returns how far down.
 pub(crate) fn draw_name(
@@ -648,6 +661,27 @@ mod tests {
         // The first three are the legend's.
         let at: Vec<i32> = at.skip(3).collect();
         assert!(at[1] - at[0] > 500 && at[2] > at[1], "{at:?}");
+    }
+
+    #[test]
+    fn a_plot_is_as_high_as_its_names_need() {
+        let mut plot = Plot::new("plane", Axis::linear("ms"), Axis::linear("Mbit/s"));
+        plot.marks = (0..30)
+            .map(|n| Mark {
+                label: format!("controller {n}"),
+                look: Look::Controller(n),
+                at: (1.0, 1.0),
+                spread: (0.0, 0.0),
+            })
+            .collect();
+        let svg = plot.svg().unwrap();
+        let number = |text: &str, name: &str| -> i32 {
+            let (_, value) = text.split_once(&format!("{name}=\"")).unwrap();
+            value.split('"').next().unwrap().parse().unwrap()
+        };
+        let texts = svg.split("<text").skip(1);
+        let lowest = texts.map(|text| number(text, " y")).max().unwrap();
+        assert!(lowest < number(&svg, "height"), "{lowest}");
     }
 
     #[test]
