@@ -44,10 +44,18 @@ pub(crate) const ECN: Parameter = Parameter {
 
 /// What every BBR of the first version takes beside its own parameters.
 pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
+    Options {
+        policer: values.flag("policer"),
+        ..options_without_policer(values, aggregation)
+    }
+}
+
+/// The same for one that never looks for policers.
+pub(crate) fn options_without_policer(values: &Values, aggregation: bool) -> Options {
     let burst = values.whole("burst");
     Options {
         aggregation,
-        policer: values.flag("policer"),
+        policer: false,
         burst_packets: (burst > 0).then_some(burst),
         ecn: values.flag("ecn"),
     }

@@ -3,8 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Cruise, Reconfigurations, Satellite, leocc};
-use crate::controllers::bbr::Options;
-use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN};
+use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, options_without_policer};
 use crate::registry::{Domain, Entry, Parameter, Value};
 use crate::units::Duration;
 
@@ -45,13 +44,7 @@ pub(crate) static LEOCC: Entry = Entry {
         ECN,
     ],
     make: |values, config| {
-        let burst = values.whole("burst");
-        let options = Options {
-            aggregation: values.flag("aggregation"),
-            policer: false,
-            burst_packets: (burst > 0).then_some(burst),
-            ecn: values.flag("ecn"),
-        };
+        let options = options_without_policer(values, values.flag("aggregation"));
         let (offset, period) = (values.span("offset"), values.span("period"));
         let policy = Satellite::new(
             Reconfigurations::new(config.now, offset, period),

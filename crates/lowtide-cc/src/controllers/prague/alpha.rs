@@ -55,12 +55,17 @@ impl MarkedShare {
         self.seen |= marked > 0;
     }
 
-    /// True when a virtual round of `virtual_rtt` ends.
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, virtual_rtt: Duration) -> bool {
+    /// One more than the newest packet's number.
+    pub(super) fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// The share of a virtual round of `virtual_rtt`, when one ends.
+    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, virtual_rtt: Duration) -> Option<f64> {
         self.acked = self.acked.saturating_add(ack.packets.len() as u64);
         let newest = ack.packets.last().map_or(0, |p| p.number);
         let ends = newest >= self.first_of_round && ack.now.since(self.began) >= virtual_rtt;
-        if ends {
+        ends.then(|| {
             // What a peer says of marks may exceed what it acknowledges.
             let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
             if self.seen {
@@ -69,7 +74,7 @@ impl MarkedShare {
             (self.acked, self.marked) = (0, 0);
             self.began = ack.now;
             self.first_of_round = self.next_number;
-        }
-        ends
+            share
+        })
     }
 }

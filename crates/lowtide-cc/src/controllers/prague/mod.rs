@@ -51,10 +51,7 @@ pub struct Prague {
     classic: Option<ClassicMarks>,
     /// Marks of the acknowledgment under way.
     newly_marked: u64,
-    /// The virtual round had marks.
-    round_is_marked: bool,
     reduced: Option<Reduced>,
-    next_number: u64,
     /// Growth that is less than a byte.
     growth: f64,
 }
@@ -71,9 +68,7 @@ impl Prague {
             marks: MarkedShare::new(config.now),
             classic: falls_back.then(ClassicMarks::new),
             newly_marked: 0,
-            round_is_marked: false,
             reduced: None,
-            next_number: 0,
             growth: 0.0,
         }
     }
@@ -102,7 +97,7 @@ impl Prague {
         self.window.lower(before.mul_f64(self.reduction()));
         self.reduced = Some(Reduced {
             at: now,
-            next_number: self.next_number,
+            next_number: self.marks.next_number(),
             by: before - self.window.cwnd(),
         });
     }
@@ -123,7 +118,6 @@ impl Controller for Prague {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.window.on_packet_sent(sent);
         self.marks.on_packet_sent(sent);
-        self.next_number = self.next_number.max(sent.number.saturating_add(1));
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
@@ -137,12 +131,13 @@ impl Controller for Prague {
             newest < reduced.next_number || ack.now.since(reduced.at) < virtual_rtt
         });
         let marked = core::mem::take(&mut self.newly_marked);
-        self.round_is_marked |= marked > 0;
-        if self.marks.on_ack(ack, virtual_rtt) && core::mem::take(&mut self.round_is_marked) {
-            let (rtt, min_rtt) = (&self.rtt, self.min_rtt);
-            if let Some(classic) = &mut self.classic {
-                classic.on_marked_round(rtt, min_rtt);
-            }
+        if self
+            .marks
+            .on_ack(ack, virtual_rtt)
+            .is_some_and(|share| share > 0.0)
+            && let Some(classic) = &mut self.classic
+        {
+            classic.on_marked_round(&self.rtt, self.min_rtt);
         }
         let may_grow = self.window.on_ack(ack);
         if marked > 0 && self.reduced.is_none() && !self.window.in_recovery() {
