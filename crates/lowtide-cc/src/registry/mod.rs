@@ -218,7 +218,9 @@ pub enum Error {
     },
 }
 
-fn suggest(nearest: &Option<&'static str>) -> String {
+/// What a message about a name that is not known adds where another one is near: nothing otherwise.
+#[must_use]
+pub fn suggest(nearest: &Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| {
         alloc::format!(" (did you mean '{name}'?)")
     })

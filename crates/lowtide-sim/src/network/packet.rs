@@ -71,6 +71,16 @@ impl Handle {
         Ecn::from_bits((self.key >> ECN_SHIFT) as u8)
     }
 
+    /// Marks it; false, and nothing, where its flow is not ECN-capable.
+    #[inline]
+    pub(crate) fn mark(&mut self) -> bool {
+        let is_capable = self.ecn().is_capable();
+        if is_capable {
+            self.set_ecn(Ecn::Ce);
+        }
+        is_capable
+    }
+
     /// Sets its ECN bits.
     #[inline]
     pub(crate) fn set_ecn(&mut self, ecn: Ecn) {

@@ -4,7 +4,6 @@
 //! Linux's `codel` is the same law; with ECN it marks where the RFC drops, and can mark whatever has
 //! waited for longer than a threshold (`ce_threshold`).
 
-use lowtide_cc::Ecn;
 use lowtide_cc::registry::{Domain, Parameter, Value, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
@@ -191,8 +190,8 @@ impl Law {
         }
         let mut next = next?;
         let is_over = now.since(next.since) > config.ce_threshold;
-        if !config.ce_threshold.is_zero() && is_over && next.packet.ecn().is_capable() {
-            next.packet.set_ecn(Ecn::Ce);
+        if !config.ce_threshold.is_zero() && is_over {
+            next.packet.mark();
         }
         Some(next)
     }
@@ -200,11 +199,7 @@ impl Law {
 
 /// Marks a packet where that may be done instead of dropping it.
 fn mark(waiting: &mut Waiting, config: &CoDelConfig) -> bool {
-    let marks = config.ecn && waiting.packet.ecn().is_capable();
-    if marks {
-        waiting.packet.set_ecn(Ecn::Ce);
-    }
-    marks
+    config.ecn && waiting.packet.mark()
 }
 
 /// One queue under CoDel.
@@ -237,11 +232,9 @@ impl Discipline for CoDel {
     }
 
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
+    fn enqueue(&mut self, now: Time, packet: Handle, drops: impl FnMut(Handle, DropCause)) {
         self.law.on_enqueue(packet.bytes);
-        if !self.fifo.push(now, packet) {
-            drops(packet, DropCause::QueueFull);
-        }
+        self.fifo.push_or_drop(now, packet, drops);
     }
 
     #[inline]
@@ -257,6 +250,8 @@ impl Discipline for CoDel {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::Ecn;
+
     use super::*;
     use crate::network::link::Link;
     use crate::network::queue::QueueLimit;

@@ -22,10 +22,8 @@ impl DropTail {
 
 impl Discipline for DropTail {
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
-        if !self.fifo.push(now, packet) {
-            drops(packet, DropCause::QueueFull);
-        }
+    fn enqueue(&mut self, now: Time, packet: Handle, drops: impl FnMut(Handle, DropCause)) {
+        self.fifo.push_or_drop(now, packet, drops);
     }
 
     #[inline]

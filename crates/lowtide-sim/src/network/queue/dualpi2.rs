@@ -22,6 +22,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use super::discipline::{Discipline, Waiting};
 use super::fifo::Fifo;
 use super::limit::Capacity;
+use super::pi;
 use super::recurrence::Recurrence;
 use crate::network::packet::{DropCause, Handle};
 
@@ -67,37 +68,25 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         name: "target",
         summary: "wait that the classic queue is held at",
         default: Value::Span(Duration::from_millis(15)),
-        domain: Domain::Span {
-            min: Duration::from_micros(1),
-            max: Duration::from_secs(10),
-        },
+        domain: pi::TARGET,
     },
     Parameter {
         name: "tupdate",
         summary: "time between updates of the probability",
         default: Value::Span(Duration::from_millis(16)),
-        domain: Domain::Span {
-            min: Duration::from_millis(1),
-            max: Duration::from_secs(10),
-        },
+        domain: pi::TUPDATE,
     },
     Parameter {
         name: "alpha",
         summary: "integral gain (Hz)",
         default: Value::Real(0.16),
-        domain: Domain::Real {
-            min: 0.0,
-            max: 1000.0,
-        },
+        domain: pi::GAIN,
     },
     Parameter {
         name: "beta",
         summary: "proportional gain (Hz)",
         default: Value::Real(3.2),
-        domain: Domain::Real {
-            min: 0.0,
-            max: 1000.0,
-        },
+        domain: pi::GAIN,
     },
     Parameter {
         name: "k",
@@ -187,9 +176,8 @@ impl Pi {
         while self.next_update <= now {
             let at = self.next_update;
             let current = wait(at);
-            let secs = |wait: Duration| wait.as_secs_f64();
-            let change = config.alpha * (secs(current) - secs(config.target))
-                + config.beta * (secs(current) - secs(self.previous));
+            let gains = (config.alpha, config.beta);
+            let change = pi::change(gains, config.target, current, self.previous);
             let before = self.base;
             self.base = (before + change).clamp(0.0, 1.0);
             self.previous = current;
@@ -289,10 +277,7 @@ impl DualPi2 {
         let is_overload = coupled >= 1.0;
         if !is_l4s {
             if self.classic_signals.happens(classic_likelihood) {
-                if is_overload || !packet.ecn().is_capable() {
-                    return false;
-                }
-                packet.set_ecn(Ecn::Ce);
+                return !is_overload && packet.mark();
             }
             return true;
         }

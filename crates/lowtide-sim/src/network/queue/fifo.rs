@@ -6,7 +6,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::Waiting;
 use super::limit::Capacity;
-use crate::network::packet::Handle;
+use crate::network::packet::{DropCause, Handle};
 
 #[derive(Debug)]
 pub(super) struct Fifo {
@@ -34,6 +34,21 @@ impl Fifo {
         self.bytes = total;
         self.waiting.push_back(Waiting { packet, since: now });
         true
+    }
+
+    /// Adds a packet at the end, or drops it when there is no room for it; whether it was added.
+    #[inline]
+    pub(super) fn push_or_drop(
+        &mut self,
+        now: Time,
+        packet: Handle,
+        mut drops: impl FnMut(Handle, DropCause),
+    ) -> bool {
+        let is_added = self.push(now, packet);
+        if !is_added {
+            drops(packet, DropCause::QueueFull);
+        }
+        is_added
     }
 
     /// Takes the first packet.

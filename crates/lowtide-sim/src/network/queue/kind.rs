@@ -1,6 +1,6 @@
 //! Disciplines by name, with their parameters: what a user chooses among.
 
-use lowtide_cc::registry::{self, Parameter, Values, nearest};
+use lowtide_cc::registry::{self, Parameter, Values, nearest, suggest};
 use lowtide_cc::units::quantity::QuantityError;
 
 use super::abc::AbcConfig;
@@ -140,8 +140,7 @@ impl QueueKind {
         let Some(entry) = QUEUES.iter().find(|entry| entry.name == name) else {
             let names = || QUEUES.iter().map(|entry| entry.name);
             let known = names().collect::<Vec<_>>().join(", ");
-            let meant = nearest(name, names());
-            let meant = meant.map_or_else(String::new, |n| format!(" (did you mean '{n}'?)"));
+            let meant = suggest(&nearest(name, names()));
             let problem = format!("is no queue{meant}; known are: {known}");
             return Err(QuantityError::of(name, &problem));
         };

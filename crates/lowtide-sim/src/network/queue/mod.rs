@@ -16,6 +16,7 @@ mod head_drop;
 mod kind;
 mod l4s;
 mod limit;
+mod pi;
 mod pie;
 mod policer;
 mod recurrence;

@@ -4,13 +4,13 @@
 //! The wait is that of the packet that left last (timestamps, §4.3), zero when nothing waits. The law is
 //! that of Appendix A, with marks, derandomisation and the cap of Appendix B.
 
-use lowtide_cc::Ecn;
 use lowtide_cc::registry::{Domain, Parameter, Value, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::{Discipline, Waiting};
 use super::fifo::Fifo;
 use super::limit::Capacity;
+use super::pi;
 use crate::network::chance::Chance;
 use crate::network::packet::{DropCause, Handle};
 
@@ -40,37 +40,25 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         name: "target",
         summary: "wait that it aims at",
         default: Value::Span(Duration::from_millis(15)),
-        domain: Domain::Span {
-            min: Duration::from_micros(1),
-            max: Duration::from_secs(10),
-        },
+        domain: pi::TARGET,
     },
     Parameter {
         name: "tupdate",
         summary: "time between updates of the probability",
         default: Value::Span(Duration::from_millis(15)),
-        domain: Domain::Span {
-            min: Duration::from_millis(1),
-            max: Duration::from_secs(10),
-        },
+        domain: pi::TUPDATE,
     },
     Parameter {
         name: "alpha",
         summary: "weight of the wait's deviation (Hz)",
         default: Value::Real(0.125),
-        domain: Domain::Real {
-            min: 0.0,
-            max: 1000.0,
-        },
+        domain: pi::GAIN,
     },
     Parameter {
         name: "beta",
         summary: "weight of the wait's change (Hz)",
         default: Value::Real(1.25),
-        domain: Domain::Real {
-            min: 0.0,
-            max: 1000.0,
-        },
+        domain: pi::GAIN,
     },
     Parameter {
         name: "max_burst",
@@ -149,10 +137,8 @@ impl Law {
 
     /// §4.2, §4.4 and §5.5.
     fn calculate_drop_prob(&mut self, config: &PieConfig) {
-        let secs = |wait: Duration| wait.as_secs_f64();
         let (current, old) = (self.current_qdelay, self.qdelay_old);
-        let mut p = config.alpha * (secs(current) - secs(config.target))
-            + config.beta * (secs(current) - secs(old));
+        let mut p = pi::change((config.alpha, config.beta), config.target, current, old);
         p /= match self.drop_prob {
             prob if prob < 0.000_001 => 2048.0,
             prob if prob < 0.000_01 => 512.0,
@@ -242,15 +228,13 @@ impl Discipline for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Handle, mut drops: impl FnMut(Handle, DropCause)) {
         self.law.update(now, &self.config);
         let queued = self.fifo.bytes();
-        if self.law.drop_early(queued, &self.config, &mut self.chance) {
-            if !packet.ecn().is_capable() || self.law.drop_prob > self.config.mark_ecnth {
-                return drops(packet, DropCause::Managed);
-            }
-            packet.set_ecn(Ecn::Ce);
+        let signals = self.law.drop_early(queued, &self.config, &mut self.chance);
+        let is_above = self.law.drop_prob > self.config.mark_ecnth;
+        if signals && (is_above || !packet.mark()) {
+            return drops(packet, DropCause::Managed);
         }
-        if !self.fifo.push(now, packet) {
+        if !self.fifo.push_or_drop(now, packet, drops) {
             self.law.accu_prob = 0.0;
-            drops(packet, DropCause::QueueFull);
         }
     }
 
@@ -273,6 +257,8 @@ impl Discipline for Pie {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::Ecn;
+
     use super::*;
 
     const CONFIG: PieConfig = PieConfig {

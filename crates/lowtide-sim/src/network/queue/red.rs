@@ -1,7 +1,6 @@
 //! RED (Floyd and Jacobson 1993), gentle (Floyd 2000): arrivals are dropped or marked by chance, with a
 //! probability that grows with the average queue.
 
-use lowtide_cc::Ecn;
 use lowtide_cc::registry::{Domain, Parameter, Value, Values};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
@@ -169,11 +168,8 @@ impl Red {
     fn passes(&mut self, packet: &mut Handle) -> bool {
         match self.judge() {
             Verdict::Passes => true,
-            Verdict::Signal if self.config.ecn && packet.ecn().is_capable() => {
-                packet.set_ecn(Ecn::Ce);
-                true
-            }
-            Verdict::Signal | Verdict::Forced => false,
+            Verdict::Signal => self.config.ecn && packet.mark(),
+            Verdict::Forced => false,
         }
     }
 }
@@ -195,8 +191,8 @@ impl Discipline for Red {
         self.average += self.config.weight * (queue - self.average);
         if !self.passes(&mut packet) {
             drops(packet, DropCause::Managed);
-        } else if !self.fifo.push(now, packet) {
-            drops(packet, DropCause::QueueFull);
+        } else {
+            self.fifo.push_or_drop(now, packet, drops);
         }
     }
 
@@ -217,6 +213,8 @@ impl Discipline for Red {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::Ecn;
+
     use super::*;
 
     const CONFIG: RedConfig = RedConfig {
