@@ -10,9 +10,10 @@
 //! this kind leave the mode together, for they join each other's drains; it ends when drains find
 //! the queue empty, or when the buffer has not overflowed for long.
 
-use crate::controller::{AckEvent, Config, Controller, LossEvent, PacketSent, TimeoutEvent};
+use super::shadow::Shadow;
+use crate::controller::{Config, LossEvent};
 use crate::controllers::cubic::Cubic;
-use crate::units::{Bytes, Duration, Time};
+use crate::units::{Duration, Time};
 
 /// A drain failed that left more queueing delay than this share of the min RTT …
 const FULL: f64 = 0.15;
@@ -71,9 +72,8 @@ pub(super) struct Drained {
 /// The mode, and the evidence for it.
 #[derive(Clone, Debug)]
 pub(super) struct Competition {
-    config: Config,
     /// CUBIC in the flow's place, while the mode lasts.
-    rival: Option<Cubic>,
+    pub(super) rival: Shadow<Cubic>,
     /// Failed drains; in the mode, drains in a row that emptied the queue.
     evidence: u32,
     /// The last loss while there was a queue, and the last loss at all.
@@ -88,8 +88,7 @@ pub(super) struct Competition {
 impl Competition {
     pub(super) fn new(config: &Config) -> Self {
         Self {
-            config: *config,
-            rival: None,
+            rival: Shadow::new(config),
             evidence: 0,
             overflow_at: None,
             left_rtt: Duration::ZERO,
@@ -100,7 +99,7 @@ impl Competition {
     }
 
     pub(super) fn is_on(&self) -> bool {
-        self.rival.is_some()
+        self.rival.is_on()
     }
 
     /// The mode is on, or a drain has failed of late.
@@ -110,21 +109,7 @@ impl Competition {
 
     /// The window that CUBIC would have, bytes; 0 outside the mode.
     pub(super) fn window(&self) -> f64 {
-        self.rival
-            .as_ref()
-            .map_or(0.0, |rival| rival.cwnd().as_f64())
-    }
-
-    pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
-        if let Some(rival) = &mut self.rival {
-            rival.on_packet_sent(sent);
-        }
-    }
-
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        if let Some(rival) = &mut self.rival {
-            rival.on_ack(ack);
-        }
+        self.rival.window().unwrap_or(0.0)
     }
 
     /// Packets were lost, while packets met a queue or not.
@@ -133,37 +118,14 @@ impl Competition {
         if queued {
             self.overflow_at = Some(loss.now);
         }
-        if let Some(rival) = &mut self.rival {
-            rival.on_loss(loss);
-        }
+        self.rival.on_loss(loss);
     }
 
     /// Packets were marked: a queue says that it is too long.
     pub(super) fn on_marks(&mut self, now: Time, sent_at: Time, marked: u64) {
         self.lost_at = now;
         self.overflow_at = Some(now);
-        if let Some(rival) = &mut self.rival {
-            rival.on_ecn_ce(now, sent_at, marked);
-        }
-    }
-
-    pub(super) fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        if let Some(rival) = &mut self.rival {
-            rival.on_timeout(timeout);
-        }
-    }
-
-    pub(super) fn on_spurious_timeout(&mut self, now: Time) {
-        if let Some(rival) = &mut self.rival {
-            rival.on_spurious_timeout(now);
-        }
-    }
-
-    pub(super) fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.config.max_datagram = max_datagram;
-        if let Some(rival) = &mut self.rival {
-            rival.on_mtu_change(max_datagram);
-        }
+        self.rival.on_ecn_ce(now, sent_at, marked);
     }
 
     /// Whether it is time to look for the end of the mode, so long after the last drain. In minimum
@@ -203,7 +165,7 @@ impl Competition {
             }
             let ends = longer || unopposed || self.evidence >= EMPTIED;
             if ends {
-                self.rival = None;
+                self.rival.stop();
                 self.evidence = 0;
             }
             return match (longer, ends) {
@@ -224,12 +186,8 @@ impl Competition {
             .is_some_and(|at| now.since(at) < OVERFLOW_COUNTS);
         let begins = failed && self.evidence >= FAILURES && overflowed && now >= self.barred_until;
         if begins {
-            let config = Config {
-                initial_window: Bytes::new(cwnd as u64),
-                now,
-                ..self.config
-            };
-            self.rival = Some(Cubic::new(&config, false));
+            self.rival
+                .start(now, cwnd, |config| Cubic::new(config, false));
             self.evidence = 0;
             self.lost_at = now;
             self.left_rtt = Duration::ZERO;

@@ -21,6 +21,7 @@ mod path;
 mod peer_clock;
 mod round;
 mod service;
+mod shadow;
 mod startup;
 mod tuning;
 
@@ -370,8 +371,8 @@ impl Ebb {
 
 impl Controller for Ebb {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.competition.on_packet_sent(sent);
-        self.bound.on_packet_sent(sent);
+        self.competition.rival.on_packet_sent(sent);
+        self.bound.prague.on_packet_sent(sent);
         self.round.on_packet_sent(sent);
     }
 
@@ -418,8 +419,8 @@ impl Controller for Ebb {
             self.margin
                 .on_spurious_loss(&self.tuning, spurious.as_f64(), self.cwnd);
         }
-        self.competition.on_ack(ack);
-        self.bound.on_ack(ack);
+        self.competition.rival.on_ack(ack);
+        self.bound.prague.on_ack(ack);
         self.take_arrivals(ack, newest, min_rtt);
         self.last_ack = ack.now;
         self.steer(ack, min_rtt);
@@ -435,7 +436,7 @@ impl Controller for Ebb {
         };
         let queued = self.path.latest() > min_rtt.mul_f64(1.0 + QUEUED);
         self.competition.on_loss(loss, queued);
-        self.bound.on_loss(loss);
+        self.bound.prague.on_loss(loss);
         self.margin
             .on_loss(&self.tuning, loss.bytes_lost.as_f64(), queued, self.cwnd);
         if self.phase == Phase::Startup && (queued || self.margin.is_policed()) {
@@ -444,15 +445,15 @@ impl Controller for Ebb {
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.competition.on_timeout(timeout);
-        self.bound.on_timeout(timeout);
+        self.competition.rival.on_timeout(timeout);
+        self.bound.prague.on_timeout(timeout);
         self.undo.before_timeout(timeout.now, self.cwnd);
         self.cwnd = self.floor();
     }
 
     fn on_spurious_timeout(&mut self, now: Time) {
-        self.competition.on_spurious_timeout(now);
-        self.bound.on_spurious_timeout(now);
+        self.competition.rival.on_spurious_timeout(now);
+        self.bound.prague.on_spurious_timeout(now);
         if let Some(before) = self.undo.take() {
             self.cwnd = self.cwnd.max(before);
         }
@@ -486,8 +487,8 @@ impl Controller for Ebb {
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.competition.on_mtu_change(max_datagram);
-        self.bound.on_mtu_change(max_datagram);
+        self.competition.rival.on_mtu_change(max_datagram);
+        self.bound.prague.on_mtu_change(max_datagram);
         self.packet = max_datagram.max(Bytes::new(1)).as_f64();
         self.cwnd = self.cwnd.max(self.floor());
     }
