@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lowtide_cc::Controller;
 use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
 use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::{Bytes, Rate};
+use lowtide_cc::{Controller, Ecn};
 
 /// A controller that a QUIC stack brings along.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,8 +25,12 @@ pub struct Shown {
     pub cwnd: Bytes,
     /// The rate at which packets leave; `None` where the stack paces by the window.
     pub pacing_rate: Option<Rate>,
+    /// The codepoint that its packets carry.
+    pub ecn: Ecn,
     /// What else it shows: the phase's name is empty where that is nobody's business.
     pub snapshot: Snapshot,
+    /// The phases that it can name.
+    pub phases: &'static [State],
 }
 
 /// Shows what a stack's own controller does in the place of a controller of ours: a host beside the
@@ -35,6 +39,14 @@ pub struct Shown {
 pub struct Mirror(Arc<Mutex<Shown>>);
 
 impl Mirror {
+    /// One of a controller with phases of its own.
+    #[must_use]
+    pub fn with_phases(phases: &'static [State]) -> Self {
+        let mirror = Self::default();
+        mirror.update(|shown| shown.phases = phases);
+        mirror
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shown> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,6 +60,7 @@ impl Mirror {
     pub fn show_window(&self, cwnd: u64, ssthresh: Option<u64>) {
         self.update(|shown| {
             shown.cwnd = Bytes::new(cwnd);
+            shown.phases = PHASES;
             if let Some(ssthresh) = ssthresh {
                 let slow_start = cwnd < ssthresh;
                 shown.snapshot.phase = PHASES[usize::from(!slow_start)].name;
@@ -81,11 +94,15 @@ impl Controller for Mirror {
         Bytes::MAX
     }
 
+    fn ecn(&self) -> Ecn {
+        self.lock().ecn
+    }
+
     fn snapshot(&self) -> Snapshot {
         self.lock().snapshot
     }
 
     fn phases(&self) -> &'static [State] {
-        PHASES
+        self.lock().phases
     }
 }

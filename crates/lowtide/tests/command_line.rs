@@ -155,7 +155,7 @@ fn list_names_every_controller_with_its_parameters() {
             "abc",
         ]
     );
-    if cfg!(feature = "stacks") {
+    if cfg!(feature = "stacks") && cfg!(feature = "quic") {
         for name in [
             "noq/bbr3",
             "noq/cubic",
@@ -163,6 +163,8 @@ fn list_names_every_controller_with_its_parameters() {
             "quinn/bbr",
             "quinn/cubic",
             "quinn/newreno",
+            "s2n/bbr",
+            "s2n/cubic",
         ] {
             assert!(of_stacks.contains(&name), "no {name} in {of_stacks:?}");
         }
@@ -894,7 +896,7 @@ fn what_is_wrong_is_named_by_its_flag() {
     }
 }
 
-#[cfg(feature = "stacks")]
+#[cfg(all(feature = "quic", feature = "stacks"))]
 #[test]
 fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
     let compared = |host: &str, controllers: &str| {
@@ -906,6 +908,7 @@ fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
     for (host, controllers) in [
         ("noq", "noq/bbr3,noq/cubic,bbr3"),
         ("quinn", "quinn/cubic,quinn/bbr"),
+        ("quic", "s2n/cubic,s2n/bbr,bbr3"),
     ] {
         let json: Value = serde_json::from_str(&compared(host, controllers)).unwrap();
         for name in controllers.split(',') {

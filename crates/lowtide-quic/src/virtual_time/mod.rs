@@ -14,6 +14,7 @@
 //! - what the receiver's estimator believes is not visible to the probe.
 
 mod network;
+mod stock;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::time::Duration as StdDuration;
 
 use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_host::{AckSeen, LossSeen, Observer, Stock};
+use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
 use lowtide_sim::stack::{self, Error};
@@ -35,12 +36,11 @@ use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
 use self::network::{Hosts, Shared};
+use self::stock::Choice;
+pub use self::stock::STOCK;
 use crate::certificate::SelfSigned;
 use crate::controllers::{Controllers, Parts};
 use crate::limits::MAX_ACK_DELAY;
-
-/// s2n-quic's own controllers.
-pub static STOCK: &[Stock] = &[];
 
 /// Name in the certificate of virtual servers.
 const SERVER_NAME: &str = "localhost";
@@ -213,7 +213,13 @@ impl Endpoints<'_> {
             .build()
     }
 
-    fn server(&self, parts: Parts, ack_delay: StdDuration, seed: u64) -> Result<Server, Error> {
+    fn server(
+        &self,
+        choice: Choice,
+        parts: Parts,
+        ack_delay: StdDuration,
+        seed: u64,
+    ) -> Result<Server, Error> {
         let limits = limits(ack_delay, self.initial_rtt)?;
         let tls = (
             self.certificate.certificate.as_str(),
@@ -225,7 +231,7 @@ impl Endpoints<'_> {
                 .with_tls(tls)?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
-                .with_congestion_controller(parts.controller)?
+                .with_congestion_controller(choice.senders(parts.controller))?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
                 .with_datagram(parts.datagrams)?
@@ -234,7 +240,7 @@ impl Endpoints<'_> {
         server().map_err(setup)
     }
 
-    fn client(&self, parts: Parts, seed: u64) -> Result<Client, Error> {
+    fn client(&self, choice: Choice, parts: Parts, seed: u64) -> Result<Client, Error> {
         let limits = limits(CLIENT_ACK_DELAY, self.initial_rtt)?;
         let client = || -> Result<Client, BoxedError> {
             Ok(Client::builder()
@@ -242,7 +248,7 @@ impl Endpoints<'_> {
                 .with_tls(self.certificate.certificate.as_str())?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
-                .with_congestion_controller(parts.controller)?
+                .with_congestion_controller(choice.senders(parts.controller))?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
                 .with_datagram(parts.datagrams)?
@@ -285,24 +291,23 @@ fn start_flow<P: Probe + Send + 'static>(
     network: &Shared<P>,
 ) -> Result<(), Error> {
     let flow = &config.flows[index];
-    let SenderKind::Controlled {
-        controller,
-        estimator,
-    } = &flow.sender
-    else {
-        return Err(Error::Bound);
-    };
+    let choice = Choice::of(&flow.sender)?;
     let seed = Stream::Flow(index).seed(config.seed);
     let ack_delay = max_ack_delay(flow.transport)?;
 
     // Acknowledgments are not ECN-capable in the model either.
-    let mut receiver = Controllers::with_controller("receiver", controller.clone())
+    let of_receiver = choice.of_receiver();
+    let mut receiver = Controllers::with_controller("receiver", of_receiver.make.clone())
         .with_seed(seed)
         .without_ecn();
-    if let Some(estimator) = estimator {
+    if let SenderKind::Controlled {
+        estimator: Some(estimator),
+        ..
+    } = &flow.sender
+    {
         receiver = receiver.with_receiver(*estimator);
     }
-    let server = endpoints.server(receiver.parts(), ack_delay, seed)?;
+    let server = endpoints.server(of_receiver, receiver.parts(), ack_delay, seed)?;
     let server_address = server.local_addr().map_err(setup)?;
     spawn(receive(server));
 
@@ -310,7 +315,7 @@ fn start_flow<P: Probe + Send + 'static>(
         flow: index,
         network: network.clone(),
     });
-    let mut sender = Controllers::with_controller("sender", controller.clone())
+    let mut sender = Controllers::with_controller("sender", choice.make.clone())
         .with_seed(seed)
         .with_observer(observer);
     if flow.transport.reports_timestamps() {
@@ -319,7 +324,7 @@ fn start_flow<P: Probe + Send + 'static>(
     if flow.ecn == EcnFeedback::Off {
         sender = sender.without_ecn();
     }
-    let client = endpoints.client(sender.parts(), seed)?;
+    let client = endpoints.client(choice, sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;
     network.lock().add_flow(address);
 
