@@ -11,7 +11,8 @@ use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
-use lowtide_lab::report::{Report, ScoreResult};
+use lowtide_lab::qlog::{self, Version};
+use lowtide_lab::report::{Report, ScoreResult, Shown};
 use lowtide_lab::score::{
     self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
 };
@@ -415,6 +416,17 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
             }
         }
     }
+    let mut logs = BTreeMap::new();
+    for (place, n) in &shown {
+        let setting = &cells[*n].setting;
+        if qlog::check(setting).is_ok() {
+            let name = setting.link_name.split(':').next().unwrap_or_default();
+            let path = output::qlog_path(&folder.join("qlog"), name);
+            output::write_qlog(setting, Version::default(), &path)?;
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            logs.insert(*place, format!("qlog/{file}"));
+        }
+    }
     let all: Vec<usize> = (0..cells.len()).collect();
     let options = Options {
         jobs: args.flags.jobs.threads(),
@@ -437,7 +449,12 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
         scores: cards
             .iter()
             .enumerate()
-            .map(|(n, card)| ScoreResult::new(card, |s, c| shown.get(&(n, s, c)).copied()))
+            .map(|(n, card)| {
+                ScoreResult::new(card, |s, c| Shown {
+                    link: shown.get(&(n, s, c)).copied(),
+                    qlog: logs.get(&(n, s, c)).cloned(),
+                })
+            })
             .collect(),
         ..Report::of_comparisons(&runs)
     };
