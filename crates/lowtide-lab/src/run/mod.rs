@@ -8,6 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
+use crate::measure::Measures;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -74,8 +75,13 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let (outcome, (mut meter, timeline)) = simulate(setting, config, (meter, timeline))?;
-    let measured = meter.finish();
+    let measures = Measures::new(setting, &config);
+    let probe = (meter, (timeline, measures));
+    let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
+    let measured = Measured {
+        extra: measures.finish(),
+        ..meter.finish()
+    };
     let (rtt, queueing) = match keep {
         Keep::Metrics => Default::default(),
         Keep::Distributions | Keep::Timeline => (meter.rtt(), meter.queueing()),

@@ -10,7 +10,7 @@ mod quantity;
 mod resolve;
 mod sections;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
@@ -36,6 +36,7 @@ pub use self::sections::{
     Transport, Value, Way,
 };
 use crate::contender::Contender;
+use crate::measure::Measure;
 
 /// Where a setting's bottleneck comes from.
 #[derive(Clone, Debug)]
@@ -251,6 +252,8 @@ pub struct Setting {
     pub measure_from: Time,
     /// How often it runs.
     pub seeds: Seeds,
+    /// What is measured besides the metrics, by name.
+    pub measures: BTreeMap<String, Measure>,
 }
 
 /// The seed of a generated link of the way back, by [`seed::derive`]: not that of the way there.
@@ -286,6 +289,7 @@ impl Setting {
             duration: Duration::from_secs(30),
             measure_from: Time::ZERO,
             seeds: Seeds::default(),
+            measures: BTreeMap::new(),
         }
     }
 

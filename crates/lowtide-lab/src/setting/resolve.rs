@@ -23,6 +23,7 @@ use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Way};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
+use crate::measure;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
@@ -141,6 +142,8 @@ impl Resolver {
         self.cross(&mut setting, sections)?;
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
+        measure::check(&sections.measures, &setting)?;
+        setting.measures = sections.measures.clone();
         Ok(setting)
     }
 

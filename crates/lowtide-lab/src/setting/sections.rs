@@ -11,6 +11,7 @@ use super::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
     ShareText, SourceText, SpanText, TimeText,
 };
+use crate::measure::Measure;
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
 /// what the flags of a command say. What is not said has a default.
@@ -32,6 +33,9 @@ pub struct Sections {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What is measured besides the metrics, by name.
+    #[serde(default)]
+    pub measures: BTreeMap<String, Measure>,
 }
 
 /// The bottleneck: exactly one of `rate`, `schedule`, `trace` and `model`, and its queue.
