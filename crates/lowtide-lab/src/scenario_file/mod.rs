@@ -21,7 +21,7 @@ pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
 use crate::files;
-use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -48,6 +48,8 @@ pub struct Content {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
     /// Named sets of values, one run after the other.
     #[serde(default)]
     pub cases: Vec<Case>,

@@ -57,6 +57,7 @@ fn on_5mbit(source: SourceConfig) -> Sections {
             source: Some(SourceText(source)),
             ..FlowSection::default()
         }],
+        trigger: None,
     }
 }
 
