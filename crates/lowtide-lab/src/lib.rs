@@ -16,6 +16,7 @@ pub mod figures;
 pub mod files;
 pub mod frontier;
 pub mod key;
+pub mod measure;
 pub mod metrics;
 pub mod program;
 pub mod qlog;
