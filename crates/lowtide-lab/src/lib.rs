@@ -25,6 +25,7 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod scenario_file;
+pub mod score;
 pub mod setting;
 pub mod statistics;
 pub mod store;

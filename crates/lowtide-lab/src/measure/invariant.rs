@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::Part;
 use super::state::{State, Values};
-use crate::setting::SpanText;
+use crate::setting::MomentText;
 
 /// How often a rule of the BBR draft (draft-ietf-ccwg-bbr) is broken; missing where the controller's
 /// phases are not those of the draft.
@@ -23,9 +23,9 @@ pub struct Invariant {
     /// Which rule.
     pub rule: Rule,
     /// From then on (default: the run's begin).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// Until then (default: the run's end).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 /// A rule of the draft.
@@ -70,17 +70,31 @@ fn gain(phase: &str) -> Option<f64> {
     found.map(|(_, gain)| *gain)
 }
 
+/// What came since the last acknowledgment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    lost: bool,
+    undone: bool,
+    drained: bool,
+}
+
 /// Whether a phase may follow another between two acknowledgments. `undone`: a recovery may have proved
 /// spurious in between; `lost`: packets may have been declared lost, which ends UP before the
-/// acknowledgment goes on from DOWN.
-fn may_follow(from: &str, to: &str, lost: bool, undone: bool) -> bool {
+/// acknowledgment goes on from DOWN; `drained`: no queue stands, so that DRAIN is over as it begins.
+fn may_follow(from: &str, to: &str, seen: Seen) -> bool {
+    let Seen {
+        lost,
+        undone,
+        drained,
+    } = seen;
     match (from, to) {
         _ if from == to => true,
         ("", STARTUP) | (_, PROBE_RTT) | (STARTUP, DRAIN) | (DRAIN, DOWN) => true,
         (DOWN, CRUISE | REFILL) | (CRUISE, REFILL) | (REFILL, UP) | (UP, DOWN) => true,
         // DOWN and then what follows it, both with the same acknowledgment.
         (PROBE_RTT, STARTUP | DOWN | CRUISE) | (DRAIN, CRUISE | REFILL) => true,
-        (UP, CRUISE | REFILL) => lost,
+        (UP, CRUISE | REFILL) if lost => true,
+        (STARTUP, DOWN | CRUISE | REFILL) if drained => true,
         (_, STARTUP | REFILL) => undone,
         _ => false,
     }
@@ -230,7 +244,17 @@ impl Probe for Watcher {
             Rule::Transitions => {
                 let had_lost = |number| self.lost.contains(&number);
                 let undone = ack.packets.iter().any(|p| had_lost(p.number));
-                may_follow(before, phase, self.has_lost, undone)
+                let drained = self.now.get("inflight") <= self.now.get("drained_inflight");
+                let lost = self.has_lost;
+                may_follow(
+                    before,
+                    phase,
+                    Seen {
+                        lost,
+                        undone,
+                        drained,
+                    },
+                )
             }
             Rule::Pacing => self.pacing_holds(gain),
             Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
@@ -248,7 +272,7 @@ mod tests {
 
     #[test]
     fn phases_follow_each_other_as_in_the_draft() {
-        let follows = |from, to| may_follow(from, to, false, false);
+        let follows = |from, to| may_follow(from, to, Seen::default());
         assert!(follows("", STARTUP) && follows(UP, UP) && follows(UP, PROBE_RTT));
         assert!(follows(DOWN, REFILL) && follows(PROBE_RTT, CRUISE));
         let illegal = [
@@ -264,7 +288,13 @@ mod tests {
         for (from, to) in illegal {
             assert!(!follows(from, to), "{from} {to}");
         }
-        assert!(may_follow(UP, CRUISE, true, false) && may_follow(CRUISE, STARTUP, false, true));
-        assert!(!may_follow(CRUISE, UP, true, true));
+        let all = Seen {
+            lost: true,
+            undone: true,
+            drained: true,
+        };
+        let possible = [(UP, CRUISE), (CRUISE, STARTUP), (STARTUP, CRUISE)];
+        assert!(possible.iter().all(|(from, to)| may_follow(from, to, all)));
+        assert!(!may_follow(CRUISE, UP, all));
     }
 }

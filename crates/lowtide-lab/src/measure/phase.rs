@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::Part;
 use super::state::{Rounds, State, Values};
 use crate::claim::{self, Expression};
-use crate::setting::SpanText;
+use crate::setting::MomentText;
 
 /// A value of a flow, worked out from what is [known](super::state) of it at acknowledgments in a phase.
 ///
@@ -41,9 +41,9 @@ pub struct Phase {
     #[serde(default)]
     pub of: Of,
     /// Only acknowledgments from then on (default: the run's begin).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// Only acknowledgments before (default: the run's end).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 /// An acknowledgment of a visit.
@@ -83,7 +83,6 @@ pub enum Of {
 /// A visit under way.
 #[derive(Debug)]
 struct Visit {
-    number: u64,
     is_wanted: bool,
     entry: Values,
     rounds: Rounds,
@@ -163,7 +162,6 @@ impl Watcher {
             && told.after.as_ref().is_none_or(|after| after == before)
             && (is_over_visit(told.at) || self.part.contains(ack.now));
         self.inside = Some(Visit {
-            number: self.visits,
             is_wanted,
             entry: self.now.clone(),
             rounds: Rounds::from(&self.state),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::Part;
 use super::state::{State, Values};
 use crate::claim::{self, Expression};
-use crate::setting::SpanText;
+use crate::setting::MomentText;
 
 /// The stretches of time in which a value of a flow, worked out from what is [known](super::state) of it
 /// at acknowledgments, is at most, or at least, a number.
@@ -28,9 +28,9 @@ pub struct Stretch {
     /// What of the stretches.
     pub what: What,
     /// Stretches that begin from then on (default: the run's begin).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// Stretches that begin before (default: the run's end).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 /// What of stretches of time.

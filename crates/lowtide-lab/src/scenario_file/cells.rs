@@ -3,7 +3,7 @@
 use lowtide_cc::registry::nearest;
 
 use super::error::{FileError, Place, short};
-use super::{Case, ScenarioFile};
+use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
@@ -26,7 +26,9 @@ const MAX_KEYS: usize = 100;
 const MAX_KEY_PARTS: usize = 8;
 
 /// The sections of a file that make a simulation.
-const SIMULATED: [&str; 6] = ["link", "reverse", "path", "run", "flows", "trigger"];
+const SIMULATED: [&str; 7] = [
+    "link", "reverse", "path", "run", "flows", "trigger", "measures",
+];
 
 /// One simulation of a file, still to be run with each seed.
 #[derive(Clone, Debug)]
@@ -283,6 +285,13 @@ impl ScenarioFile {
                 .clone()
                 .try_into()
                 .map_err(|e: toml::de::Error| said_at(o, refusal(o.key, e.message())))?;
+        }
+        if let Some(candidate) = &self.candidate {
+            for flows in &mut sections.flows {
+                if flows.controller.as_deref() == Some(CANDIDATE) {
+                    flows.controller = Some(candidate.clone());
+                }
+            }
         }
         let wrong = |problem: Problem| {
             let text = problem.sentence(str::to_string);

@@ -6,6 +6,7 @@
 
 mod cells;
 mod error;
+mod judged;
 mod paper;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +18,12 @@ use serde::Deserialize;
 pub use self::cells::{Cell, MAX_CELLS};
 use self::error::Source;
 pub use self::error::{FileError, Place};
+pub use self::judged::{CANDIDATE, JudgedCase, Limit, Need, Seeds};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
 use crate::files;
+use crate::measure::Measure;
 use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
 
 /// What a scenario file holds.
@@ -58,6 +61,9 @@ pub struct Content {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
     pub sweep: BTreeMap<String, Vec<toml::Value>>,
+    /// What is measured besides the metrics, by name; claims and limits call it as they call metrics.
+    #[serde(default)]
+    pub measures: BTreeMap<String, Measure>,
     /// Metrics to show (default: the usual ones).
     #[serde(default)]
     pub metrics: Vec<String>,
@@ -65,6 +71,11 @@ pub struct Content {
     /// marked with `on_traces` are tested as well.
     #[serde(default)]
     pub traces: Vec<String>,
+    /// What a scorecard says of it, where it is a case of a suite.
+    pub case: Option<JudgedCase>,
+    /// What must hold for a controller to pass, in a suite.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
     /// The paper that this runs again.
     pub paper: Option<Paper>,
     /// Values that the paper prints.
@@ -107,6 +118,8 @@ pub struct ScenarioFile {
     fixed: Vec<(String, toml::Value)>,
     /// Keys whose values are not the file's.
     varied: BTreeSet<String>,
+    /// Who sends where the file says [`CANDIDATE`].
+    candidate: Option<String>,
 }
 
 impl ScenarioFile {
@@ -142,6 +155,7 @@ impl ScenarioFile {
             table,
             fixed: Vec::new(),
             varied: BTreeSet::new(),
+            candidate: None,
         })
     }
 
@@ -198,6 +212,14 @@ impl ScenarioFile {
         } else {
             self.content.sweep.insert(key.to_string(), values);
         }
+    }
+
+    /// The same with this controller where the file says [`CANDIDATE`].
+    #[must_use]
+    pub fn judging(&self, candidate: &str) -> Self {
+        let mut other = self.clone();
+        other.candidate = Some(candidate.to_string());
+        other
     }
 
     /// Runs each cell with this many seeds.

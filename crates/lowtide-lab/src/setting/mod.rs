@@ -11,7 +11,7 @@ mod resolve;
 mod sections;
 mod trigger;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
@@ -28,16 +28,17 @@ pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
-    ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
+    RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
     Transport, TriggerSection, Value, Way,
 };
-pub use self::trigger::{Trigger, Watch};
+pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
+use crate::measure::Measure;
 
 /// Where a setting's bottleneck comes from.
 #[derive(Clone, Debug)]
@@ -257,6 +258,8 @@ pub struct Setting {
     pub measure_from: Time,
     /// How often it runs.
     pub seeds: Seeds,
+    /// What is measured besides the metrics, by name.
+    pub measures: BTreeMap<String, Measure>,
 }
 
 /// The seed of a generated link of the way back, by [`seed::derive`]: not that of the way there.
@@ -294,6 +297,7 @@ impl Setting {
             duration: Duration::from_secs(30),
             measure_from: Time::ZERO,
             seeds: Seeds::default(),
+            measures: BTreeMap::new(),
         }
     }
 

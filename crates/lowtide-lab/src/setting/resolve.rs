@@ -24,6 +24,7 @@ use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Trigger, Way};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
+use crate::measure;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
@@ -147,6 +148,8 @@ impl Resolver {
         }
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
+        measure::check(&sections.measures, &setting)?;
+        setting.measures = sections.measures.clone();
         Ok(setting)
     }
 

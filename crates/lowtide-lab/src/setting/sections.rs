@@ -11,6 +11,7 @@ use super::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
     ShareText, SourceText, SpanText, TimeText,
 };
+use crate::measure::Measure;
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
 /// what the flags of a command say. What is not said has a default.
@@ -34,6 +35,9 @@ pub struct Sections {
     pub flows: Vec<FlowSection>,
     /// What happens once a flow has entered a phase.
     pub trigger: Option<TriggerSection>,
+    /// What is measured besides the metrics, by name.
+    #[serde(default)]
+    pub measures: BTreeMap<String, Measure>,
 }
 
 /// What happens once a flow has entered a phase. Times of `schedule`, `source`, `scripted_loss` and

@@ -1,8 +1,11 @@
 //! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
 //! what was interrupted goes on where it stopped.
 
+mod values;
+
 use std::collections::BTreeSet;
 
+pub(crate) use self::values::Values;
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
 use crate::scenario_file::Cell;
 use crate::statistics::{ci95, mean};

@@ -1,0 +1,149 @@
+//! What has to be run for a scorecard.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use lowtide_cc::controllers::bbr3;
+use lowtide_cc::units::Bytes;
+use lowtide_cc::{Config, Ecn};
+use lowtide_sim::SenderKind;
+
+use super::suite::Suite;
+use crate::contender::{Contender, Contenders};
+use crate::key::Key;
+use crate::reproduce;
+use crate::scenario_file::{Cell, FileError, Need, ScenarioFile};
+use crate::setting::Host;
+
+/// A case for a controller.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The controller, by its place.
+    pub candidate: usize,
+    /// The case, with the controller in its place.
+    pub case: ScenarioFile,
+    /// Its cells, and the place of each one's run in [`Plan::cells`]; or why it is not applicable.
+    pub cells: Result<Vec<(Cell, usize)>, String>,
+}
+
+/// All that has to be run, nothing twice: what others are held against is the same for all of them.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who is judged.
+    pub candidates: Vec<Contender>,
+    /// The cases of each.
+    pub jobs: Vec<Job>,
+    /// The runs.
+    pub cells: Vec<Cell>,
+}
+
+impl Plan {
+    /// All cases of a suite for each of the candidates. Recorded links lie below `traces`; cases of those
+    /// that are not there are not applicable.
+    ///
+    /// # Errors
+    /// When a case is wrong; the error names file, line and key.
+    pub fn new(
+        suite: &Suite,
+        candidates: Vec<Contender>,
+        contenders: &Contenders,
+        traces: Option<&Path>,
+    ) -> Result<Self, FileError> {
+        let mut plan = Self {
+            candidates,
+            jobs: Vec::new(),
+            cells: Vec::new(),
+        };
+        let mut places: HashMap<(Key, u64, u64), usize> = HashMap::new();
+        for n in 0..plan.candidates.len() {
+            let candidate = plan.candidates[n].clone();
+            for case in &suite.cases {
+                let case = case.judging(candidate.name());
+                let cells = match cells(&case, &candidate, contenders, traces)? {
+                    Err(reason) => Err(reason),
+                    Ok(cells) => Ok(cells
+                        .into_iter()
+                        .map(|cell| {
+                            let seeds = cell.setting.seeds;
+                            let key = (cell.key, seeds.first, seeds.count);
+                            let place = *places.entry(key).or_insert_with(|| {
+                                plan.cells.push(cell.clone());
+                                plan.cells.len() - 1
+                            });
+                            (cell, place)
+                        })
+                        .collect()),
+                };
+                plan.jobs.push(Job {
+                    candidate: n,
+                    case,
+                    cells,
+                });
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// The cells of a case for a candidate, or why it is not applicable.
+fn cells(
+    case: &ScenarioFile,
+    candidate: &Contender,
+    contenders: &Contenders,
+    traces: Option<&Path>,
+) -> Result<Result<Vec<Cell>, String>, FileError> {
+    let needs = case.content.case.iter().flat_map(|c| &c.needs);
+    let cells = if case.content.traces.is_empty() {
+        case.cells(contenders)?
+    } else {
+        let Some(folder) = traces else {
+            return Ok(Err("needs recorded links: --traces DIR".to_string()));
+        };
+        let (found, missing) = reproduce::traces(case, folder);
+        if found.is_empty() {
+            let missing = missing.join(", ");
+            return Ok(Err(format!("{missing}: not in {}", folder.display())));
+        }
+        case.on_traces(&found).cells(contenders)?
+    };
+    let host = cells.first().map_or(Host::Model, |c| c.setting.host);
+    for need in needs {
+        if let Some(lacking) = lacks(*need, candidate, host) {
+            return Ok(Err(lacking));
+        }
+    }
+    Ok(Ok(cells))
+}
+
+/// What a candidate lacks of a need; `None` where it has it.
+pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<String> {
+    let name = candidate.name();
+    let controller = match candidate.sender() {
+        SenderKind::Controlled { controller, .. } => {
+            Some(controller(&Config::for_datagram(Bytes::new(1200))))
+        }
+        _ => None,
+    };
+    let states = controller.as_ref().map_or(&[][..], |c| c.phases());
+    let (has, lacking) = match need {
+        Need::Bbr => (
+            bbr3::Phase::STATES
+                .iter()
+                .all(|state| states.contains(state)),
+            format!("{name} has not the phases of BBR's draft"),
+        ),
+        Need::State => (
+            !states.is_empty(),
+            format!("the phases of {name} cannot be seen"),
+        ),
+        Need::Ecn => (
+            controller.is_some_and(|c| c.ecn() != Ecn::NotEct),
+            format!("{name} sends packets that are not ECN-capable"),
+        ),
+        Need::Model => (
+            host == Host::Model,
+            "needs the simulator's own transports (--host model)".to_string(),
+        ),
+    };
+    (!has).then_some(lacking)
+}
