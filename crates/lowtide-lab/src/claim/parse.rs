@@ -52,6 +52,8 @@ pub enum Function {
     Median,
     /// The absolute value of each.
     Abs,
+    /// The binary logarithm of each.
+    Log2,
 }
 
 /// A comparison.
@@ -248,6 +250,7 @@ impl Reader {
                     "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
+                    "log2" => Function::Log2,
                     _ => return self.value(name),
                 };
                 self.expect('(')?;

@@ -12,7 +12,7 @@ use super::Part;
 use super::state::{State, Values};
 use crate::setting::MomentText;
 
-/// How often a rule of the BBR draft (draft-ietf-ccwg-bbr) is broken; missing where the controller's
+/// How often rules of the BBR draft (draft-ietf-ccwg-bbr) are broken; missing where the controller's
 /// phases are not those of the draft.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +20,9 @@ pub struct Invariant {
     /// Whose, counted from 0 (default 0).
     #[serde(default)]
     pub flow: usize,
-    /// Which rule.
-    pub rule: Rule,
+    /// Which rules (default: all of them).
+    #[serde(default = "all")]
+    pub rules: Vec<Rule>,
     /// From then on (default: the run's begin).
     pub from: Option<MomentText>,
     /// Until then (default: the run's end).
@@ -44,6 +45,16 @@ pub enum Rule {
     /// `max_bw` is at most 1.05 × the largest rate that the link has had in this cycle of ProbeBW and the
     /// two before (§5.5.6).
     MaxBw,
+}
+
+fn all() -> Vec<Rule> {
+    vec![
+        Rule::Transitions,
+        Rule::Pacing,
+        Rule::Window,
+        Rule::Inflight,
+        Rule::MaxBw,
+    ]
 }
 
 const STARTUP: &str = "Startup";
@@ -196,7 +207,7 @@ impl Probe for Watcher {
         self.state.on_send(sent);
         self.inflight += sent.bytes;
         if let Some((window, quantum)) = self.allowed
-            && self.told.rule == Rule::Inflight
+            && self.told.rules.contains(&Rule::Inflight)
         {
             let holds = self.timed_out || self.inflight.as_f64() <= window + quantum;
             self.note(sent.now, holds);
@@ -229,7 +240,7 @@ impl Probe for Watcher {
         let before = std::mem::replace(&mut self.phase, phase);
         let Some(gain) = gain(phase) else {
             // A phase that the draft has not: to enter it is no step of the draft's.
-            if self.is_known && self.told.rule == Rule::Transitions {
+            if self.is_known && self.told.rules.contains(&Rule::Transitions) {
                 self.note(ack.now, before == phase);
             }
             return;
@@ -240,28 +251,30 @@ impl Probe for Watcher {
         self.timed_out &= in_recovery;
         self.inflight = ack.inflight;
         self.allowed = Some((self.now.get("cwnd"), self.now.get("send_quantum")));
-        let holds = match self.told.rule {
-            Rule::Transitions => {
-                let had_lost = |number| self.lost.contains(&number);
-                let undone = ack.packets.iter().any(|p| had_lost(p.number));
-                let drained = self.now.get("inflight") <= self.now.get("drained_inflight");
-                let lost = self.has_lost;
-                may_follow(
-                    before,
-                    phase,
-                    Seen {
-                        lost,
-                        undone,
-                        drained,
-                    },
-                )
-            }
-            Rule::Pacing => self.pacing_holds(gain),
-            Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
-            Rule::Inflight => true,
-            Rule::MaxBw => self.max_bw_holds(phase == UP && before != UP),
-        };
-        self.note(ack.now, holds);
+        for n in 0..self.told.rules.len() {
+            let holds = match self.told.rules[n] {
+                Rule::Transitions => {
+                    let had_lost = |number| self.lost.contains(&number);
+                    let undone = ack.packets.iter().any(|p| had_lost(p.number));
+                    let drained = self.now.get("inflight") <= self.now.get("drained_inflight");
+                    let lost = self.has_lost;
+                    may_follow(
+                        before,
+                        phase,
+                        Seen {
+                            lost,
+                            undone,
+                            drained,
+                        },
+                    )
+                }
+                Rule::Pacing => self.pacing_holds(gain),
+                Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
+                Rule::Inflight => true,
+                Rule::MaxBw => self.max_bw_holds(phase == UP && before != UP),
+            };
+            self.note(ack.now, holds);
+        }
         self.has_lost = false;
     }
 }
