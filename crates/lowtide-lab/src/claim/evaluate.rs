@@ -28,6 +28,8 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
                 Arithmetic::Minus => a - b,
                 Arithmetic::Times => a * b,
                 Arithmetic::Over => a / b,
+                Arithmetic::Smaller => fold(&[a, b], f64::min),
+                Arithmetic::Larger => fold(&[a, b], f64::max),
             })
         }
         Expression::Function(function, inner) => {

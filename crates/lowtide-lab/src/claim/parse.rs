@@ -31,6 +31,10 @@ pub enum Arithmetic {
     Times,
     /// Quotient.
     Over,
+    /// The smaller one.
+    Smaller,
+    /// The larger one.
+    Larger,
 }
 
 /// A function of values.
@@ -248,8 +252,24 @@ impl Reader {
                 };
                 self.expect('(')?;
                 let inner = self.sum(depth + 1)?;
+                let of_two = match function {
+                    Function::Min => Arithmetic::Smaller,
+                    Function::Max => Arithmetic::Larger,
+                    _ => {
+                        self.expect(')')?;
+                        return Ok(Expression::Function(function, Box::new(inner)));
+                    }
+                };
+                if self.take(')') {
+                    return Ok(Expression::Function(function, Box::new(inner)));
+                }
+                let mut found = inner;
+                while self.take(',') {
+                    let next = Box::new(self.sum(depth + 1)?);
+                    found = Expression::Arithmetic(of_two, Box::new(found), next);
+                }
                 self.expect(')')?;
-                Ok(Expression::Function(function, Box::new(inner)))
+                Ok(found)
             }
             _ => Err(self.problem("a value is missing")),
         }

@@ -41,7 +41,7 @@ type File = (&'static str, &'static str);
 
 static SUITES: &[(&str, &str, &[File])] = suites![
     "cellular", "Links that were recorded or are like them: limits relative to what can be done on them":
-        "throughput";
+        "throughput" "delay" "power" "frames" "outage" "fade" "handover" "shared" "upload";
 ];
 
 /// Those that are built in.
