@@ -42,6 +42,9 @@ type File = (&'static str, &'static str);
 static SUITES: &[(&str, &str, &[File])] = suites![
     "cellular", "Links that were recorded or are like them: limits relative to what can be done on them":
         "throughput" "delay" "power" "frames" "outage" "fade" "handover" "shared" "upload";
+    "app-limited", "Applications that send less than the path carries, or more, or now and then":
+        "moq-2432" "moq-keepalive" "moq-video" "moq-video-beside-bulk" "moq-probe" "noq-800" "steady" "on-off"
+        "ramp" "idle";
 ];
 
 /// Those that are built in.
