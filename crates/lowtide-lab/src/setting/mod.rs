@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script};
+use lowtide_sim::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
@@ -242,6 +244,8 @@ pub struct Setting {
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays, both ways.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Aggregation of acknowledgments.
     pub aggregation: Option<Aggregation>,
     /// Size of a full packet.
@@ -289,6 +293,7 @@ impl Setting {
             script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
+            wifi: None,
             aggregation: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
@@ -491,6 +496,7 @@ impl Setting {
         forward.loss = self.loss;
         forward.script = self.script.clone();
         forward.jitter = self.jitter;
+        forward.wifi = self.wifi.clone();
         let mut reverse = match &self.reverse {
             None => PipeConfig::delay_only(self.way_back()),
             Some(way) => {
@@ -509,6 +515,7 @@ impl Setting {
             reverse = reverse.with_moving_delay(delay.clone());
         }
         reverse.loss = self.ack_loss;
+        reverse.wifi = self.wifi.clone();
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
             let background = group.is_background(both);
