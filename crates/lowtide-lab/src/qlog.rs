@@ -19,7 +19,7 @@ use lowtide_sim::transport::TransportConfig;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::run::simulate;
+use crate::run::{self, simulate};
 use crate::setting::{Host, Setting};
 
 /// Which qlog.
@@ -74,9 +74,7 @@ pub fn write<W: Write + Send + 'static>(
 ) -> Result<W, Error> {
     check(setting)?;
     let seed = setting.seeds.first;
-    let config = setting
-        .config(seed)
-        .map_err(|e| Error::Run(e.to_string()))?;
+    let config = run::config(setting, seed).map_err(Error::Run)?;
     let name = setting.controllers().join(" + ");
     let title = format!("{name} on {}", setting.link_name);
     let description = match Host::of(setting) {

@@ -5,6 +5,7 @@ mod pool;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
+use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
@@ -70,7 +71,7 @@ pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
 }
 
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let config = config(setting, seed)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
@@ -96,6 +97,21 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
             timeline,
         }),
     })
+}
+
+/// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
+/// it tells when.
+pub(crate) fn config(setting: &Setting, seed: u64) -> Result<SimConfig, String> {
+    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let Some(trigger) = &setting.trigger else {
+        return Ok(config);
+    };
+    let mut first = config.clone();
+    if let Some(by) = trigger.by {
+        first.duration = first.duration.min(by.since(Time::ZERO));
+    }
+    let (_, watch) = simulate(setting, first, trigger.watch())?;
+    trigger.apply(config, trigger.moment(&watch)?)
 }
 
 /// A whole run of a setting's configuration, watched by `probe`.

@@ -26,7 +26,9 @@ const MAX_KEYS: usize = 100;
 const MAX_KEY_PARTS: usize = 8;
 
 /// The sections of a file that make a simulation.
-const SIMULATED: [&str; 6] = ["link", "reverse", "path", "run", "flows", "measures"];
+const SIMULATED: [&str; 7] = [
+    "link", "reverse", "path", "run", "flows", "trigger", "measures",
+];
 
 /// One simulation of a file, still to be run with each seed.
 #[derive(Clone, Debug)]

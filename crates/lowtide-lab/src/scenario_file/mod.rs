@@ -24,7 +24,7 @@ pub use self::paper::{
 };
 use crate::files;
 use crate::measure::Measure;
-use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -51,6 +51,8 @@ pub struct Content {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
     /// Named sets of values, one run after the other.
     #[serde(default)]
     pub cases: Vec<Case>,

@@ -9,12 +9,13 @@ mod host;
 mod quantity;
 mod resolve;
 mod sections;
+mod trigger;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
+use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
@@ -33,8 +34,9 @@ pub use self::quantity::{
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, Value, Way,
+    Transport, TriggerSection, Value, Way,
 };
+pub use self::trigger::{Trigger, Watch};
 use crate::contender::Contender;
 use crate::measure::Measure;
 
@@ -234,6 +236,8 @@ pub struct Setting {
     pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
+    /// Losses and delays behind the bottleneck at set moments.
+    pub script: Script,
     /// Loss of acknowledgments.
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
@@ -244,6 +248,8 @@ pub struct Setting {
     pub packet_size: Bytes,
     /// The flows that share the link.
     pub groups: Vec<Group>,
+    /// What happens once one of them has entered a phase.
+    pub trigger: Option<Trigger>,
     /// What carries the flows.
     pub host: Host,
     /// How long it runs.
@@ -280,11 +286,13 @@ impl Setting {
             reverse: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
+            script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
             aggregation: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
+            trigger: None,
             host: Host::default(),
             duration: Duration::from_secs(30),
             measure_from: Time::ZERO,
@@ -465,7 +473,7 @@ impl Setting {
         format!("{}{moves}", self.base_rtt())
     }
 
-    /// The simulation of a seed.
+    /// The simulation of a seed, without its trigger.
     ///
     /// # Errors
     /// When the link cannot be generated.
@@ -481,6 +489,7 @@ impl Setting {
             forward = forward.with_moving_delay(delay.clone());
         }
         forward.loss = self.loss;
+        forward.script = self.script.clone();
         forward.jitter = self.jitter;
         let mut reverse = match &self.reverse {
             None => PipeConfig::delay_only(self.way_back()),

@@ -105,5 +105,5 @@ quantity!(
 );
 quantity!(
     /// A source.
-    SourceText(SourceConfig), source::parse, "what a flow sends", "bulk", "10MB", "10mbit", "video:2mbit", "onoff:10mbit:1s:500ms"
+    SourceText(SourceConfig), source::parse, "what a flow sends", "bulk", "10MB", "10mbit", "video:2mbit", "onoff:10mbit:1s:500ms", "steps:0s:bulk,3s:off,9s:2mbit"
 );

@@ -7,7 +7,7 @@ use lowtide_cc::units::{Duration, Rate};
 use super::access::AccessLink;
 use super::cross::Cross;
 use super::direction::Direction;
-use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
+use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script};
 use super::link::Link;
 use super::queue::{Policer, QueueKind, QueueLimit};
 
@@ -61,6 +61,8 @@ pub struct PipeConfig {
     pub ecn: EcnTreatment,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
+    /// Losses and delays behind the link at set moments.
+    pub script: Script,
     /// Random extra delay behind the link.
     pub jitter: Option<Jitter>,
     /// Packets held back and released together behind the link.
@@ -102,6 +104,7 @@ impl PipeConfig {
             moving: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
+            script: Script::default(),
             jitter: None,
             aggregation: None,
         }

@@ -2,6 +2,8 @@
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
 
+use super::steps::Steps;
+
 /// An application that writes to a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SourceConfig {
@@ -30,4 +32,6 @@ pub enum SourceConfig {
         /// Relative spread of the frame sizes.
         spread: f64,
     },
+    /// One after the other.
+    Steps(Steps),
 }

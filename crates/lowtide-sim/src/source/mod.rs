@@ -4,13 +4,16 @@
 //! writes, each at its time; they differ in when and how much.
 
 mod config;
+mod steps;
 mod text;
 mod writes;
 
 use lowtide_cc::units::{Bytes, Time};
 
 pub use self::config::SourceConfig;
-pub use self::text::{parse, parse_timed};
+use self::steps::Stepped;
+pub use self::steps::{MAX_STEPS, Step, Steps};
+pub use self::text::{parse, parse_steps, parse_timed};
 pub(crate) use self::writes::Writes;
 
 #[derive(Clone, Debug)]
@@ -18,6 +21,7 @@ enum Kind {
     Bulk,
     /// What is left.
     Sized(Bytes),
+    Stepped(Box<Stepped>),
     Writes {
         writes: Writes,
         /// Written and not yet taken.
@@ -87,6 +91,9 @@ impl Source {
         let Some(mut writes) = Writes::new(config, start, packet_size, seed) else {
             let kind = match config {
                 SourceConfig::Sized(bytes) => Kind::Sized(bytes),
+                SourceConfig::Steps(steps) => {
+                    Kind::Stepped(Box::new(Stepped::new(steps, start, packet_size)))
+                }
                 _ => Kind::Bulk,
             };
             return Self { kind };
@@ -112,6 +119,7 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => Bytes::MAX,
             Kind::Sized(left) => *left,
+            Kind::Stepped(stepped) => stepped.available(now),
             Kind::Writes {
                 writes,
                 pending,
@@ -135,6 +143,7 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => {}
             Kind::Sized(left) => *left -= bytes,
+            Kind::Stepped(stepped) => stepped.take(bytes),
             Kind::Writes {
                 pending, frames, ..
             } => {
@@ -150,7 +159,7 @@ impl Source {
     #[inline]
     pub fn completed_frame(&mut self) -> Option<Time> {
         match &mut self.kind {
-            Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Bulk | Kind::Sized(_) | Kind::Stepped(_) => None,
             Kind::Writes { frames, .. } => frames.as_mut()?.completed(),
         }
     }
@@ -161,6 +170,7 @@ impl Source {
     pub fn next_write(&self) -> Option<Time> {
         match &self.kind {
             Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Stepped(stepped) => stepped.next_write(),
             Kind::Writes { next, .. } => next.map(|(at, _)| at),
         }
     }
@@ -171,6 +181,7 @@ impl Source {
         match &self.kind {
             Kind::Bulk => false,
             Kind::Sized(left) => left.is_zero(),
+            Kind::Stepped(stepped) => stepped.is_finished(),
             Kind::Writes { pending, next, .. } => next.is_none() && pending.is_zero(),
         }
     }

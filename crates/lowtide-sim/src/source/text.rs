@@ -1,22 +1,30 @@
 //! Sources as people write them.
 
+use lowtide_cc::units::Rate;
 use lowtide_cc::units::quantity::{self, QuantityError};
 
-use super::SourceConfig;
+use super::{MAX_STEPS, SourceConfig, Step, Steps};
 
 /// A source: `bulk`, `10MB` (a volume), `10mbit` (a constant rate), `video:2mbit` (30 frames a
-/// second, sizes ± 30 %), `onoff:10mbit:1s:500ms` (rate, on, off).
+/// second, sizes ± 30 %), `onoff:10mbit:1s:500ms` (rate, on, off), `steps:0s:bulk,3s:off,9s:2mbit` (what
+/// from when on, counted from the flow's start).
 ///
 /// # Errors
 /// When the text is none of these; the error says what would be right.
 pub fn parse(text: &str) -> Result<SourceConfig, QuantityError> {
     let remedy = |e: &dyn std::fmt::Display| {
         QuantityError::new(format!(
-            "{e}; write bulk, 10MB, 10mbit, video:2mbit or onoff:10mbit:1s:500ms"
+            "{e}; write bulk, 10MB, 10mbit, video:2mbit, onoff:10mbit:1s:500ms or \
+             steps:0s:bulk,3s:off,9s:2mbit"
         ))
     };
     if let Some(source) = parse_timed(text).map_err(|e| remedy(&e))? {
         return Ok(source);
+    }
+    if let Some(steps) = text.strip_prefix("steps:") {
+        return parse_steps(steps)
+            .map_err(|e| remedy(&e))
+            .map(SourceConfig::Steps);
     }
     if text == "bulk" {
         return Ok(SourceConfig::Bulk);
@@ -51,4 +59,29 @@ pub fn parse_timed(text: &str) -> Result<Option<SourceConfig>, QuantityError> {
         })),
         _ => Ok(None),
     }
+}
+
+/// What a source does from when on: `0s:bulk,3s:off,9s:2mbit`.
+///
+/// # Errors
+/// Names the part that is wrong.
+pub fn parse_steps(text: &str) -> Result<Steps, QuantityError> {
+    let mut steps = Vec::new();
+    for part in text.split(',') {
+        let Some((at, what)) = part.split_once(':') else {
+            return Err(QuantityError::of(part, "is no TIME:SOURCE, as in 3s:off"));
+        };
+        let what = match what.trim() {
+            "bulk" => Step::Bulk,
+            "off" => Step::Rate(Rate::ZERO),
+            rate => Step::Rate(quantity::rate(rate)?),
+        };
+        steps.push((quantity::duration_or_zero(at)?, what));
+    }
+    let problem = || {
+        let problem =
+            format!("must be 1 to {MAX_STEPS} steps, the first at 0s, their times rising");
+        QuantityError::of(text, &problem)
+    };
+    Steps::new(&steps).ok_or_else(problem)
 }

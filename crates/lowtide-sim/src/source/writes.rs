@@ -18,7 +18,7 @@ impl Writes {
     /// The writes of an application that starts at `start`; `None` where it has all at once.
     pub(crate) fn new(config: SourceConfig, start: Time, packet: Bytes, seed: u64) -> Option<Self> {
         match config {
-            SourceConfig::Bulk | SourceConfig::Sized(_) => None,
+            SourceConfig::Bulk | SourceConfig::Sized(_) | SourceConfig::Steps(_) => None,
             SourceConfig::ConstantRate(rate) => {
                 Some(Self::Steady(Steady::new(start, rate, packet)))
             }
@@ -51,7 +51,7 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
+    pub(super) fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
         Self {
             start,
             rate,
@@ -60,7 +60,7 @@ impl Steady {
         }
     }
 
-    fn next(&mut self) -> Option<(Time, Bytes)> {
+    pub(super) fn next(&mut self) -> Option<(Time, Bytes)> {
         if self.rate.is_zero() {
             return None;
         }

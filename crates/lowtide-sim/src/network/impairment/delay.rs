@@ -23,6 +23,19 @@ pub struct Jitter {
 pub struct Aggregation {
     /// The time between two releases; zero: none.
     pub period: Duration,
+    /// What would arrive before this is not held.
+    pub from: Time,
+}
+
+impl Aggregation {
+    /// From the beginning on.
+    #[must_use]
+    pub const fn every(period: Duration) -> Self {
+        Self {
+            period,
+            from: Time::ZERO,
+        }
+    }
 }
 
 /// Says when what leaves a link arrives.
@@ -97,7 +110,9 @@ impl DelayProcess {
             arrival = arrival.max(self.last);
             self.last = arrival;
         }
-        if let Some(Aggregation { period }) = self.aggregation {
+        if let Some(Aggregation { period, from }) = self.aggregation
+            && arrival >= from
+        {
             let since_phase = arrival.since(Time::ZERO + self.phase).as_nanos();
             let releases = since_phase.div_ceil(period.as_nanos());
             arrival = Time::ZERO + self.phase + period * releases;
@@ -140,8 +155,8 @@ mod tests {
                 assert!(delay >= ms(20) && (delay <= ms(25) || !reorder), "{delay}");
             }
         }
-        let mut process =
-            DelayProcess::new(ms(1), None, None, Some(Aggregation { period: ms(4) }), 3);
+        let aggregation = Aggregation::every(ms(4));
+        let mut process = DelayProcess::new(ms(1), None, None, Some(aggregation), 3);
         let arrivals: Vec<Time> = (0..1_000).map(|n| process.arrival(at(n))).collect();
         let mut releases = arrivals.clone();
         releases.dedup();
