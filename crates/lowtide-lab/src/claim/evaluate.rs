@@ -1,6 +1,6 @@
 //! Works claims out.
 
-use super::parse::{Arithmetic, Claim, Comparison, Expression, Function};
+use super::parse::{Arithmetic, Choice, Claim, Comparison, Expression, Function};
 use super::{ClaimError, Holds};
 
 /// Where values come from.
@@ -30,6 +30,15 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
                 Arithmetic::Over => a / b,
             })
         }
+        Expression::OfTwo(choice, left, right) => {
+            let (left, right) = (evaluate(left, context)?, evaluate(right, context)?);
+            pairwise(&left, &right, |a, b| match choice {
+                Choice::Smaller => join(a, b, f64::min),
+                Choice::Larger => join(a, b, f64::max),
+                Choice::Existing if a.is_nan() => b,
+                Choice::Existing => a,
+            })
+        }
         Expression::Function(function, inner) => {
             let values = evaluate(inner, context)?;
             Ok(match function {
@@ -44,16 +53,19 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
     }
 }
 
+/// NaN where one of the two is.
+fn join(a: f64, b: f64, f: fn(f64, f64) -> f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        f(a, b)
+    }
+}
+
 /// NaN where one of the values is.
 fn fold(values: &[f64], f: fn(f64, f64) -> f64) -> f64 {
-    let join = |a: f64, b: f64| {
-        if a.is_nan() || b.is_nan() {
-            f64::NAN
-        } else {
-            f(a, b)
-        }
-    };
-    values.iter().copied().reduce(join).unwrap_or(f64::NAN)
+    let all = values.iter().copied();
+    all.reduce(|a, b| join(a, b, f)).unwrap_or(f64::NAN)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -8,12 +8,13 @@
 //! factor   = number | "-" factor | "(" sum ")" | value | function
 //! value    = name [ "(" label { "," label } ")" ]           rtt_ms.mean("bbr", "20mbit")
 //! function = ( "min" | "max" | "mean" | "geomean" | "median" | "abs" ) "(" sum ")"
+//!          | ( "min" | "max" | "or" ) "(" sum "," sum ")"
 //! label    = '"' text '"' | "'" text "'"
 //! ```
 //!
 //! A value stands for all cells that have all its labels, in their order; arithmetic and
-//! comparisons go cell by cell, and a single number goes with each of them. `abs` works cell by
-//! cell; the other functions make one number of all. A claim [`Holds`] when every clause does for
+//! comparisons go cell by cell, and a single number goes with each of them. `abs`, and `min` and
+//! `max` of two, work cell by cell, and so does `or`, which takes its second value where the first does not exist; the other functions make one number of all. A claim [`Holds`] when every clause does for
 //! every cell, partly when some do.
 
 mod evaluate;

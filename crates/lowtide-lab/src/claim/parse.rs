@@ -18,6 +18,8 @@ pub enum Expression {
     Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
     /// A function of an expression.
     Function(Function, Box<Expression>),
+    /// One of two at a time.
+    OfTwo(Choice, Box<Expression>, Box<Expression>),
 }
 
 /// An operation on two values.
@@ -31,6 +33,17 @@ pub enum Arithmetic {
     Times,
     /// Quotient.
     Over,
+}
+
+/// Which of two values is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The smaller one.
+    Smaller,
+    /// The larger one.
+    Larger,
+    /// The first, or the second where the first does not exist.
+    Existing,
 }
 
 /// A function of values.
@@ -244,15 +257,39 @@ impl Reader {
                     "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
+                    "or" => {
+                        self.expect('(')?;
+                        let first = Box::new(self.sum(depth + 1)?);
+                        self.expect(',')?;
+                        return self.of_two(Choice::Existing, first, depth);
+                    }
                     _ => return self.value(name),
                 };
                 self.expect('(')?;
-                let inner = self.sum(depth + 1)?;
-                self.expect(')')?;
-                Ok(Expression::Function(function, Box::new(inner)))
+                let inner = Box::new(self.sum(depth + 1)?);
+                match function {
+                    Function::Min if self.take(',') => self.of_two(Choice::Smaller, inner, depth),
+                    Function::Max if self.take(',') => self.of_two(Choice::Larger, inner, depth),
+                    _ => {
+                        self.expect(')')?;
+                        Ok(Expression::Function(function, inner))
+                    }
+                }
             }
             _ => Err(self.problem("a value is missing")),
         }
+    }
+
+    /// The second of two values and the bracket behind it.
+    fn of_two(
+        &mut self,
+        choice: Choice,
+        first: Box<Expression>,
+        depth: usize,
+    ) -> Result<Expression, ClaimError> {
+        let second = Box::new(self.sum(depth + 1)?);
+        self.expect(')')?;
+        Ok(Expression::OfTwo(choice, first, second))
     }
 
     fn value(&mut self, name: String) -> Result<Expression, ClaimError> {

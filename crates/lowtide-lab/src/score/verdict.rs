@@ -252,7 +252,7 @@ fn cell_of(
             let found = found.copied()?;
             results.iter().position(|r| std::ptr::eq(r, found))
         }
-        Expression::Arithmetic(_, left, right) => {
+        Expression::Arithmetic(_, left, right) | Expression::OfTwo(_, left, right) => {
             cell_of(left, results, n, count).or_else(|| cell_of(right, results, n, count))
         }
         Expression::Function(_, inner) => cell_of(inner, results, n, count),
