@@ -1,6 +1,6 @@
 //! Works claims out.
 
-use super::parse::{Arithmetic, Choice, Claim, Comparison, Expression, Function};
+use super::parse::{Arithmetic, Claim, Comparison, Expression, Function};
 use super::{ClaimError, Holds};
 
 /// Where values come from.
@@ -23,21 +23,7 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
         Expression::Value { name, labels } => context.values(name, labels),
         Expression::Arithmetic(operation, left, right) => {
             let (left, right) = (evaluate(left, context)?, evaluate(right, context)?);
-            pairwise(&left, &right, |a, b| match operation {
-                Arithmetic::Plus => a + b,
-                Arithmetic::Minus => a - b,
-                Arithmetic::Times => a * b,
-                Arithmetic::Over => a / b,
-            })
-        }
-        Expression::OfTwo(choice, left, right) => {
-            let (left, right) = (evaluate(left, context)?, evaluate(right, context)?);
-            pairwise(&left, &right, |a, b| match choice {
-                Choice::Smaller => join(a, b, f64::min),
-                Choice::Larger => join(a, b, f64::max),
-                Choice::Existing if a.is_nan() => b,
-                Choice::Existing => a,
-            })
+            pairwise(&left, &right, |a, b| operation.of(a, b))
         }
         Expression::Function(function, inner) => {
             let values = evaluate(inner, context)?;
@@ -53,8 +39,38 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
     }
 }
 
-/// NaN where one of the two is.
-fn join(a: f64, b: f64, f: fn(f64, f64) -> f64) -> f64 {
+/// Works an expression out whose values are single numbers; NaN for a name that `value` does not
+/// know.
+pub(crate) fn number(expression: &Expression, value: &impl Fn(&str) -> f64) -> f64 {
+    match expression {
+        Expression::Number(number) => *number,
+        Expression::Value { name, .. } => value(name),
+        Expression::Arithmetic(operation, left, right) => {
+            operation.of(number(left, value), number(right, value))
+        }
+        Expression::Function(Function::Abs, inner) => number(inner, value).abs(),
+        // Of one number it is that number.
+        Expression::Function(_, inner) => number(inner, value),
+    }
+}
+
+impl Arithmetic {
+    fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Plus => a + b,
+            Self::Minus => a - b,
+            Self::Times => a * b,
+            Self::Over => a / b,
+            Self::Smaller => known(f64::min, a, b),
+            Self::Larger => known(f64::max, a, b),
+            Self::Existing if a.is_nan() => b,
+            Self::Existing => a,
+        }
+    }
+}
+
+/// NaN where one of the values is.
+fn known(f: fn(f64, f64) -> f64, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN
     } else {
@@ -62,10 +78,9 @@ fn join(a: f64, b: f64, f: fn(f64, f64) -> f64) -> f64 {
     }
 }
 
-/// NaN where one of the values is.
 fn fold(values: &[f64], f: fn(f64, f64) -> f64) -> f64 {
-    let all = values.iter().copied();
-    all.reduce(|a, b| join(a, b, f)).unwrap_or(f64::NAN)
+    let values = values.iter().copied();
+    values.reduce(|a, b| known(f, a, b)).unwrap_or(f64::NAN)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -8,13 +8,15 @@
 //! factor   = number | "-" factor | "(" sum ")" | value | function
 //! value    = name [ "(" label { "," label } ")" ]           rtt_ms.mean("bbr", "20mbit")
 //! function = ( "min" | "max" | "mean" | "geomean" | "median" | "abs" ) "(" sum ")"
-//!          | ( "min" | "max" | "or" ) "(" sum "," sum ")"
+//!          | ( "min" | "max" ) "(" sum "," sum { "," sum } ")"
+//!          | "or" "(" sum "," sum ")"
 //! label    = '"' text '"' | "'" text "'"
 //! ```
 //!
 //! A value stands for all cells that have all its labels, in their order; arithmetic and
 //! comparisons go cell by cell, and a single number goes with each of them. `abs`, and `min` and
-//! `max` of two, work cell by cell, and so does `or`, which takes its second value where the first does not exist; the other functions make one number of all. A claim [`Holds`] when every clause does for
+//! `max` of several, work cell by cell; so does `or`, which is its second value where the first does
+//! not exist. The other functions make one number of all. A claim [`Holds`] when every clause does for
 //! every cell, partly when some do.
 
 mod evaluate;
@@ -22,6 +24,7 @@ mod parse;
 
 use serde::Serialize;
 
+pub(crate) use self::evaluate::number;
 pub use self::evaluate::{Context, evaluate, holds};
 pub use self::parse::{Claim, Expression, parse_claim, parse_expression};
 

@@ -18,8 +18,6 @@ pub enum Expression {
     Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
     /// A function of an expression.
     Function(Function, Box<Expression>),
-    /// One of two at a time.
-    OfTwo(Choice, Box<Expression>, Box<Expression>),
 }
 
 /// An operation on two values.
@@ -33,16 +31,11 @@ pub enum Arithmetic {
     Times,
     /// Quotient.
     Over,
-}
-
-/// Which of two values is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
     /// The smaller one.
     Smaller,
     /// The larger one.
     Larger,
-    /// The first, or the second where the first does not exist.
+    /// The first one, or the second where the first does not exist.
     Existing,
 }
 
@@ -261,35 +254,34 @@ impl Reader {
                         self.expect('(')?;
                         let first = Box::new(self.sum(depth + 1)?);
                         self.expect(',')?;
-                        return self.of_two(Choice::Existing, first, depth);
+                        let second = Box::new(self.sum(depth + 1)?);
+                        self.expect(')')?;
+                        return Ok(Expression::Arithmetic(Arithmetic::Existing, first, second));
                     }
                     _ => return self.value(name),
                 };
                 self.expect('(')?;
-                let inner = Box::new(self.sum(depth + 1)?);
-                match function {
-                    Function::Min if self.take(',') => self.of_two(Choice::Smaller, inner, depth),
-                    Function::Max if self.take(',') => self.of_two(Choice::Larger, inner, depth),
+                let mut inner = self.sum(depth + 1)?;
+                let operation = match function {
+                    Function::Min => Arithmetic::Smaller,
+                    Function::Max => Arithmetic::Larger,
                     _ => {
                         self.expect(')')?;
-                        Ok(Expression::Function(function, inner))
+                        return Ok(Expression::Function(function, Box::new(inner)));
                     }
+                };
+                if self.take(')') {
+                    return Ok(Expression::Function(function, Box::new(inner)));
                 }
+                while self.take(',') {
+                    let other = self.sum(depth + 1)?;
+                    inner = Expression::Arithmetic(operation, Box::new(inner), Box::new(other));
+                }
+                self.expect(')')?;
+                Ok(inner)
             }
             _ => Err(self.problem("a value is missing")),
         }
-    }
-
-    /// The second of two values and the bracket behind it.
-    fn of_two(
-        &mut self,
-        choice: Choice,
-        first: Box<Expression>,
-        depth: usize,
-    ) -> Result<Expression, ClaimError> {
-        let second = Box::new(self.sum(depth + 1)?);
-        self.expect(')')?;
-        Ok(Expression::OfTwo(choice, first, second))
     }
 
     fn value(&mut self, name: String) -> Result<Expression, ClaimError> {

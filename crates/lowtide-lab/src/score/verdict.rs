@@ -198,6 +198,14 @@ pub(super) fn judged(
 
 /// Compares the values of all seeds with their limits.
 fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
+    let at_worst: Vec<(f64, f64)>;
+    let pairs = match seeds {
+        Seeds::Worst => {
+            at_worst = against_worst_limit(pairs, sense);
+            &at_worst
+        }
+        Seeds::Mean | Seeds::Each => pairs,
+    };
     // Above zero: beyond the limit. What does not exist is beyond any.
     let excess = |(value, limit): &(f64, f64)| {
         let over = match sense {
@@ -211,7 +219,7 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
     let limits: Vec<f64> = pairs.iter().map(|(_, limit)| *limit).collect();
     let beyond = over.iter().filter(|over| **over > 0.0).count();
     let holds = match seeds {
-        Seeds::Each => beyond == 0,
+        Seeds::Each | Seeds::Worst => beyond == 0,
         Seeds::Mean => {
             let half = Some(ci95(&over)).filter(|half| half.is_finite());
             mean(&over) - half.unwrap_or(0.0) <= 0.0
@@ -229,6 +237,18 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
         beyond,
         worst_seed: worst_seed.map_or(0, |(n, _)| n),
     }
+}
+
+/// The values of all seeds, each with the limit that is the easiest to keep of any seed.
+fn against_worst_limit(pairs: &[(f64, f64)], sense: Sense) -> Vec<(f64, f64)> {
+    let limits = pairs.iter().map(|(_, limit)| *limit);
+    let worst = limits.reduce(|a, b| match sense {
+        _ if a.is_nan() || b.is_nan() => f64::NAN,
+        Sense::AtMost => a.max(b),
+        Sense::AtLeast => a.min(b),
+    });
+    let worst = worst.unwrap_or(f64::NAN);
+    pairs.iter().map(|(value, _)| (*value, worst)).collect()
 }
 
 /// The cell that the n-th of `count` elements of an expression is of: by the first value in it that is of
@@ -252,7 +272,7 @@ fn cell_of(
             let found = found.copied()?;
             results.iter().position(|r| std::ptr::eq(r, found))
         }
-        Expression::Arithmetic(_, left, right) | Expression::OfTwo(_, left, right) => {
+        Expression::Arithmetic(_, left, right) => {
             cell_of(left, results, n, count).or_else(|| cell_of(right, results, n, count))
         }
         Expression::Function(_, inner) => cell_of(inner, results, n, count),

@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script};
+use lowtide_sim::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
@@ -28,15 +30,15 @@ pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
-    ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
+    RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
     Sections, Transport, TriggerSection, Value, Way,
 };
-pub use self::trigger::{Trigger, Watch};
+pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
 use crate::measure::Measure;
 
@@ -257,6 +259,8 @@ pub struct Setting {
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays, both ways.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Aggregation of acknowledgments.
     pub aggregation: Option<Aggregation>,
     /// Size of a full packet.
@@ -305,6 +309,7 @@ impl Setting {
             ack_script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
+            wifi: None,
             aggregation: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
@@ -507,6 +512,7 @@ impl Setting {
         forward.loss = self.loss;
         forward.script = self.script.clone();
         forward.jitter = self.jitter;
+        forward.wifi = self.wifi.clone();
         let mut reverse = match &self.reverse {
             None => PipeConfig::delay_only(self.way_back()),
             Some(way) => {
@@ -526,6 +532,7 @@ impl Setting {
         }
         reverse.loss = self.ack_loss;
         reverse.script = self.ack_script.clone();
+        reverse.wifi = self.wifi.clone();
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
             let background = group.is_background(both);

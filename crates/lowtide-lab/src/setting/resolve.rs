@@ -625,6 +625,10 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         let problem = "goes with 'ack_aggregation' only";
         return wrong("path.ack_aggregation_from", problem);
     }
+    if let Some(text) = &path.wifi_jitter {
+        let wifi = impairment::parse_wifi_jitter(text).or_else(|e| wrong("path.wifi_jitter", e))?;
+        setting.wifi = Some(Arc::new(wifi));
+    }
     setting.aggregation = path
         .ack_aggregation
         .map(|p| Aggregation { period: p.0, from });

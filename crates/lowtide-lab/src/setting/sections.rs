@@ -136,6 +136,8 @@ pub struct PathSection {
     pub ack_loss: Option<ShareText>,
     /// Random extra delay behind the bottleneck, up to this.
     pub jitter: Option<TimeText>,
+    /// A busy Wi-Fi's delays, both ways, with this mean: `7ms`; or from when on each, as in `0s:999us,1s:12ms`.
+    pub wifi_jitter: Option<String>,
     /// Whether jitter, or a delay that becomes shorter, may reorder packets.
     #[serde(default)]
     pub reorder: bool,

@@ -7,7 +7,9 @@ use lowtide_cc::units::{Duration, Rate};
 use super::access::AccessLink;
 use super::cross::Cross;
 use super::direction::Direction;
-use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script};
+use super::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use super::link::Link;
 use super::queue::{Policer, QueueKind, QueueLimit};
 
@@ -65,6 +67,8 @@ pub struct PipeConfig {
     pub script: Script,
     /// Random extra delay behind the link.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays behind the link.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Packets held back and released together behind the link.
     pub aggregation: Option<Aggregation>,
 }
@@ -106,6 +110,7 @@ impl PipeConfig {
             loss: LossModel::None,
             script: Script::default(),
             jitter: None,
+            wifi: None,
             aggregation: None,
         }
     }

@@ -109,7 +109,8 @@ impl<Q: Discipline> Pipe<Q> {
                 config.jitter,
                 config.aggregation,
                 seed,
-            ),
+            )
+            .over_wifi(config.wifi.clone()),
         }
     }
 

@@ -4,6 +4,7 @@
 //! writes, each at its time; they differ in when and how much.
 
 mod config;
+mod live;
 mod steps;
 mod text;
 mod writes;
@@ -11,6 +12,7 @@ mod writes;
 use lowtide_cc::units::{Bytes, Time};
 
 pub use self::config::SourceConfig;
+use self::live::Live;
 use self::steps::Stepped;
 pub use self::steps::{MAX_STEPS, Step, Steps};
 pub use self::text::{parse, parse_steps, parse_timed};
@@ -21,6 +23,7 @@ enum Kind {
     Bulk,
     /// What is left.
     Sized(Bytes),
+    Live(Live),
     Stepped(Box<Stepped>),
     Writes {
         writes: Writes,
@@ -91,6 +94,7 @@ impl Source {
         let Some(mut writes) = Writes::new(config, start, packet_size, seed) else {
             let kind = match config {
                 SourceConfig::Sized(bytes) => Kind::Sized(bytes),
+                SourceConfig::Live(rate) => Kind::Live(Live::new(rate, start)),
                 SourceConfig::Steps(steps) => {
                     Kind::Stepped(Box::new(Stepped::new(steps, start, packet_size)))
                 }
@@ -99,7 +103,7 @@ impl Source {
             return Self { kind };
         };
         let frames = match &writes {
-            Writes::Video(_) => Frames::new(writes.clone()).map(Box::new),
+            Writes::Video(_) | Writes::Framed(_) => Frames::new(writes.clone()).map(Box::new),
             Writes::Steady(_) | Writes::OnOff(_) => None,
         };
         let next = writes.next();
@@ -119,6 +123,7 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => Bytes::MAX,
             Kind::Sized(left) => *left,
+            Kind::Live(live) => live.available(now),
             Kind::Stepped(stepped) => stepped.available(now),
             Kind::Writes {
                 writes,
@@ -143,6 +148,7 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => {}
             Kind::Sized(left) => *left -= bytes,
+            Kind::Live(live) => live.take(bytes),
             Kind::Stepped(stepped) => stepped.take(bytes),
             Kind::Writes {
                 pending, frames, ..
@@ -159,7 +165,7 @@ impl Source {
     #[inline]
     pub fn completed_frame(&mut self) -> Option<Time> {
         match &mut self.kind {
-            Kind::Bulk | Kind::Sized(_) | Kind::Stepped(_) => None,
+            Kind::Bulk | Kind::Sized(_) | Kind::Live(_) | Kind::Stepped(_) => None,
             Kind::Writes { frames, .. } => frames.as_mut()?.completed(),
         }
     }
@@ -170,6 +176,7 @@ impl Source {
     pub fn next_write(&self) -> Option<Time> {
         match &self.kind {
             Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Live(live) => Some(live.next_write()),
             Kind::Stepped(stepped) => stepped.next_write(),
             Kind::Writes { next, .. } => next.map(|(at, _)| at),
         }
@@ -179,7 +186,7 @@ impl Source {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         match &self.kind {
-            Kind::Bulk => false,
+            Kind::Bulk | Kind::Live(_) => false,
             Kind::Sized(left) => left.is_zero(),
             Kind::Stepped(stepped) => stepped.is_finished(),
             Kind::Writes { pending, next, .. } => next.is_none() && pending.is_zero(),

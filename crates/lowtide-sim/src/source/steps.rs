@@ -11,6 +11,8 @@ pub enum Step {
     Bulk,
     /// Writes packet after packet at this rate. Zero: nothing.
     Rate(Rate),
+    /// Writes this much at once, then nothing.
+    Volume(Bytes),
 }
 
 /// The most steps of a source.
@@ -82,16 +84,20 @@ impl Stepped {
 
     fn enter(&mut self, step: usize) {
         let (at, what) = self.steps.list()[step];
+        let at = self.start + at;
         self.step = step;
         self.writes = match what {
-            Step::Bulk => None,
-            Step::Rate(rate) => Some(Steady::new(self.start + at, rate, self.packet)),
+            Step::Rate(rate) => Some(Steady::new(at, rate, self.packet)),
+            Step::Bulk | Step::Volume(_) => None,
         };
-        self.next = self.writes.as_mut().and_then(Steady::next);
+        self.next = match what {
+            Step::Volume(bytes) => Some((at, bytes)),
+            Step::Bulk | Step::Rate(_) => self.writes.as_mut().and_then(Steady::next),
+        };
     }
 
     fn is_bulk(&self) -> bool {
-        self.writes.is_none()
+        matches!(self.steps.list()[self.step], (_, Step::Bulk))
     }
 
     pub(super) fn available(&mut self, now: Time) -> Bytes {
@@ -148,6 +154,7 @@ mod tests {
             (ms(20), Step::Rate(Rate::from_mbps(8))),
             (ms(24), Step::Bulk),
             (ms(30), Step::Rate(Rate::ZERO)),
+            (ms(40), Step::Volume(Bytes::new(5_000))),
         ];
         let steps = Steps::new(&steps).unwrap();
         let mut source = Stepped::new(steps, at(0), Bytes::new(1_000));
@@ -163,6 +170,9 @@ mod tests {
         // What bulk sends is of what was pending first.
         source.take(Bytes::new(9_000));
         assert_eq!(source.available(at(30)), Bytes::ZERO);
+        assert_eq!(source.next_write(), Some(at(40)));
+        assert_eq!(source.available(at(41)), Bytes::new(5_000));
+        source.take(Bytes::new(5_000));
         assert!(source.is_finished() && source.next_write().is_none());
         assert!(Steps::new(&[(ms(1), Step::Bulk)]).is_none());
         assert!(Steps::new(&[(ms(0), Step::Bulk); 2]).is_none());

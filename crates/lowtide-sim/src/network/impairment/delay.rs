@@ -7,6 +7,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::moving::{Moving, MovingDelay};
+use super::wifi::WifiJitter;
 
 /// Random extra delay, uniform in `0..=max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub struct DelayProcess {
     delay: Duration,
     moving: Option<Box<Moving>>,
     jitter: Option<Jitter>,
+    wifi: Option<Arc<WifiJitter>>,
     aggregation: Option<Aggregation>,
     phase: Duration,
     /// Whether a packet waits for those before it where jitter would let it overtake.
@@ -74,11 +76,20 @@ impl DelayProcess {
             moving: moving.map(|moving| Box::new(Moving::new(moving))),
             keeps_order: jitter.is_some_and(|jitter| !jitter.reorder),
             jitter,
+            wifi: None,
             aggregation,
             phase,
             last: Time::ZERO,
             rng,
         }
+    }
+
+    /// The same with a busy Wi-Fi's delays besides.
+    #[must_use]
+    pub fn over_wifi(mut self, wifi: Option<Arc<WifiJitter>>) -> Self {
+        self.keeps_order |= wifi.is_some();
+        self.wifi = wifi;
+        self
     }
 
     /// No packet takes less than this.
@@ -105,6 +116,9 @@ impl DelayProcess {
         };
         if let Some(jitter) = self.jitter {
             arrival += draw(&mut self.rng, jitter.max);
+        }
+        if let Some(wifi) = &self.wifi {
+            arrival += wifi.draw(departure, &mut self.rng);
         }
         if self.keeps_order {
             arrival = arrival.max(self.last);

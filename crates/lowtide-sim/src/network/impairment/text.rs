@@ -3,7 +3,7 @@
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Duration, Time};
 
-use super::{HeldBack, LossModel, ScriptedLoss, Share, Span};
+use super::{HeldBack, LossModel, ScriptedLoss, Share, Span, WifiJitter};
 
 /// Parts such as `2s:600ms:1/20`: of what leaves the link from 2 s on for 600 ms the last of each 20.
 /// Instead of a time, so many packets: `2s:60p:1/20`.
@@ -101,6 +101,24 @@ pub fn parse_delay_steps(text: &str) -> Result<Vec<(Time, Duration)>, QuantityEr
         steps.push((at, quantity::duration(delay)?));
     }
     Ok(steps)
+}
+
+/// The mean delay of a busy Wi-Fi: `7ms`, or from when on each, `0s:999us,1s:12ms`.
+///
+/// # Errors
+/// When a part is none, or times do not rise.
+pub fn parse_wifi_jitter(text: &str) -> Result<WifiJitter, QuantityError> {
+    let mut steps = Vec::new();
+    for part in text.split(',') {
+        let (at, mean) = part.split_once(':').unwrap_or(("0s", part));
+        steps.push((
+            Time::ZERO + quantity::duration_or_zero(at)?,
+            quantity::duration_or_zero(mean)?,
+        ));
+    }
+    let problem =
+        "is no mean delay, as in 7ms, or several with rising times, as in 0s:999us,1s:12ms";
+    WifiJitter::new(steps).ok_or_else(|| QuantityError::of(text, problem))
 }
 
 /// Bursty loss, mean share and mean burst in packets (`1%:10`), as a Gilbert–Elliott model that
