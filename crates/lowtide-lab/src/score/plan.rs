@@ -93,6 +93,12 @@ fn cells(
     traces: Option<&Path>,
 ) -> Result<Result<Vec<Cell>, String>, FileError> {
     let needs = case.content.case.iter().flat_map(|c| &c.needs);
+    let host = case.host();
+    for need in needs {
+        if let Some(lacking) = lacks(*need, candidate, host) {
+            return Ok(Err(lacking));
+        }
+    }
     let (found, lacking) = match traces {
         _ if case.content.traces.is_empty() => (Vec::new(), String::new()),
         None => (Vec::new(), "needs recorded links: --traces DIR".to_string()),
@@ -110,12 +116,6 @@ fn cells(
     } else {
         case.on_traces_too(&found).cells(contenders)?
     };
-    let host = cells.first().map_or(Host::Model, |c| c.setting.host);
-    for need in needs {
-        if let Some(lacking) = lacks(*need, candidate, host) {
-            return Ok(Err(lacking));
-        }
-    }
     Ok(Ok(cells))
 }
 
@@ -148,6 +148,8 @@ pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<Str
             host == Host::Model,
             "needs the simulator's own transports (--host model)".to_string(),
         ),
+        Need::Multipath => (false, format!("{name} has one path at a time")),
+        Need::Person => (false, "judged by a person".to_string()),
     };
     (!has).then_some(lacking)
 }

@@ -9,7 +9,7 @@ use lowtide_cc::{Config, Controller};
 use super::causal::CausalConfig;
 use crate::network::{AccessConfig, Direction, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
-use crate::transport::{EcnFeedback, Pacing, TransportConfig};
+use crate::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 
 /// Builds a flow's controller.
 pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
@@ -161,6 +161,8 @@ pub struct FlowConfig {
     pub transport: TransportConfig,
     /// How its receiver reports marks.
     pub ecn: EcnFeedback,
+    /// What its receiver lies about.
+    pub lie: Option<Lie>,
     /// How its host paces.
     pub pacing: Pacing,
     /// What it has to send.
@@ -183,6 +185,7 @@ impl FlowConfig {
             sender,
             transport: TransportConfig::quic(),
             ecn: EcnFeedback::default(),
+            lie: None,
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             start: Time::ZERO,
