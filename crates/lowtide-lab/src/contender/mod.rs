@@ -1,15 +1,19 @@
-//! Who sends: controllers by name, and bounds.
+//! Who sends: controllers by name, those that QUIC stacks bring along, and bounds.
 
 mod bound;
+mod stock;
 
 use std::sync::Arc;
 
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
+use lowtide_host::Stock;
 use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
+use self::stock::parse_stock;
+pub use self::stock::stock;
 
 /// Who sends a group's flows, or takes part in a comparison.
 #[derive(Clone, Debug)]
@@ -39,6 +43,8 @@ pub enum Contender {
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
     },
+    /// A QUIC stack's own controller, which sends over that stack alone.
+    Stock(&'static Stock),
 }
 
 impl Contender {
@@ -57,6 +63,7 @@ impl Contender {
             Self::Causal { name, .. } | Self::Abc { name, .. } | Self::Controller { name, .. } => {
                 name
             }
+            Self::Stock(stock) => stock.name,
         }
     }
 
@@ -83,6 +90,7 @@ impl Contender {
             Self::Causal { config, .. } => SenderKind::Causal(*config),
             Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
+            Self::Stock(stock) => SenderKind::Stock(stock),
         }
     }
 }
@@ -126,7 +134,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whom the lab knows by name: the controllers of a registry, and the bounds. Whatever resolves names
+/// Whom the lab knows by name: the controllers of a registry, those of QUIC stacks, and the bounds. Whatever resolves names
 /// is given one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
@@ -184,6 +192,9 @@ impl Contenders {
         if let Some(queue) = parse_abc(spec) {
             let (name, queue) = (spec.to_string(), queue?);
             return Ok(Contender::Abc { name, queue });
+        }
+        if let Some(stock) = parse_stock(spec) {
+            return stock.map(Contender::Stock);
         }
         let parsed = self.registry.parse(spec)?;
         Ok(Contender::Controller {
