@@ -48,7 +48,7 @@ impl Role {
         match contender {
             Contender::Oracle => Self::Limit,
             Contender::Causal { .. } | Contender::Abc { .. } => Self::Bound,
-            Contender::Controller { .. } => Self::Contender,
+            Contender::Controller { .. } | Contender::Program(_) => Self::Contender,
         }
     }
 }

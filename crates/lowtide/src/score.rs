@@ -1,10 +1,17 @@
 //! `lowtide score`.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod bulk_tcp;
+#[cfg(target_os = "linux")]
+mod real;
+mod recipe;
+#[cfg(target_os = "linux")]
+mod session;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use lowtide_lab::contender::{Contender, Contenders};
@@ -13,12 +20,15 @@ use lowtide_lab::files;
 use lowtide_lab::key::Key;
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::{Report, ScoreResult, Shown};
+use lowtide_lab::run::Run;
+use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{
     self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
 };
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
+use self::recipe::{Program, Recipe};
 use crate::experiment::{Place, places, program};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -34,9 +44,23 @@ pub(crate) struct Args {
     #[arg(long = "suite", value_name = "NAME", default_value = "rfc9743")]
     suites: Vec<String>,
 
-    /// Controllers, as in bbr3,ebb:idle=3%, or one each time
-    #[arg(long = "cc", value_name = "NAME", default_value = "ebb")]
+    /// Controllers, as in bbr3,ebb:idle=3%, or one each time [default: ebb]; with --link programs: recipes
+    /// ('lowtide score --link --list' has them) or files of your own, as in kernel/cubic,my.toml
+    #[arg(long = "cc", visible_alias = "recipe", value_name = "NAME")]
     controllers: Vec<String>,
+
+    /// Run programs over real packets, in real time, behind emulated links (Linux)
+    #[arg(long, help_heading = "Programs")]
+    link: bool,
+
+    /// A program of your own: what sends, run by sh at the far end of each link, with {port}, {bytes},
+    /// {seconds}, {dir} in it
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "client"], help_heading = "Programs")]
+    server: Option<String>,
+
+    /// And what fetches, run by sh at the near end, with {host} and {port} too
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "server"], help_heading = "Programs")]
+    client: Option<String>,
 
     /// Only this case; repeatable
     #[arg(long = "case", value_name = "ID")]
@@ -90,12 +114,11 @@ struct JsonCard<'a> {
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.list {
-        return list();
+        return if args.link { list_recipes() } else { list() };
     }
-    let mut candidates: Vec<Contender> = Vec::new();
-    for specs in &args.controllers {
-        candidates.extend(contenders.parse_all(specs).map_err(Failure::input)?);
-    }
+    let stage = Stage::of(args)?;
+    let contenders = &stage.contenders(contenders);
+    let candidates = stage.candidates(args, contenders)?;
     let baseline = match &args.baseline {
         None => None,
         Some(path) => Some(read_baseline(path)?),
@@ -117,9 +140,11 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             contenders,
             args.traces.as_deref(),
         );
-        plans.push(plan.map_err(Failure::input)?);
+        let mut plan = plan.map_err(Failure::input)?;
+        stage.fit(&mut plan);
+        plans.push(plan);
     }
-    let results = execute(args, &plans)?;
+    let results = execute(args, &plans, &stage)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
@@ -148,6 +173,111 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             "{failed} cases fail, and {worse} values are worse than the baseline's"
         ))),
     }
+}
+
+/// Where candidates are run.
+enum Stage {
+    /// In the simulator.
+    Virtual,
+    /// Over real packets.
+    #[cfg(target_os = "linux")]
+    Real(Vec<Program>, real::Cast),
+}
+
+impl Stage {
+    #[cfg(target_os = "linux")]
+    fn of(args: &Args) -> Result<Self, Failure> {
+        if !args.link {
+            return Ok(Self::Virtual);
+        }
+        if args.flags.host.is_some() {
+            return Err(Failure::input(
+                "--host: programs bring their own; leave it out",
+            ));
+        }
+        let programs = programs(args)?;
+        let cast = real::Cast::new(&programs)?;
+        Ok(Self::Real(programs, cast))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(args: &Args) -> Result<Self, Failure> {
+        if args.link {
+            programs(args)?;
+            return Err(Failure::run(
+                "lowtide score --link needs Linux, as lowtide link does",
+            ));
+        }
+        Ok(Self::Virtual)
+    }
+
+    /// Whom cases may name.
+    fn contenders(&self, known: &Contenders) -> Contenders {
+        match self {
+            Self::Virtual => known.clone(),
+            #[cfg(target_os = "linux")]
+            Self::Real(programs, _) => programs.iter().fold(known.clone(), |all, program| {
+                all.with_program(&program.name)
+            }),
+        }
+    }
+
+    /// Who is judged.
+    fn candidates(&self, args: &Args, contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
+        let names: Vec<&str> = match self {
+            Self::Virtual if args.controllers.is_empty() => vec![DEFAULT],
+            Self::Virtual => args.controllers.iter().map(String::as_str).collect(),
+            #[cfg(target_os = "linux")]
+            Self::Real(programs, _) => {
+                let all = programs
+                    .iter()
+                    .map(|program| contenders.parse(&program.name));
+                return all.collect::<Result<_, _>>().map_err(Failure::input);
+            }
+        };
+        let all = names.into_iter().map(|specs| contenders.parse_all(specs));
+        let all: Vec<Vec<Contender>> = all.collect::<Result<_, _>>().map_err(Failure::input)?;
+        Ok(all.concat())
+    }
+
+    /// Leaves out what cannot be run here.
+    fn fit(&self, plan: &mut Plan) {
+        match self {
+            Self::Virtual => {}
+            #[cfg(target_os = "linux")]
+            Self::Real(_, cast) => cast.fit(plan),
+        }
+    }
+}
+
+/// Who is judged when nobody is named.
+const DEFAULT: &str = "ebb";
+
+/// The programs that are judged.
+fn programs(args: &Args) -> Result<Vec<Program>, Failure> {
+    let mut programs = Vec::new();
+    for name in args.controllers.iter().flat_map(|names| names.split(',')) {
+        let program = Program::find(name)?;
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    if let (Some(server), Some(client)) = (&args.server, &args.client) {
+        let own = Program::new("program".to_string(), server.clone(), client.clone());
+        programs.push(own?);
+    }
+    if programs.is_empty() {
+        return Err(Failure::input(
+            "--link: whom? --recipe NAME ('lowtide score --link --list' has them), or --server and --client",
+        ));
+    }
+    Ok(programs)
+}
+
+fn list_recipes() -> Result<(), Failure> {
+    let lines = Recipe::built_in()?.into_iter();
+    let lines: String = lines.map(|recipe| recipe.line() + "\n").collect();
+    output::print(lines.as_bytes())
 }
 
 fn list() -> Result<(), Failure> {
@@ -181,7 +311,7 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
@@ -193,38 +323,13 @@ fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure>
     };
     let all = experiment::count_runs(&cells, None);
     let missing = experiment::count_runs(&cells, store.as_ref());
-    let bar = progress::bar(missing);
-    let done = AtomicUsize::new(0);
-    let options = Options {
-        jobs: args.flags.jobs.threads(),
-        store: store.as_ref(),
-        over_time: &[],
-    };
     let started = Instant::now();
-    let work = || {
-        experiment::run(&cells, options, &|| {
-            done.fetch_add(1, Ordering::Relaxed);
-            bar.inc(1);
-        })
-        .map_err(Failure::run)
+    let jobs = args.flags.jobs.threads();
+    let results = match stage {
+        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), all - missing)?,
+        #[cfg(target_os = "linux")]
+        Stage::Real(_, cast) => real::execute(&cells, cast, jobs, store.as_ref())?,
     };
-    let results = match &store {
-        None => work()?,
-        Some(store) => {
-            let farewell = || {
-                let kept = store.stop();
-                bar.finish_and_clear();
-                let path = store.path().display();
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
-                    all - missing + kept
-                );
-            };
-            interrupt::with_farewell(farewell, work)?
-        }
-    };
-    bar.finish_and_clear();
     if let Some(problem) = store.as_ref().and_then(Store::problem) {
         let _ = writeln!(std::io::stderr(), "warning: {problem}");
     }
@@ -239,6 +344,41 @@ fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure>
         .iter()
         .map(|plan| rest.by_ref().take(plan.cells.len()).collect())
         .collect())
+}
+
+/// Runs cells in the simulator; `known` runs of them are in the store already.
+fn in_virtual_time(
+    cells: &[Cell],
+    jobs: usize,
+    store: Option<&Store>,
+    known: u64,
+) -> Result<Vec<CellResult>, Failure> {
+    let all = experiment::count_runs(cells, None);
+    let bar = progress::bar(all - known);
+    let options = Options {
+        jobs,
+        store,
+        over_time: &[],
+    };
+    let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
+    let results = match store {
+        None => work()?,
+        Some(store) => {
+            let farewell = || {
+                let kept = store.stop();
+                bar.finish_and_clear();
+                let path = store.path().display();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    known + kept
+                );
+            };
+            interrupt::with_farewell(farewell, work)?
+        }
+    };
+    bar.finish_and_clear();
+    Ok(results)
 }
 
 /// Says what happened in the cases that fail.
@@ -302,7 +442,13 @@ fn command(args: &Args) -> String {
         values.iter().map(|v| format!(" --{flag} {v}")).collect()
     };
     format!(
-        "lowtide score{}{}{}{}{}",
+        "lowtide score{}{}{}{}{}{}{}",
+        if args.link { " --link" } else { "" },
+        if args.server.is_some() {
+            " --server … --client …"
+        } else {
+            ""
+        },
         all("suite", &args.suites),
         all("cc", &args.controllers),
         all("case", &args.cases),
@@ -400,6 +546,8 @@ const MAX_OVER_TIME: usize = 48;
 
 fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), Failure> {
     let mut cells = Vec::new();
+    // What was watched as it ran is shown as it was: programs do not run the same twice.
+    let mut watched: BTreeMap<usize, Run> = BTreeMap::new();
     let mut shown: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
     for (n, card) in cards.iter().enumerate() {
         for (s, score) in card.results.iter().enumerate() {
@@ -411,6 +559,10 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
                 let name = format!("{} {} {}", card.suite, case.id, score.controller);
                 cell.setting.link_name = format!("{name}: {}", cell.setting.link_name);
                 cell.setting.seeds.count = 1;
+                let mut runs = result.runs.iter();
+                let run =
+                    runs.find(|run| run.details.as_ref().is_some_and(|d| d.timeline.is_some()));
+                watched.extend(run.map(|run| (cells.len(), run.clone())));
                 shown.insert((n, s, c), cells.len());
                 cells.push(cell);
             }
@@ -433,7 +585,11 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
         store: None,
         over_time: &all,
     };
-    let results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
+    let mut results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
+    for (n, run) in watched {
+        results[n].runs = vec![run];
+        results[n].failed.clear();
+    }
     // One place each: what a cell of the matrix leads to.
     let places: Vec<Place> = results
         .iter()

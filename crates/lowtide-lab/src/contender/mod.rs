@@ -39,6 +39,8 @@ pub enum Contender {
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
     },
+    /// A program, which sends real packets over a real link and cannot be simulated.
+    Program(String),
 }
 
 impl Contender {
@@ -57,6 +59,7 @@ impl Contender {
             Self::Causal { name, .. } | Self::Abc { name, .. } | Self::Controller { name, .. } => {
                 name
             }
+            Self::Program(name) => name,
         }
     }
 
@@ -83,6 +86,8 @@ impl Contender {
             Self::Causal { config, .. } => SenderKind::Causal(*config),
             Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
+            // No simulation asks it to send: `run` refuses programs.
+            Self::Program(_) => SenderKind::Oracle,
         }
     }
 }
@@ -131,6 +136,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
     registry: Registry,
+    programs: Vec<String>,
 }
 
 impl Contenders {
@@ -140,7 +146,14 @@ impl Contenders {
     /// When another has its name.
     pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
         let registry = self.registry.with(entry)?;
-        Ok(Self { registry })
+        Ok(Self { registry, ..self })
+    }
+
+    /// With one more program, which hides whoever has the same name.
+    #[must_use]
+    pub fn with_program(mut self, name: &str) -> Self {
+        self.programs.push(name.to_string());
+        self
     }
 
     /// The controllers.
@@ -174,6 +187,9 @@ impl Contenders {
     /// # Errors
     /// When there is none, or its parameters do not fit.
     pub fn parse(&self, spec: &str) -> Result<Contender, registry::Error> {
+        if self.programs.iter().any(|name| name == spec) {
+            return Ok(Contender::Program(spec.to_string()));
+        }
         if spec == ORACLE {
             return Ok(Contender::Oracle);
         }

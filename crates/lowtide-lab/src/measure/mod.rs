@@ -50,6 +50,17 @@ pub enum Measure {
     Completion(Completion),
 }
 
+impl Measure {
+    /// The metric that it takes a part of, as in `flows.0.goodput_mbps`.
+    #[must_use]
+    pub fn metric(&self) -> Option<&str> {
+        match self {
+            Self::Span(span) => Some(&span.metric),
+            _ => None,
+        }
+    }
+}
+
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {

@@ -42,6 +42,8 @@ type File = (&'static str, &'static str);
 static SUITES: &[(&str, &str, &[File])] = suites![
     "cellular", "Links that were recorded or are like them: limits relative to what can be done on them":
         "throughput";
+    "link", "What can be seen of any program at a link, short enough for real time (--link)":
+        "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];
 
 /// Those that are built in.

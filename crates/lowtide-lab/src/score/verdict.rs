@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
 use crate::experiment::{CellResult, Values};
+use crate::metrics::split_group;
+use crate::program;
 use crate::scenario_file::{FileError, Limit, ScenarioFile, Seeds};
 use crate::setting::Value;
 use crate::statistics::{ci95, mean};
@@ -125,6 +127,25 @@ fn sides(file: &ScenarioFile, n: usize, limit: &Limit) -> Result<Vec<Sides>, Fil
         return Err(file.error_at(&["limits", &n], problem));
     }
     Ok(found)
+}
+
+/// The value of the n-th limit that no link can see, only who sends; `None` where there is none.
+///
+/// # Errors
+/// When the limit cannot be read.
+pub(super) fn known_to_senders(file: &ScenarioFile, n: usize) -> Result<Option<String>, FileError> {
+    let sides = sides(file, n, &file.content.limits[n])?;
+    let names = sides
+        .iter()
+        .flat_map(|s| [s.value.names(), s.limit.names()].concat());
+    let metric = |name: &str| {
+        let measure = file.content.measures.get(name);
+        let of = measure.map_or(name, |m| m.metric().unwrap_or(name));
+        split_group(of).1.to_string()
+    };
+    Ok(names
+        .map(metric)
+        .find(|key| program::UNKNOWN.contains(&key.as_str())))
 }
 
 /// Judges the n-th limit of a case by its results.
