@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::contender::Contender;
-use crate::run::simulate;
+use crate::run::{self, simulate};
 use crate::setting::{Host, Setting};
 
 /// Which qlog.
@@ -79,9 +79,7 @@ pub fn write<W: Write + Send + 'static>(
 ) -> Result<W, Error> {
     check(setting)?;
     let seed = setting.seeds.first;
-    let config = setting
-        .config(seed)
-        .map_err(|e| Error::Run(e.to_string()))?;
+    let (config, _) = run::config(setting, seed).map_err(Error::Run)?;
     let name = setting.controllers().join(" + ");
     let title = format!("{name} on {}", setting.link_name);
     let description = match Host::of(setting) {

@@ -7,6 +7,7 @@ mod real;
 mod recipe;
 #[cfg(target_os = "linux")]
 mod session;
+mod stage;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
@@ -28,7 +29,7 @@ use lowtide_lab::score::{
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
-use self::recipe::{Program, Recipe};
+use self::stage::Stage;
 use crate::experiment::{Place, places, program};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -41,7 +42,8 @@ use crate::table::{self, Column, Look};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A suite ('lowtide score --list' has them), a folder of cases, or a case's file; repeatable
-    #[arg(long = "suite", value_name = "NAME", default_value = "rfc9743")]
+    /// [default: rfc9743; with --link: link]
+    #[arg(long = "suite", value_name = "NAME")]
     suites: Vec<String>,
 
     /// Controllers, as in bbr3,ebb:idle=3%, or one each time [default: ebb]; with --link programs: recipes
@@ -113,25 +115,20 @@ struct JsonCard<'a> {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    if args.list && args.link {
+        return stage::list_recipes();
+    }
     if args.list {
-        return if args.link { list_recipes() } else { list() };
+        return list(&suites(args)?);
     }
     let stage = Stage::of(args)?;
     let contenders = &stage.contenders(contenders);
     let candidates = stage.candidates(args, contenders)?;
+    let suites = suites(args)?;
     let baseline = match &args.baseline {
         None => None,
         Some(path) => Some(read_baseline(path)?),
     };
-    let mut suites = Vec::new();
-    for name in &args.suites {
-        let mut suite = Suite::find(name).map_err(Failure::input)?;
-        suite.keep(&args.cases).map_err(Failure::input)?;
-        for case in &mut suite.cases {
-            args.flags.apply(case);
-        }
-        suites.push(suite);
-    }
     let mut plans = Vec::new();
     for suite in &suites {
         let plan = Plan::new(
@@ -163,135 +160,60 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         .flat_map(|c| &c.results)
         .map(|s| s.failed)
         .sum();
-    match (failed, regressions.len()) {
-        (0, 0) => Ok(()),
-        (0, worse) => Err(Failure::run(format!(
-            "{worse} values are worse than the baseline's"
-        ))),
-        (failed, 0) => Err(Failure::run(format!("{failed} cases fail"))),
-        (failed, worse) => Err(Failure::run(format!(
-            "{failed} cases fail, and {worse} values are worse than the baseline's"
-        ))),
+    let said = [
+        (failed, "case fails", "cases fail"),
+        (
+            regressions.len(),
+            "value is worse than before",
+            "values are worse than before",
+        ),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
+        .collect();
+    if said.is_empty() {
+        return Ok(());
     }
+    Err(Failure::run(said.join("; ")))
 }
 
-/// Where candidates are run.
-enum Stage {
-    /// In the simulator.
-    Virtual,
-    /// Over real packets.
-    #[cfg(target_os = "linux")]
-    Real(Vec<Program>, real::Cast),
+/// The suites that are run when nobody names one: in the simulator, and over real packets.
+const USUAL: &str = "rfc9743";
+const USUAL_OVER_LINKS: &str = "link";
+
+/// The suites that are named; all that are built in, where they are only listed and nobody names any.
+fn suites(args: &Args) -> Result<Vec<Suite>, Failure> {
+    let mut suites = match args.suites.as_slice() {
+        [] if args.list => score::built_in().map_err(Failure::run)?,
+        [] if args.link => vec![Suite::find(USUAL_OVER_LINKS).map_err(Failure::input)?],
+        [] => vec![Suite::find(USUAL).map_err(Failure::input)?],
+        named => {
+            let found: Result<_, _> = named.iter().map(|name| Suite::find(name)).collect();
+            found.map_err(Failure::input)?
+        }
+    };
+    for suite in &mut suites {
+        suite.keep(&args.cases).map_err(Failure::input)?;
+        for case in &mut suite.cases {
+            args.flags.apply(case);
+        }
+    }
+    Ok(suites)
 }
 
-impl Stage {
-    #[cfg(target_os = "linux")]
-    fn of(args: &Args) -> Result<Self, Failure> {
-        if !args.link {
-            return Ok(Self::Virtual);
-        }
-        if args.flags.host.is_some() {
-            return Err(Failure::input(
-                "--host: programs bring their own; leave it out",
-            ));
-        }
-        let programs = programs(args)?;
-        let cast = real::Cast::new(&programs)?;
-        Ok(Self::Real(programs, cast))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn of(args: &Args) -> Result<Self, Failure> {
-        if args.link {
-            programs(args)?;
-            return Err(Failure::run(
-                "lowtide score --link needs Linux, as lowtide link does",
-            ));
-        }
-        Ok(Self::Virtual)
-    }
-
-    /// Whom cases may name.
-    fn contenders(&self, known: &Contenders) -> Contenders {
-        match self {
-            Self::Virtual => known.clone(),
-            #[cfg(target_os = "linux")]
-            Self::Real(programs, _) => programs.iter().fold(known.clone(), |all, program| {
-                all.with_program(&program.name)
-            }),
-        }
-    }
-
-    /// Who is judged.
-    fn candidates(&self, args: &Args, contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
-        let names: Vec<&str> = match self {
-            Self::Virtual if args.controllers.is_empty() => vec![DEFAULT],
-            Self::Virtual => args.controllers.iter().map(String::as_str).collect(),
-            #[cfg(target_os = "linux")]
-            Self::Real(programs, _) => {
-                let all = programs
-                    .iter()
-                    .map(|program| contenders.parse(&program.name));
-                return all.collect::<Result<_, _>>().map_err(Failure::input);
-            }
-        };
-        let all = names.into_iter().map(|specs| contenders.parse_all(specs));
-        let all: Vec<Vec<Contender>> = all.collect::<Result<_, _>>().map_err(Failure::input)?;
-        Ok(all.concat())
-    }
-
-    /// Leaves out what cannot be run here.
-    fn fit(&self, plan: &mut Plan) {
-        match self {
-            Self::Virtual => {}
-            #[cfg(target_os = "linux")]
-            Self::Real(_, cast) => cast.fit(plan),
-        }
-    }
-}
-
-/// Who is judged when nobody is named.
-const DEFAULT: &str = "ebb";
-
-/// The programs that are judged.
-fn programs(args: &Args) -> Result<Vec<Program>, Failure> {
-    let mut programs = Vec::new();
-    for name in args.controllers.iter().flat_map(|names| names.split(',')) {
-        let program = Program::find(name)?;
-        if !programs.contains(&program) {
-            programs.push(program);
-        }
-    }
-    if let (Some(server), Some(client)) = (&args.server, &args.client) {
-        let own = Program::new("program".to_string(), server.clone(), client.clone());
-        programs.push(own?);
-    }
-    if programs.is_empty() {
-        return Err(Failure::input(
-            "--link: whom? --recipe NAME ('lowtide score --link --list' has them), or --server and --client",
-        ));
-    }
-    Ok(programs)
-}
-
-fn list_recipes() -> Result<(), Failure> {
-    let lines = Recipe::built_in()?.into_iter();
-    let lines: String = lines.map(|recipe| recipe.line() + "\n").collect();
-    output::print(lines.as_bytes())
-}
-
-fn list() -> Result<(), Failure> {
+fn list(suites: &[Suite]) -> Result<(), Failure> {
     let mut text = String::new();
-    for suite in score::built_in().map_err(Failure::run)? {
+    for suite in suites {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: {}", suite.name, suite.about);
         for case in &suite.cases {
             let content = case.content.case.as_ref();
             let title = content.map_or("", |c| c.title.as_str());
             let source = content.map_or("", |c| c.source.as_str());
-            let id = content
-                .and_then(|c| c.id.clone())
-                .unwrap_or_else(|| case.name());
+            let id = content.and_then(|c| c.id.clone());
+            let id = id.unwrap_or_else(|| case.name());
             let _ = writeln!(text, "  {id:<14} {title} ({source})");
         }
     }

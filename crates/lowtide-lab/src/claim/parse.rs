@@ -44,6 +44,10 @@ pub enum Arithmetic {
     Times,
     /// Quotient.
     Over,
+    /// The smaller one.
+    Smaller,
+    /// The larger one.
+    Larger,
 }
 
 /// A function of values.
@@ -260,9 +264,24 @@ impl Reader {
                     _ => return self.value(name),
                 };
                 self.expect('(')?;
-                let inner = self.sum(depth + 1)?;
+                let mut inner = self.sum(depth + 1)?;
+                let operation = match function {
+                    Function::Min => Arithmetic::Smaller,
+                    Function::Max => Arithmetic::Larger,
+                    _ => {
+                        self.expect(')')?;
+                        return Ok(Expression::Function(function, Box::new(inner)));
+                    }
+                };
+                if self.take(')') {
+                    return Ok(Expression::Function(function, Box::new(inner)));
+                }
+                while self.take(',') {
+                    let other = self.sum(depth + 1)?;
+                    inner = Expression::Arithmetic(operation, Box::new(inner), Box::new(other));
+                }
                 self.expect(')')?;
-                Ok(Expression::Function(function, Box::new(inner)))
+                Ok(inner)
             }
             _ => Err(self.problem("a value is missing")),
         }

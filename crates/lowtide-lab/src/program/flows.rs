@@ -13,14 +13,16 @@ use crate::setting::Setting;
 
 /// What only a sender knows. `goodput_mbps` is not among them: of what the link delivers all counts as
 /// new.
-pub const UNKNOWN: [&str; 7] = [
+pub const UNKNOWN: [&str; 9] = [
     "retransmitted_share",
     "retransmitted_packets",
     "timeouts",
     "estimate_mbps",
+    "frame_delay_ms.mean",
     "frame_delay_ms.p50",
     "frame_delay_ms.p95",
     "frame_delay_ms.p99",
+    "frame_delay_ms.max",
 ];
 
 /// Measures the flows of a setting while programs send them over a real link: flows by their numbers
@@ -44,7 +46,7 @@ impl Programs {
         let meter = Meter::new(&config)
             .of_groups(setting.group_of_flows())
             .measuring_from(setting.measure_from);
-        let measures = Measures::new(setting, &config);
+        let measures = Measures::new(setting, &config, None);
         let mut watch = Watch::new(&config, meter, measures, setting.way_back());
         let from_link = config.forward.least_delay();
         for (n, flow) in config.flows.iter().enumerate() {

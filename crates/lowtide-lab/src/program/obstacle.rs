@@ -17,6 +17,9 @@ pub fn obstacle(setting: &Setting, stands_for: impl Fn(&str) -> bool) -> Option<
     if setting.flow_count() > MAX_PROGRAMS {
         return Some(format!("at most {MAX_PROGRAMS} programs run at a time"));
     }
+    if setting.trigger.is_some() {
+        return Some("only the simulator sees the phase that sets things off".to_string());
+    }
     setting.groups.iter().find_map(|group| {
         let name = group.contender.name();
         if !matches!(group.contender, Contender::Program(_)) && !stands_for(name) {

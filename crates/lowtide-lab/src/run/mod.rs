@@ -5,6 +5,7 @@ mod pool;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
+use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
@@ -71,12 +72,12 @@ pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
 }
 
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let (config, trigger) = config(setting, seed)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let measures = Measures::new(setting, &config);
+    let measures = Measures::new(setting, &config, trigger);
     let probe = (meter, (timeline, measures));
     let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
     let measured = Measured {
@@ -97,6 +98,22 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
             timeline,
         }),
     })
+}
+
+/// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
+/// it tells when.
+pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<Time>), String> {
+    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let Some(trigger) = &setting.trigger else {
+        return Ok((config, None));
+    };
+    let mut first = config.clone();
+    if let Some(by) = trigger.by {
+        first.duration = first.duration.min(by.since(Time::ZERO));
+    }
+    let (_, watch) = simulate(setting, first, trigger.watch())?;
+    let at = trigger.moment(&watch)?;
+    Ok((trigger.apply(config, at)?, Some(at)))
 }
 
 /// A whole run of a setting's configuration, watched by `probe`.

@@ -46,6 +46,8 @@ pub enum Seeds {
     Mean,
     /// In each of them.
     Each,
+    /// The worst value of all seeds against the worst that the limit's expression has in any.
+    Worst,
 }
 
 /// What must hold for a controller to pass.

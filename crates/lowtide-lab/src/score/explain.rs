@@ -5,7 +5,7 @@ use lowtide_cc::units::{Duration, Time};
 use super::scorecard::CaseResult;
 use super::verdict::Verdict;
 use crate::curves;
-use crate::run::{Keep, NoThreads, Pool, run};
+use crate::run::{Keep, NoThreads, Pool, config, run};
 use crate::timeline::{Envelope, FlowBin, Timeline};
 
 /// [`explain`]s all of these, on so many threads; 0: one for each core.
@@ -36,7 +36,7 @@ fn explain(case: &CaseResult) -> Vec<String> {
     let Some(timeline) = watched.or_else(again) else {
         return Vec::new();
     };
-    let Ok(config) = setting.config(seed) else {
+    let Ok((config, _)) = config(setting, seed) else {
         return Vec::new();
     };
     let capacity = curves::capacity(&config.forward.link, timeline.bin(), timeline.link().len());

@@ -38,8 +38,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// All cases of a suite for each of the candidates. Recorded links lie below `traces`; cases of those
-    /// that are not there are not applicable.
+    /// All cases of a suite for each of the candidates. Recorded links lie below `traces`; a case
+    /// of none but links that are not there is not applicable.
     ///
     /// # Errors
     /// When a case is wrong; the error names file, line and key.
@@ -116,18 +116,22 @@ fn cells(
     traces: Option<&Path>,
 ) -> Result<Result<Vec<Cell>, String>, FileError> {
     let needs = case.content.case.iter().flat_map(|c| &c.needs);
-    let cells = if case.content.traces.is_empty() {
+    let (found, lacking) = match traces {
+        _ if case.content.traces.is_empty() => (Vec::new(), String::new()),
+        None => (Vec::new(), "needs recorded links: --traces DIR".to_string()),
+        Some(folder) => {
+            let (found, missing) = reproduce::traces(case, folder);
+            let missing = missing.join(", ");
+            (found, format!("{missing}: not in {}", folder.display()))
+        }
+    };
+    let cells = if found.is_empty() {
+        if !case.content.traces.is_empty() && case.content.cases.is_empty() {
+            return Ok(Err(lacking));
+        }
         case.cells(contenders)?
     } else {
-        let Some(folder) = traces else {
-            return Ok(Err("needs recorded links: --traces DIR".to_string()));
-        };
-        let (found, missing) = reproduce::traces(case, folder);
-        if found.is_empty() {
-            let missing = missing.join(", ");
-            return Ok(Err(format!("{missing}: not in {}", folder.display())));
-        }
-        case.on_traces(&found).cells(contenders)?
+        case.on_traces_too(&found).cells(contenders)?
     };
     let host = cells.first().map_or(Host::Model, |c| c.setting.host);
     for need in needs {

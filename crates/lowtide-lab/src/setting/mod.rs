@@ -9,12 +9,15 @@ mod host;
 mod quantity;
 mod resolve;
 mod sections;
+mod trigger;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
+use lowtide_sim::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
@@ -27,14 +30,15 @@ pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
-    ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
+    RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, Value, Way,
+    Transport, TriggerSection, Value, Way,
 };
+pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
 use crate::measure::Measure;
 
@@ -234,16 +238,22 @@ pub struct Setting {
     pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
+    /// Losses and delays behind the bottleneck at set moments.
+    pub script: Script,
     /// Loss of acknowledgments.
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays, both ways.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Aggregation of acknowledgments.
     pub aggregation: Option<Aggregation>,
     /// Size of a full packet.
     pub packet_size: Bytes,
     /// The flows that share the link.
     pub groups: Vec<Group>,
+    /// What happens once one of them has entered a phase.
+    pub trigger: Option<Trigger>,
     /// What carries the flows.
     pub host: Host,
     /// How long it runs.
@@ -280,11 +290,14 @@ impl Setting {
             reverse: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
+            script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
+            wifi: None,
             aggregation: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
+            trigger: None,
             host: Host::default(),
             duration: Duration::from_secs(30),
             measure_from: Time::ZERO,
@@ -465,7 +478,7 @@ impl Setting {
         format!("{}{moves}", self.base_rtt())
     }
 
-    /// The simulation of a seed.
+    /// The simulation of a seed, without its trigger.
     ///
     /// # Errors
     /// When the link cannot be generated.
@@ -481,7 +494,9 @@ impl Setting {
             forward = forward.with_moving_delay(delay.clone());
         }
         forward.loss = self.loss;
+        forward.script = self.script.clone();
         forward.jitter = self.jitter;
+        forward.wifi = self.wifi.clone();
         let mut reverse = match &self.reverse {
             None => PipeConfig::delay_only(self.way_back()),
             Some(way) => {
@@ -500,6 +515,7 @@ impl Setting {
             reverse = reverse.with_moving_delay(delay.clone());
         }
         reverse.loss = self.ack_loss;
+        reverse.wifi = self.wifi.clone();
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
             let background = group.is_background(both);
