@@ -8,6 +8,7 @@
 
 mod flows;
 mod obstacle;
+mod sender_log;
 mod watch;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 pub use self::flows::{Programs, UNKNOWN};
 pub use self::obstacle::{MAX_PROGRAMS, obstacle};
+pub use self::sender_log::SenderLog;
 use self::watch::{Watch, without};
 use crate::compare::{Comparison, Entry, Role};
 use crate::measure::Measures;

@@ -1,5 +1,9 @@
 //! Programs that can be scored: what runs at each end of a link. Those of well-known ones are built in,
 //! a few lines of TOML each.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "programs are run on Linux only")
+)]
 
 use std::env;
 use std::fmt::Write as _;

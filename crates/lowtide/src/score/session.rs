@@ -13,7 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lowtide_cc::units::{self, Bytes, Time};
-use lowtide_lab::program::Programs;
+use lowtide_lab::files;
+use lowtide_lab::program::{Programs, SenderLog};
 use lowtide_lab::run::Run;
 use lowtide_lab::setting::Setting;
 use lowtide_link::{Addresses, Emulation, Namespace, PathConfig, Ports, Tunnel};
@@ -94,7 +95,7 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
         };
         let bulk = Bytes::new((volume.as_f64() * BULK_SHARE) as u64) + BULK_MORE;
         let life = stop.since(flow.start).as_secs_f64().ceil();
-        let folder = folder.0.join(n.to_string());
+        let folder = folder.of(n);
         fs::create_dir(&folder).map_err(Failure::run)?;
         flows.push(Flow {
             name: match config.flows.len() {
@@ -142,9 +143,14 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
     drop(flows);
     let (summary, [probe, _]) = emulation.finish()?;
     drop(guards);
-    let Some(probe) = probe else {
+    let Some(mut probe) = probe else {
         return Err(Failure::run("the link lost its probe"));
     };
+    for n in 0..config.flows.len() {
+        if let Some(log) = sender_log(&folder.of(n)) {
+            probe.note(n, &log);
+        }
+    }
     let run = probe.finish(&completed);
     let silent = run
         .measured
@@ -414,6 +420,32 @@ impl Folder {
         fs::create_dir(&path)?;
         Ok(Self(path))
     }
+
+    /// The n-th flow's.
+    fn of(&self, n: usize) -> PathBuf {
+        self.0.join(n.to_string())
+    }
+}
+
+/// The most qlogs of a flow that are read.
+const MAX_LOGS: usize = 8;
+
+/// The largest qlog that is read.
+const LOG: files::Kind = files::Kind {
+    name: "qlog",
+    most: 64 << 20,
+};
+
+/// What the sender of a flow has logged in its folder, if it has: of several logs the one of most packets.
+/// One that cannot be read is none.
+fn sender_log(folder: &Path) -> Option<SenderLog> {
+    let written = ["qlog", "sqlog"].map(|ending| files::of_folder(folder, ending));
+    let paths = written.into_iter().flat_map(Result::unwrap_or_default);
+    let logs = paths.take(MAX_LOGS).filter_map(|path| {
+        let bytes = files::read(&path, LOG).ok()?;
+        SenderLog::parse(&bytes)
+    });
+    logs.max_by_key(|log| log.sent)
 }
 
 impl Drop for Folder {
