@@ -51,7 +51,9 @@ impl Role {
         match contender {
             Contender::Oracle => Self::Limit,
             Contender::Causal { .. } | Contender::Abc { .. } => Self::Bound,
-            Contender::Controller { .. } | Contender::Stock(_) => Self::Contender,
+            Contender::Controller { .. } | Contender::Stock(_) | Contender::Program(_) => {
+                Self::Contender
+            }
         }
     }
 }

@@ -85,6 +85,10 @@ impl App {
         if let Some(namespace) = link::guard::asked_for() {
             return ended(link::guard::run(&namespace));
         }
+        #[cfg(target_os = "linux")]
+        if let Some(arguments) = score::bulk_tcp::asked_for() {
+            return ended(score::bulk_tcp::run(&arguments));
+        }
         run(Cli::parse(), &self.contenders)
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct SettingArgs {
     pacing: Option<PacingArg>,
 
     /// What each flow sends: bulk, 10MB (a volume), 10mbit (a constant rate), video:2mbit,
-    /// onoff:10mbit:1s:500ms (rate, on, off) [default: bulk, or the scenario's]
+    /// onoff:10mbit:1s:500ms (rate, on, off), steps:0s:bulk,3s:off,9s:2mbit [default: bulk, or the scenario's]
     #[arg(long, help_heading = "Flows", value_parser = source::parse)]
     source: Option<SourceConfig>,
 

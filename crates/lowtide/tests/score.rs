@@ -224,6 +224,12 @@ fn bad_input_is_named_and_nothing_is_run() {
     fs::write(bad.join("x.toml"), "[link]\nrate = '1mbit'\n[[flows]]\n").unwrap();
     let bad = path(&bad);
     let torn = path(&dir.path().join("delay.toml"));
+    let run = lowtide(&["run", &torn]).assert().code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).to_string();
+    assert!(
+        said.contains("delay.toml:") && said.contains("lowtide score --suite FILE"),
+        "{said}"
+    );
     for (args, problem) in [
         (
             vec!["--suite", "nonsense"],

@@ -45,6 +45,8 @@ pub enum Contender {
     },
     /// A QUIC stack's own controller, which sends over that stack alone.
     Stock(&'static Stock),
+    /// A program, which sends real packets over a real link and cannot be simulated.
+    Program(String),
 }
 
 impl Contender {
@@ -64,6 +66,7 @@ impl Contender {
                 name
             }
             Self::Stock(stock) => stock.name,
+            Self::Program(name) => name,
         }
     }
 
@@ -91,6 +94,8 @@ impl Contender {
             Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
             Self::Stock(stock) => SenderKind::Stock(stock),
+            // No simulation asks it to send: `run` refuses programs.
+            Self::Program(_) => SenderKind::Oracle,
         }
     }
 }
@@ -139,6 +144,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
     registry: Registry,
+    programs: Vec<String>,
 }
 
 impl Contenders {
@@ -148,7 +154,14 @@ impl Contenders {
     /// When another has its name.
     pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
         let registry = self.registry.with(entry)?;
-        Ok(Self { registry })
+        Ok(Self { registry, ..self })
+    }
+
+    /// With one more program, which hides whoever has the same name.
+    #[must_use]
+    pub fn with_program(mut self, name: &str) -> Self {
+        self.programs.push(name.to_string());
+        self
     }
 
     /// The controllers.
@@ -182,6 +195,9 @@ impl Contenders {
     /// # Errors
     /// When there is none, or its parameters do not fit.
     pub fn parse(&self, spec: &str) -> Result<Contender, registry::Error> {
+        if self.programs.iter().any(|name| name == spec) {
+            return Ok(Contender::Program(spec.to_string()));
+        }
         if spec == ORACLE {
             return Ok(Contender::Oracle);
         }

@@ -35,6 +35,10 @@ pub enum Need {
     Ecn,
     /// The simulator's own transports.
     Model,
+    /// More than one path at once.
+    Multipath,
+    /// Somebody who reads what is written about it: it cannot be measured.
+    Person,
 }
 
 /// Over which seeds a limit must hold.
@@ -46,6 +50,8 @@ pub enum Seeds {
     Mean,
     /// In each of them.
     Each,
+    /// The worst value of all seeds against the worst that the limit's expression has in any.
+    Worst,
 }
 
 /// What must hold for a controller to pass.

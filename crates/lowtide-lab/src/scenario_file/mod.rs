@@ -24,7 +24,7 @@ pub use self::paper::{
 };
 use crate::files;
 use crate::measure::Measure;
-use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -51,6 +51,8 @@ pub struct Content {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
     /// Named sets of values, one run after the other.
     #[serde(default)]
     pub cases: Vec<Case>,
@@ -65,8 +67,8 @@ pub struct Content {
     /// Metrics to show (default: the usual ones).
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// Recorded links, below the folder that `lowtide reproduce --traces` names, on which the claims
-    /// marked with `on_traces` are tested as well.
+    /// Recorded links, below the folder that `--traces` names: `lowtide reproduce` tests the claims marked
+    /// with `on_traces` on them as well, and they are cases of `lowtide score` besides the file's own.
     #[serde(default)]
     pub traces: Vec<String>,
     /// What a scorecard says of it, where it is a case of a suite.
@@ -184,19 +186,25 @@ impl ScenarioFile {
     #[must_use]
     pub fn on_traces(&self, traces: &[(String, PathBuf)]) -> Self {
         let mut other = self.clone();
-        other.content.cases = traces
-            .iter()
-            .map(|(name, path)| Case {
-                name: name.clone(),
-                set: BTreeMap::from([(
-                    "link".to_string(),
-                    toml::Value::Table(toml::Table::from_iter([(
-                        "trace".to_string(),
-                        toml::Value::String(path.display().to_string()),
-                    )])),
-                )]),
-            })
-            .collect();
+        other.content.cases.clear();
+        other.on_traces_too(traces)
+    }
+
+    /// The same experiment on recorded links besides its cases, one case each.
+    #[must_use]
+    pub fn on_traces_too(&self, traces: &[(String, PathBuf)]) -> Self {
+        let mut other = self.clone();
+        let recorded = traces.iter().map(|(name, path)| Case {
+            name: name.clone(),
+            set: BTreeMap::from([(
+                "link".to_string(),
+                toml::Value::Table(toml::Table::from_iter([(
+                    "trace".to_string(),
+                    toml::Value::String(path.display().to_string()),
+                )])),
+            )]),
+        });
+        other.content.cases.extend(recorded);
         other
     }
 
@@ -228,7 +236,14 @@ impl ScenarioFile {
 
     /// Runs each cell over this host.
     pub fn set_host(&mut self, host: Host) {
+        self.content.run.host = Some(host);
         self.set_run("host", toml::Value::String(host.to_string()));
+    }
+
+    /// What carries its flows.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        self.content.run.host.unwrap_or_default()
     }
 
     fn set_run(&mut self, key: &str, value: toml::Value) {

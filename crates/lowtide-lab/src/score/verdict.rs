@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
 use crate::experiment::{CellResult, Values};
+use crate::measure::Measure;
+use crate::metrics::split_group;
+use crate::program;
 use crate::scenario_file::{FileError, Limit, ScenarioFile, Seeds};
 use crate::setting::Value;
 use crate::statistics::{ci95, mean};
@@ -127,6 +130,24 @@ fn sides(file: &ScenarioFile, n: usize, limit: &Limit) -> Result<Vec<Sides>, Fil
     Ok(found)
 }
 
+/// The value of the n-th limit that no link can see, only who sends; `None` where there is none.
+///
+/// # Errors
+/// When the limit cannot be read.
+pub(super) fn known_to_senders(file: &ScenarioFile, n: usize) -> Result<Option<String>, FileError> {
+    let sides = sides(file, n, &file.content.limits[n])?;
+    let names = sides
+        .iter()
+        .flat_map(|s| [s.value.names(), s.limit.names()].concat());
+    let is_unknown = |name: &&str| {
+        let measure = file.content.measures.get(*name);
+        let metric = measure.map_or(*name, |m| m.metric().unwrap_or(name));
+        let of_sender = measure.is_some_and(Measure::is_of_senders);
+        of_sender || program::UNKNOWN.contains(&split_group(metric).1)
+    };
+    Ok(names.into_iter().find(is_unknown).map(str::to_string))
+}
+
 /// Judges the n-th limit of a case by its results.
 ///
 /// # Errors
@@ -198,6 +219,14 @@ pub(super) fn judged(
 
 /// Compares the values of all seeds with their limits.
 fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
+    let at_worst: Vec<(f64, f64)>;
+    let pairs = match seeds {
+        Seeds::Worst => {
+            at_worst = against_worst_limit(pairs, sense);
+            &at_worst
+        }
+        Seeds::Mean | Seeds::Each => pairs,
+    };
     // Above zero: beyond the limit. What does not exist is beyond any.
     let excess = |(value, limit): &(f64, f64)| {
         let over = match sense {
@@ -211,7 +240,7 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
     let limits: Vec<f64> = pairs.iter().map(|(_, limit)| *limit).collect();
     let beyond = over.iter().filter(|over| **over > 0.0).count();
     let holds = match seeds {
-        Seeds::Each => beyond == 0,
+        Seeds::Each | Seeds::Worst => beyond == 0,
         Seeds::Mean => {
             let half = Some(ci95(&over)).filter(|half| half.is_finite());
             mean(&over) - half.unwrap_or(0.0) <= 0.0
@@ -229,6 +258,18 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
         beyond,
         worst_seed: worst_seed.map_or(0, |(n, _)| n),
     }
+}
+
+/// The values of all seeds, each with the limit that is the easiest to keep of any seed.
+fn against_worst_limit(pairs: &[(f64, f64)], sense: Sense) -> Vec<(f64, f64)> {
+    let limits = pairs.iter().map(|(_, limit)| *limit);
+    let worst = limits.reduce(|a, b| match sense {
+        _ if a.is_nan() || b.is_nan() => f64::NAN,
+        Sense::AtMost => a.max(b),
+        Sense::AtLeast => a.min(b),
+    });
+    let worst = worst.unwrap_or(f64::NAN);
+    pairs.iter().map(|(value, _)| (*value, worst)).collect()
 }
 
 /// The cell that the n-th of `count` elements of an expression is of: by the first value in it that is of

@@ -192,6 +192,12 @@ fn check_stack(setting: &Setting) -> Result<(), Problem> {
             let key = format!("flows.{n}.pacing");
             return problem(key, "the QUIC host paces at the controller's rate");
         }
+        if group.lie.is_some() {
+            return problem(
+                format!("flows.{n}.lie"),
+                "receivers of the QUIC host are honest",
+            );
+        }
         let others = setting.groups.len() > 1;
         if others && group.contender.is_bound() {
             let key = format!("flows.{n}.controller");

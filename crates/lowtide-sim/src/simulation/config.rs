@@ -10,7 +10,7 @@ use lowtide_host::Stock;
 use super::causal::CausalConfig;
 use crate::network::{AccessConfig, Direction, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
-use crate::transport::{EcnFeedback, Pacing, TransportConfig};
+use crate::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 
 /// Builds a flow's controller.
 pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
@@ -168,6 +168,8 @@ pub struct FlowConfig {
     pub transport: TransportConfig,
     /// How its receiver reports marks.
     pub ecn: EcnFeedback,
+    /// What its receiver lies about.
+    pub lie: Option<Lie>,
     /// How its host paces.
     pub pacing: Pacing,
     /// What it has to send.
@@ -190,6 +192,7 @@ impl FlowConfig {
             sender,
             transport: TransportConfig::quic(),
             ecn: EcnFeedback::default(),
+            lie: None,
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             start: Time::ZERO,

@@ -73,7 +73,7 @@ impl Flow {
                 start: flow.start,
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
-            receiver: Receiver::new(&flow.transport, flow.ecn, estimator),
+            receiver: Receiver::new(&flow.transport, flow.ecn, estimator).lying(flow.lie),
             is_oracle: matches!(flow.sender, SenderKind::Oracle),
             access: flow.access,
             start: flow.start,
