@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Config, Controller, LossEvent, LostPacket, PacketSent, Snapshot,
     TimeoutEvent,
@@ -16,7 +17,6 @@ use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::registry::Entry;
 use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::Ecn;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, Options as RunOptions};
 use lowtide_lab::score::{self, Plan, Suite, Verdict};
@@ -102,7 +102,9 @@ impl Faulty {
     fn bdp(&self) -> Bytes {
         let shown = self.inner.snapshot();
         let (bandwidth, rtt) = (shown.bandwidth, shown.min_rtt);
-        bandwidth.zip(rtt).map_or(Bytes::ZERO, |(bandwidth, rtt)| bandwidth.volume_in(rtt))
+        bandwidth
+            .zip(rtt)
+            .map_or(Bytes::ZERO, |(bandwidth, rtt)| bandwidth.volume_in(rtt))
     }
 
     /// What becomes of a delivery-rate sample.
@@ -264,7 +266,9 @@ fn failing(
     for case in &mut suite.cases {
         case.set_seeds(1);
     }
-    let candidates = controllers.iter().map(|name| contenders.parse(name).unwrap());
+    let candidates = controllers
+        .iter()
+        .map(|name| contenders.parse(name).unwrap());
     let plan = Plan::new(&suite, candidates.collect(), contenders, None).unwrap();
     let results = experiment::run(&plan.cells, RunOptions::default(), &|| {}).unwrap();
     let card = score::judge(&suite, &plan, &results).unwrap();
