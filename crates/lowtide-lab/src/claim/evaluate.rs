@@ -65,6 +65,8 @@ impl Arithmetic {
             Self::Over => a / b,
             Self::Smaller => known(f64::min, a, b),
             Self::Larger => known(f64::max, a, b),
+            Self::Existing if a.is_nan() => b,
+            Self::Existing => a,
         }
     }
 }
