@@ -47,6 +47,9 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "ramp" "idle";
     "users", "What users of QUIC stacks report and test, as far as it is about a controller under a transport (not freenet's replay of RTT series, for which a controller of another kind is needed)":
         "freenet-fresh" "freenet-paths" "freenet-timeout" "moq-shaper" "noq-819" "openipc-2344";
+    "bbr-draft", "The example test cases of BBR's draft (draft-ietf-ccwg-bbr): states and variables of controllers that have its phases, and what can be seen of any from outside":
+        "01" "02" "03" "04" "05" "06" "07" "08" "09" "10" "11" "12" "13" "14" "15" "16" "17" "18" "19"
+        "20" "21" "22";
     "c4", "The C4 project's specifications with its limits; its satellite, which needs a window seeded from an earlier connection, is not among them":
         "after_c4" "alone" "alone_200" "before_c4" "blackhole" "drop_and_back" "low_and_up" "media" "media10"
         "media_600fr" "media_short_long" "media_wb" "media_wf" "media_ws" "short_long" "vs_bbr" "vs_bbr_lg"
