@@ -74,7 +74,7 @@ pub fn write<W: Write + Send + 'static>(
 ) -> Result<W, Error> {
     check(setting)?;
     let seed = setting.seeds.first;
-    let config = run::config(setting, seed).map_err(Error::Run)?;
+    let (config, _) = run::config(setting, seed).map_err(Error::Run)?;
     let name = setting.controllers().join(" + ");
     let title = format!("{name} on {}", setting.link_name);
     let description = match Host::of(setting) {

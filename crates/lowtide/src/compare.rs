@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::files::Draft;
 use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
@@ -199,26 +198,9 @@ fn write_qlogs(
     let version = args.qlog_version.get();
     for (n, (setting, _)) in done.iter().enumerate() {
         let folder = output::folder_of(dir, n, done.len());
-        let failure = |path: &Path, e: &dyn std::fmt::Display| {
-            Failure::run(format!("cannot write {}: {e}", path.display()))
-        };
         for contender in contenders {
-            // A spec has characters that not every file system takes.
-            let letters = contender.name().chars();
-            let name: String = letters
-                .map(|c| {
-                    if c.is_ascii_alphanumeric() || "-_.=".contains(c) {
-                        c
-                    } else {
-                        '_'
-                    }
-                })
-                .collect();
-            let path = folder.join(format!("{name}.sqlog"));
-            let draft = Draft::of(&path).map_err(|e| failure(&path, &e))?;
-            let run = setting.run_by(contender);
-            let draft = qlog::write(&run, version, draft).map_err(|e| failure(&path, &e))?;
-            draft.keep().map_err(|e| failure(&path, &e))?;
+            let path = output::qlog_path(&folder, contender.name());
+            output::write_qlog(&setting.run_by(contender), version, &path)?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }

@@ -11,7 +11,8 @@ use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
-use lowtide_lab::report::{Report, ScoreResult};
+use lowtide_lab::qlog::{self, Version};
+use lowtide_lab::report::{Report, ScoreResult, Shown};
 use lowtide_lab::score::{
     self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
 };
@@ -30,7 +31,8 @@ use crate::table::{self, Column, Look};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A suite ('lowtide score --list' has them), a folder of cases, or a case's file; repeatable
-    #[arg(long = "suite", value_name = "NAME", default_value = "rfc9743")]
+    /// [default: rfc9743]
+    #[arg(long = "suite", value_name = "NAME")]
     suites: Vec<String>,
 
     /// Controllers, as in bbr3,ebb:idle=3%, or one each time
@@ -88,26 +90,18 @@ struct JsonCard<'a> {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    if args.list {
-        return list();
-    }
     let mut candidates: Vec<Contender> = Vec::new();
     for specs in &args.controllers {
         candidates.extend(contenders.parse_all(specs).map_err(Failure::input)?);
+    }
+    let suites = suites(args)?;
+    if args.list {
+        return list(&suites);
     }
     let baseline = match &args.baseline {
         None => None,
         Some(path) => Some(read_baseline(path)?),
     };
-    let mut suites = Vec::new();
-    for name in &args.suites {
-        let mut suite = Suite::find(name).map_err(Failure::input)?;
-        suite.keep(&args.cases).map_err(Failure::input)?;
-        for case in &mut suite.cases {
-            args.flags.apply(case);
-        }
-        suites.push(suite);
-    }
     let mut plans = Vec::new();
     for suite in &suites {
         let plan = Plan::new(
@@ -137,30 +131,58 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         .flat_map(|c| &c.results)
         .map(|s| s.failed)
         .sum();
-    match (failed, regressions.len()) {
-        (0, 0) => Ok(()),
-        (0, worse) => Err(Failure::run(format!(
-            "{worse} values are worse than the baseline's"
-        ))),
-        (failed, 0) => Err(Failure::run(format!("{failed} cases fail"))),
-        (failed, worse) => Err(Failure::run(format!(
-            "{failed} cases fail, and {worse} values are worse than the baseline's"
-        ))),
+    let said = [
+        (failed, "case fails", "cases fail"),
+        (
+            regressions.len(),
+            "value is worse than before",
+            "values are worse than before",
+        ),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
+        .collect();
+    if said.is_empty() {
+        return Ok(());
     }
+    Err(Failure::run(said.join("; ")))
 }
 
-fn list() -> Result<(), Failure> {
+/// The suite that is run when nobody names one.
+const USUAL: &str = "rfc9743";
+
+/// The suites that are named; all that are built in, where they are only listed and nobody names any.
+fn suites(args: &Args) -> Result<Vec<Suite>, Failure> {
+    let mut suites = match args.suites.as_slice() {
+        [] if args.list => score::built_in().map_err(Failure::run)?,
+        [] => vec![Suite::find(USUAL).map_err(Failure::input)?],
+        named => {
+            let found: Result<_, _> = named.iter().map(|name| Suite::find(name)).collect();
+            found.map_err(Failure::input)?
+        }
+    };
+    for suite in &mut suites {
+        suite.keep(&args.cases).map_err(Failure::input)?;
+        for case in &mut suite.cases {
+            args.flags.apply(case);
+        }
+    }
+    Ok(suites)
+}
+
+fn list(suites: &[Suite]) -> Result<(), Failure> {
     let mut text = String::new();
-    for suite in score::built_in().map_err(Failure::run)? {
+    for suite in suites {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: {}", suite.name, suite.about);
         for case in &suite.cases {
             let content = case.content.case.as_ref();
             let title = content.map_or("", |c| c.title.as_str());
             let source = content.map_or("", |c| c.source.as_str());
-            let id = content
-                .and_then(|c| c.id.clone())
-                .unwrap_or_else(|| case.name());
+            let id = content.and_then(|c| c.id.clone());
+            let id = id.unwrap_or_else(|| case.name());
             let _ = writeln!(text, "  {id:<14} {title} ({source})");
         }
     }
@@ -415,6 +437,17 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
             }
         }
     }
+    let mut logs = BTreeMap::new();
+    for (place, n) in &shown {
+        let setting = &cells[*n].setting;
+        if qlog::check(setting).is_ok() {
+            let name = setting.link_name.split(':').next().unwrap_or_default();
+            let path = output::qlog_path(&folder.join("qlog"), name);
+            output::write_qlog(setting, Version::default(), &path)?;
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            logs.insert(*place, format!("qlog/{file}"));
+        }
+    }
     let all: Vec<usize> = (0..cells.len()).collect();
     let options = Options {
         jobs: args.flags.jobs.threads(),
@@ -437,7 +470,12 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
         scores: cards
             .iter()
             .enumerate()
-            .map(|(n, card)| ScoreResult::new(card, |s, c| shown.get(&(n, s, c)).copied()))
+            .map(|(n, card)| {
+                ScoreResult::new(card, |s, c| Shown {
+                    link: shown.get(&(n, s, c)).copied(),
+                    qlog: logs.get(&(n, s, c)).cloned(),
+                })
+            })
             .collect(),
         ..Report::of_comparisons(&runs)
     };

@@ -57,5 +57,8 @@ function scoreCase(card, one, n) {
     };
     parts.push(element("p", {}, button));
   }
+  if (result.qlog !== null) {
+    parts.push(element("p", {}, element("a", { href: result.qlog }, result.qlog)));
+  }
   return parts;
 }

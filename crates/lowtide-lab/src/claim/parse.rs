@@ -251,8 +251,8 @@ impl Reader {
                     _ => return self.value(name),
                 };
                 self.expect('(')?;
-                let inner = self.sum(depth + 1)?;
-                let of_two = match function {
+                let mut inner = self.sum(depth + 1)?;
+                let operation = match function {
                     Function::Min => Arithmetic::Smaller,
                     Function::Max => Arithmetic::Larger,
                     _ => {
@@ -263,13 +263,12 @@ impl Reader {
                 if self.take(')') {
                     return Ok(Expression::Function(function, Box::new(inner)));
                 }
-                let mut found = inner;
                 while self.take(',') {
-                    let next = Box::new(self.sum(depth + 1)?);
-                    found = Expression::Arithmetic(of_two, Box::new(found), next);
+                    let other = self.sum(depth + 1)?;
+                    inner = Expression::Arithmetic(operation, Box::new(inner), Box::new(other));
                 }
                 self.expect(')')?;
-                Ok(found)
+                Ok(inner)
             }
             _ => Err(self.problem("a value is missing")),
         }

@@ -5,9 +5,9 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
+use super::{Extent, Part};
 use crate::metrics::Delays;
-use crate::setting::SpanText;
+use crate::setting::MomentText;
 
 /// Seconds from a flow's start until all that it had to send is acknowledged. A flow that does not get
 /// so far counts with the time that it had.
@@ -19,9 +19,9 @@ pub struct Completion {
     /// Which of them, in order: 0.5 for the median, 0.95, 1 for the slowest; the mean without it.
     pub quantile: Option<f64>,
     /// Flows that start before this are left out (default: none).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// And those that start later than this (default: none).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 #[derive(Debug)]
@@ -32,9 +32,14 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(told: &Completion, config: &SimConfig, groups: &[usize]) -> Self {
+    pub(super) fn new(
+        told: &Completion,
+        config: &SimConfig,
+        groups: &[usize],
+        extent: Extent,
+    ) -> Self {
         let end = Time::ZERO + config.duration;
-        let part = Part::of(told.from, told.to, config.duration);
+        let part = Part::of(told.from, told.to, extent);
         let flows = config.flows.iter().enumerate().zip(groups);
         let wanted = flows.filter(|((_, flow), group)| {
             **group == told.group && (part.from..part.to).contains(&flow.start)

@@ -1,12 +1,11 @@
 //! The least share of its fair share that a flow has in any window: whether somebody starves.
 
-use lowtide_cc::units::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use crate::setting::{SpanText, TimeText};
+use super::{Extent, Part};
+use crate::setting::{MomentText, TimeText};
 
 /// The least share of its fair share, which is what the link offers by the flows that send in all of
 /// the window, that a flow of a group has in any window. Flows in the background get none.
@@ -18,9 +17,9 @@ pub struct Least {
     /// How long a window is.
     pub window: TimeText,
     /// The first window begins here (default: with the run).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// The last one ends here (default: with the run).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 /// A window passes in so many steps.
@@ -32,9 +31,9 @@ struct Smallest {
     share: f64,
 }
 
-pub(super) fn judge(told: &Least, duration: Duration) -> Judged {
+pub(super) fn judge(told: &Least, extent: Extent) -> Judged {
     Judged {
-        part: Part::of(told.from, told.to, duration),
+        part: Part::of(told.from, told.to, extent),
         length: told.window.0,
         steps: STEPS,
         judge: Box::new(Smallest {

@@ -6,16 +6,22 @@
 //! [measures]
 //! late_mbps = { span = { metric = "flows.0.goodput_mbps", from = "10s", to = "20s" } }
 //! recovery_s = { reached = { share = 0.9, window = "100ms", from = "10s" } }
+//! rounds_up = { phase = { name = "ProbeBW_UP", value = "rounds", at = "after" } }
 //! ```
 //!
+//! Moments are times of the run or, with `+` before them, since its [trigger](crate::setting::Trigger).
 //! Each kind is a file: what it is told, and the probe that works it out in memory that does not grow
 //! with the run.
 
 mod completion;
+mod invariant;
 mod least;
+mod phase;
 mod reached;
 mod sliding;
 mod span;
+mod state;
+mod stretch;
 mod worst;
 
 use std::collections::BTreeMap;
@@ -27,12 +33,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::completion::Completion;
+use self::invariant::Invariant;
 use self::least::Least;
+use self::phase::Phase;
 use self::reached::Reached;
 use self::span::Span;
+use self::stretch::Stretch;
 use self::worst::Worst;
+use crate::claim::{Expression, parse_expression};
 use crate::metrics::{Metric, Named, split_group};
-use crate::setting::{Problem, Setting, SpanText};
+use crate::setting::{MomentText, Problem, Setting};
 
 /// What is measured under a name.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -48,6 +58,12 @@ pub enum Measure {
     Worst(Worst),
     /// How long transfers take, seconds.
     Completion(Completion),
+    /// What a flow is in its phases, and when.
+    Phase(Phase),
+    /// How long a value of a flow stays within a bound, and how often.
+    Stretch(Stretch),
+    /// How often a rule of BBR's draft is broken.
+    Invariant(Invariant),
 }
 
 /// A part of a run.
@@ -57,13 +73,25 @@ struct Part {
     to: Time,
 }
 
+/// How long a run is, and when its trigger came; the begin where it has none.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    duration: Duration,
+    trigger: Time,
+}
+
 impl Part {
-    fn of(from: Option<SpanText>, to: Option<SpanText>, duration: Duration) -> Self {
-        let end = Time::ZERO + duration;
+    fn of(from: Option<MomentText>, to: Option<MomentText>, extent: Extent) -> Self {
+        let end = Time::ZERO + extent.duration;
         Self {
-            from: Time::ZERO + from.map_or(Duration::ZERO, |t| t.0),
-            to: to.map_or(end, |t| Time::ZERO + t.0).min(end),
+            from: from.map_or(Time::ZERO, |t| t.0.at(extent.trigger)),
+            to: to.map_or(end, |t| t.0.at(extent.trigger)).min(end),
         }
+    }
+
+    /// Whether a moment lies in it.
+    fn contains(self, at: Time) -> bool {
+        self.from <= at && at < self.to
     }
 }
 
@@ -89,6 +117,7 @@ pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<
             let problem = "there is a metric of this name; take another";
             return Err(Problem::new(format!("measures.{name}"), problem));
         }
+        let (mut flow, mut expression) = (None, None);
         let (kind, from, to, group) = match measure {
             Measure::Span(span) => {
                 let (group, key) = split_group(&span.metric);
@@ -103,9 +132,45 @@ pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<
             Measure::Least(least) => ("least", least.from, least.to, least.group),
             Measure::Worst(worst) => ("worst", worst.from, worst.to, worst.group),
             Measure::Completion(one) => ("completion", one.from, one.to, Some(one.group)),
+            Measure::Phase(one) => {
+                (flow, expression) = (Some(one.flow), Some(&one.value));
+                ("phase", one.from, one.to, None)
+            }
+            Measure::Stretch(one) => {
+                (flow, expression) = (Some(one.flow), Some(&one.value));
+                ("stretch", one.from, one.to, None)
+            }
+            Measure::Invariant(one) => {
+                flow = Some(one.flow);
+                ("invariant", one.from, one.to, None)
+            }
         };
-        let part = Part::of(from, to, setting.duration);
-        if part.from >= part.to {
+        if let Some(Err(e)) = expression.map(|text| parse_expression(text)) {
+            return Err(Problem::new(format!("measures.{name}.{kind}.value"), e));
+        }
+        if flow.is_some_and(|flow| flow >= setting.flow_count()) {
+            let problem = format!("there are {} flows, counted from 0", setting.flow_count());
+            return Err(Problem::new(
+                format!("measures.{name}.{kind}.flow"),
+                problem,
+            ));
+        }
+        let follows = |at: Option<MomentText>| at.is_some_and(|at| at.0.after_trigger);
+        if (follows(from) || follows(to)) && setting.trigger.is_none() {
+            let problem = "a time with + counts from the [trigger], and there is none";
+            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
+        }
+        // Where one counts from the trigger and the other does not, only the run tells.
+        let comparable = follows(from) == follows(to) || from.is_none() || to.is_none();
+        let part = Part::of(
+            from,
+            to,
+            Extent {
+                duration: setting.duration,
+                trigger: Time::ZERO,
+            },
+        );
+        if comparable && part.from >= part.to {
             let problem = "ends before it begins, or begins when the run is over";
             return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
         }
@@ -123,6 +188,9 @@ enum Watcher {
     Span(Box<span::Watcher>),
     Sliding(Box<sliding::Watcher>),
     Completion(completion::Watcher),
+    Phase(Box<phase::Watcher>),
+    Stretch(Box<stretch::Watcher>),
+    Invariant(Box<invariant::Watcher>),
 }
 
 /// Watches a run for all of its measures.
@@ -131,11 +199,21 @@ pub struct Measures {
     watchers: Vec<(String, Watcher)>,
 }
 
+/// An expression that has been checked; what cannot be read is no number.
+fn read(text: &str) -> Expression {
+    parse_expression(text).unwrap_or(Expression::Number(f64::NAN))
+}
+
 impl Measures {
-    /// Watches a run of this setting, whose configuration with its seed is `config`.
+    /// Watches a run of this setting, whose configuration with its seed is `config`; `trigger` is when
+    /// its [trigger](crate::setting::Trigger) came.
     #[must_use]
-    pub fn new(setting: &Setting, config: &SimConfig) -> Self {
+    pub fn new(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Self {
         let groups = setting.group_of_flows();
+        let extent = Extent {
+            duration: config.duration,
+            trigger: trigger.unwrap_or(Time::ZERO),
+        };
         let watchers = setting.measures.iter().map(|(name, measure)| {
             let sliding = |judge| {
                 let watcher = sliding::Watcher::new(config, &groups, judge);
@@ -143,13 +221,27 @@ impl Measures {
             };
             let watcher = match measure {
                 Measure::Span(span) => {
-                    Watcher::Span(Box::new(span::Watcher::new(span, setting, config)))
+                    Watcher::Span(Box::new(span::Watcher::new(span, setting, config, extent)))
                 }
-                Measure::Reached(told) => sliding(reached::judge(told, config.duration)),
-                Measure::Least(told) => sliding(least::judge(told, config.duration)),
-                Measure::Worst(told) => sliding(worst::judge(told, config.duration)),
+                Measure::Reached(told) => sliding(reached::judge(told, extent)),
+                Measure::Least(told) => sliding(least::judge(told, extent)),
+                Measure::Worst(told) => sliding(worst::judge(told, extent)),
                 Measure::Completion(told) => {
-                    Watcher::Completion(completion::Watcher::new(told, config, &groups))
+                    Watcher::Completion(completion::Watcher::new(told, config, &groups, extent))
+                }
+                Measure::Phase(told) => {
+                    let part = Part::of(told.from, told.to, extent);
+                    let value = read(&told.value);
+                    Watcher::Phase(Box::new(phase::Watcher::new(told, value, part, config)))
+                }
+                Measure::Stretch(told) => {
+                    let part = Part::of(told.from, told.to, extent);
+                    let value = read(&told.value);
+                    Watcher::Stretch(Box::new(stretch::Watcher::new(told, value, part, config)))
+                }
+                Measure::Invariant(told) => {
+                    let part = Part::of(told.from, told.to, extent);
+                    Watcher::Invariant(Box::new(invariant::Watcher::new(told, part, config)))
                 }
             };
             (name.clone(), watcher)
@@ -167,6 +259,9 @@ impl Measures {
                 Watcher::Span(watcher) => watcher.finish(),
                 Watcher::Sliding(watcher) => watcher.finish(),
                 Watcher::Completion(watcher) => watcher.finish(),
+                Watcher::Phase(watcher) => watcher.finish(),
+                Watcher::Stretch(watcher) => watcher.finish(),
+                Watcher::Invariant(watcher) => watcher.finish(),
             };
             (name, value)
         });
@@ -184,6 +279,9 @@ macro_rules! forward_to_all {
                         Watcher::Span(watcher) => watcher.$method($($arg),*),
                         Watcher::Sliding(watcher) => watcher.$method($($arg),*),
                         Watcher::Completion(watcher) => watcher.$method($($arg),*),
+                        Watcher::Phase(watcher) => watcher.$method($($arg),*),
+                        Watcher::Stretch(watcher) => watcher.$method($($arg),*),
+                        Watcher::Invariant(watcher) => watcher.$method($($arg),*),
                     }
                 }
             })*

@@ -4,9 +4,9 @@ use lowtide_cc::units::{Duration, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use crate::setting::{SpanText, TimeText};
+use super::{Extent, Part};
+use crate::setting::{MomentText, SpanText, TimeText};
 
 /// Seconds from `from` to the end of the first window in which a group has a share of what the link
 /// offers; missing when that never happens.
@@ -29,9 +29,9 @@ pub struct Reached {
     /// It stays so for this long (default: no longer than the window).
     pub hold: Option<SpanText>,
     /// From where time is counted (default: the run's begin).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// When it has not happened by then, it never does (default: the run's end).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 /// A window passes in so many steps.
@@ -47,8 +47,8 @@ struct Wait {
     is_over: bool,
 }
 
-pub(super) fn judge(told: &Reached, duration: Duration) -> Judged {
-    let part = Part::of(told.from, told.to, duration);
+pub(super) fn judge(told: &Reached, extent: Extent) -> Judged {
+    let part = Part::of(told.from, told.to, extent);
     Judged {
         part,
         length: told.window.map_or(WINDOW, |t| t.0),

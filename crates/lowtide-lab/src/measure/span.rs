@@ -6,9 +6,9 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
+use super::{Extent, Part};
 use crate::metrics::Meter;
-use crate::setting::{Setting, SpanText};
+use crate::setting::{MomentText, Setting};
 
 /// A metric in a part of the run.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -17,9 +17,9 @@ pub struct Span {
     /// Its name, of all flows together or of a group, as in `flows.0.goodput_mbps`.
     pub metric: String,
     /// Where the part begins (default: with the run).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// Where it ends (default: with the run).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(span: &Span, setting: &Setting, config: &SimConfig) -> Self {
-        let part = Part::of(span.from, span.to, config.duration);
+    pub(super) fn new(span: &Span, setting: &Setting, config: &SimConfig, extent: Extent) -> Self {
+        let part = Part::of(span.from, span.to, extent);
         let config = SimConfig {
             duration: part.to.since(Time::ZERO),
             ..config.clone()

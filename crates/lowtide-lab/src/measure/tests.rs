@@ -124,3 +124,80 @@ fn what_cannot_be_measured_is_named_with_its_line() {
         assert!(error.contains("test.toml:7"), "{measure}: {error}");
     }
 }
+
+#[test]
+fn phases_of_bbr3_are_what_its_file_says_and_break_no_rule() {
+    let text = r#"
+        [link]
+        rate = "10mbit"
+        buffer = "150kB"
+        [path]
+        rtt = "40ms"
+        packet_size = "1200B"
+        [run]
+        duration = "12s"
+        [[flows]]
+        controller = "bbr3"
+        [trigger]
+        phase = "ProbeBW_UP"
+        visit = 2
+        schedule = "0s:10mbit,1s:5mbit"
+        [measures]
+        startup = { phase = { name = "Startup", next = "Drain", value = "rounds", at = "after" } }
+        not_next = { phase = { name = "Startup", next = "ProbeRTT", value = "1", of = "count" } }
+        full = { phase = { name = "Startup", visit = 1, value = "full_bw_count", at = "after" } }
+        ups = { phase = { name = "ProbeBW_UP", value = "1", of = "count", to = "+1ms" } }
+        up_least = { phase = { name = "ProbeBW_UP", value = "rounds", at = "after", of = "least", to = "+1ms" } }
+        up_gain = { phase = { name = "ProbeBW_UP", value = "pacing_rate / bw", at = "most" } }
+        stay = { phase = { name = "ProbeRTT", value = "now - entry.now", at = "after", of = "least" } }
+        window = { phase = { name = "ProbeRTT", value = "cwnd / max(0.5 * bw * min_rtt, 4 * smss)" } }
+        before = { phase = { value = "cap * 8 / 1000000", at = "least", to = "+1s" } }
+        late = { phase = { value = "cap * 8 / 1000000", at = "least" } }
+        dips = { stretch = { value = "inflight / (cap * base_rtt)", at_most = 0.6, what = "longest", from = "1s" } }
+        dip_count = { stretch = { value = "inflight / (cap * base_rtt)", at_most = 0.6, what = "count", from = "1s" } }
+        transitions = { invariant = { rule = "transitions" } }
+        pacing = { invariant = { rule = "pacing" } }
+        smallest = { invariant = { rule = "window" } }
+        inflight = { invariant = { rule = "inflight" } }
+        max_bw = { invariant = { rule = "max_bw" } }
+    "#;
+    let found = results(text).unwrap();
+    let value = |name: &str| super::tests::value(&found, name).unwrap_or(f64::NAN);
+    assert!(
+        (6.0..=8.0).contains(&value("startup")),
+        "{}",
+        value("startup")
+    );
+    assert_eq!((value("not_next"), value("full")), (0.0, 3.0));
+    assert_eq!(value("ups"), 2.0);
+    assert_eq!(value("up_least"), 3.0);
+    assert!(
+        (value("up_gain") - 1.25 * 0.99).abs() < 1e-3,
+        "{}",
+        value("up_gain")
+    );
+    assert!((0.2..0.3).contains(&value("stay")), "{}", value("stay"));
+    assert!((value("window") - 1.0).abs() < 1e-3, "{}", value("window"));
+    assert_eq!((value("before"), value("late")), (10.0, 5.0));
+    assert!((0.2..0.35).contains(&value("dips")), "{}", value("dips"));
+    assert!(value("dip_count") >= 1.0);
+    for rule in ["transitions", "pacing", "smallest", "inflight", "max_bw"] {
+        assert_eq!(value(rule), 0.0, "{rule}");
+    }
+
+    // Another controller breaks none of its own.
+    let other = text.replace("bbr3", "cubic").replace(
+        "phase = \"ProbeBW_UP\"",
+        "phase = \"ProbeBW_UP\"\nby = \"2s\"",
+    );
+    let found = results(&other).unwrap();
+    assert_eq!(super::tests::value(&found, "transitions"), None);
+    assert_eq!(super::tests::value(&found, "ups"), Some(0.0));
+
+    let without = text.replace("[trigger]\n        phase = \"ProbeBW_UP\"\n        visit = 2\n        schedule = \"0s:10mbit,1s:5mbit\"", "");
+    let refused = results(&without).unwrap_err();
+    assert!(
+        refused.contains("measures.before.phase") && refused.contains("[trigger]"),
+        "{refused}"
+    );
+}

@@ -1,12 +1,11 @@
 //! The largest value that so many windows in a row have.
 
-use lowtide_cc::units::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use crate::setting::{SpanText, TimeText};
+use super::{Extent, Part};
+use crate::setting::{MomentText, TimeText};
 
 /// What is looked for in each window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -31,9 +30,9 @@ pub struct Worst {
     /// So many in a row have at least the value (default: 1).
     pub consecutive: Option<u8>,
     /// The first window begins here (default: with the run).
-    pub from: Option<SpanText>,
+    pub from: Option<MomentText>,
     /// The last one ends here (default: with the run).
-    pub to: Option<SpanText>,
+    pub to: Option<MomentText>,
 }
 
 #[derive(Debug)]
@@ -46,9 +45,9 @@ struct Largest {
     largest: f64,
 }
 
-pub(super) fn judge(told: &Worst, duration: Duration) -> Judged {
+pub(super) fn judge(told: &Worst, extent: Extent) -> Judged {
     Judged {
-        part: Part::of(told.from, told.to, duration),
+        part: Part::of(told.from, told.to, extent),
         length: told.window.0,
         steps: 1,
         judge: Box::new(Largest {

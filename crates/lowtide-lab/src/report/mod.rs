@@ -22,7 +22,7 @@ use askama::Template;
 use self::data::Data;
 pub use self::frontier::FrontierResult;
 pub use self::papers::PaperResult;
-pub use self::score::ScoreResult;
+pub use self::score::{ScoreResult, Shown};
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
 use crate::compare::Comparison;

@@ -4,6 +4,15 @@ use serde::Serialize;
 
 use crate::score::{CaseResult, LimitResult, Scorecard, Verdict};
 
+/// Where a run that fails is shown.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Shown {
+    /// Over time: its place among the report's runs.
+    pub link: Option<usize>,
+    /// Its qlog's path from the report.
+    pub qlog: Option<String>,
+}
+
 /// A suite's scorecard.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScoreResult {
@@ -38,8 +47,8 @@ struct ResultData {
     reason: String,
     limits: Vec<LimitData>,
     explanation: Vec<String>,
-    /// The run over time, by its place among the links.
-    link: Option<usize>,
+    #[serde(flatten)]
+    run: Shown,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -53,9 +62,9 @@ struct LimitData {
 }
 
 impl ScoreResult {
-    /// A scorecard; `link` is the place among the report's runs of what a controller did in a case.
+    /// A scorecard; `shown` says where what a controller did in a case is shown, both by their places.
     #[must_use]
-    pub fn new(card: &Scorecard, link: impl Fn(usize, usize) -> Option<usize>) -> Self {
+    pub fn new(card: &Scorecard, shown: impl Fn(usize, usize) -> Shown) -> Self {
         let controllers = card.results.iter().map(|score| ControllerData {
             name: score.controller.clone(),
             passed: score.passed,
@@ -70,7 +79,7 @@ impl ScoreResult {
                 title: first.title.clone(),
                 source: first.source.clone(),
                 results: results
-                    .map(|(s, score)| result(&score.cases[n], link(s, n)))
+                    .map(|(s, score)| result(&score.cases[n], shown(s, n)))
                     .collect(),
             }
         });
@@ -83,7 +92,7 @@ impl ScoreResult {
     }
 }
 
-fn result(case: &CaseResult, link: Option<usize>) -> ResultData {
+fn result(case: &CaseResult, run: Shown) -> ResultData {
     let mut explanation = case.explanation.clone();
     explanation.extend(case.failed_runs.iter().cloned());
     ResultData {
@@ -92,7 +101,7 @@ fn result(case: &CaseResult, link: Option<usize>) -> ResultData {
         reason: case.reason.clone(),
         limits: case.limits.iter().map(limit).collect(),
         explanation,
-        link,
+        run,
     }
 }
 

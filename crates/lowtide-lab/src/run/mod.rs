@@ -71,12 +71,12 @@ pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
 }
 
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let config = config(setting, seed)?;
+    let (config, trigger) = config(setting, seed)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let measures = Measures::new(setting, &config);
+    let measures = Measures::new(setting, &config, trigger);
     let probe = (meter, (timeline, measures));
     let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
     let measured = Measured {
@@ -101,17 +101,18 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
 
 /// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
 /// it tells when.
-pub(crate) fn config(setting: &Setting, seed: u64) -> Result<SimConfig, String> {
+pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<Time>), String> {
     let config = setting.config(seed).map_err(|e| e.to_string())?;
     let Some(trigger) = &setting.trigger else {
-        return Ok(config);
+        return Ok((config, None));
     };
     let mut first = config.clone();
     if let Some(by) = trigger.by {
         first.duration = first.duration.min(by.since(Time::ZERO));
     }
     let (_, watch) = simulate(setting, first, trigger.watch())?;
-    trigger.apply(config, trigger.moment(&watch)?)
+    let at = trigger.moment(&watch)?;
+    Ok((trigger.apply(config, at)?, Some(at)))
 }
 
 /// A whole run of a setting's configuration, watched by `probe`.

@@ -27,7 +27,7 @@ const MAX_KEY_PARTS: usize = 8;
 
 /// The sections of a file that make a simulation.
 const SIMULATED: [&str; 7] = [
-    "link", "reverse", "path", "run", "flows", "measures", "trigger",
+    "link", "reverse", "path", "run", "flows", "trigger", "measures",
 ];
 
 /// One simulation of a file, still to be run with each seed.
@@ -286,11 +286,15 @@ impl ScenarioFile {
                 .try_into()
                 .map_err(|e: toml::de::Error| said_at(o, refusal(o.key, e.message())))?;
         }
-        if let Some(candidate) = &self.candidate {
-            for flows in &mut sections.flows {
-                if flows.controller.as_deref() == Some(CANDIDATE) {
-                    flows.controller = Some(candidate.clone());
-                }
+        for (n, flows) in sections.flows.iter_mut().enumerate() {
+            if flows.controller.as_deref() == Some(CANDIDATE) {
+                let Some(candidate) = &self.candidate else {
+                    let problem = "this is a case of a suite: 'lowtide score --suite FILE --cc NAME' says who \
+                                   is judged";
+                    let path = ["flows", &n.to_string(), "controller"];
+                    return Err(self.error_at(&path, problem.to_string()));
+                };
+                flows.controller = Some(candidate.clone());
             }
         }
         let wrong = |problem: Problem| {

@@ -287,10 +287,11 @@ source = \"1s:off\""
     let text = text.replace("\"1s:off", "\"0s:bulk,1s:off");
     let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
     let setting = &cells[0].setting;
-    let config = crate::run::config(setting, 1).unwrap();
+    let (config, moment) = crate::run::config(setting, 1).unwrap();
     let trigger = setting.trigger.as_ref().unwrap();
     let (_, watch) = crate::run::simulate(setting, config.clone(), trigger.watch()).unwrap();
     let at = trigger.moment(&watch).unwrap();
+    assert_eq!(moment, Some(at));
     assert!(at > Time::ZERO + Duration::from_secs(2), "{at}");
     let second = Duration::from_secs(1);
     let offered = |from: Time| config.forward.link.volume_between(from, from + second);
@@ -311,7 +312,7 @@ source = \"1s:off\""
     );
     let by = never.replace("[trigger]", "[trigger]\nby = \"5s\"");
     let cells = parse(&by).unwrap().cells(&Contenders::default()).unwrap();
-    let config = crate::run::config(&cells[0].setting, 1).unwrap();
+    let (config, _) = crate::run::config(&cells[0].setting, 1).unwrap();
     let at = Time::ZERO + second * 5;
     assert_eq!(config.forward.link.volume_between(at, at + second), mbit(4));
 }

@@ -5,8 +5,8 @@ use lowtide_cc::units::{Duration, Time};
 use super::scorecard::CaseResult;
 use super::verdict::Verdict;
 use crate::curves;
-use crate::run::{Keep, NoThreads, Pool, run};
-use crate::timeline::{Envelope, Timeline};
+use crate::run::{Keep, NoThreads, Pool, config, run};
+use crate::timeline::{Envelope, FlowBin, Timeline};
 
 /// [`explain`]s all of these, on so many threads; 0: one for each core.
 ///
@@ -36,7 +36,7 @@ fn explain(case: &CaseResult) -> Vec<String> {
     let Some(timeline) = done.details.and_then(|details| details.timeline) else {
         return Vec::new();
     };
-    let Ok(config) = setting.config(seed) else {
+    let Ok((config, _)) = config(setting, seed) else {
         return Vec::new();
     };
     let capacity = curves::capacity(&config.forward.link, timeline.bin(), timeline.link().len());
@@ -74,7 +74,14 @@ fn longest_queue(timeline: &Timeline) -> Option<String> {
     let bins = timeline.link().iter().enumerate();
     let waits = bins.filter_map(|(n, bin)| Some((n, f64::from(bin.sojourn.get()?.1))));
     let (n, sojourn) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let flow = timeline.total().get(n)?;
+    // A bin without an acknowledgment says nothing of the sender: what it had before still holds.
+    let before = timeline.total().get(..=n)?;
+    let known = |get: fn(&FlowBin) -> Envelope| {
+        let bins = before.iter().rev().map(get);
+        bins.into_iter()
+            .find(|values| values.get().is_some())
+            .unwrap_or_default()
+    };
     let kb = |values: Envelope| {
         let most = values.get().map(|(_, most)| most);
         most.map_or_else(|| "?".to_string(), |v| format!("{v:.0} kB"))
@@ -83,8 +90,8 @@ fn longest_queue(timeline: &Timeline) -> Option<String> {
         "longest wait: {sojourn:.1} ms at {:.2} s, with {} in the queue; window {}, {} in flight{}",
         at(timeline, n),
         kb(timeline.link()[n].queue),
-        kb(flow.cwnd),
-        kb(flow.inflight),
+        kb(known(|bin| bin.cwnd)),
+        kb(known(|bin| bin.inflight)),
         phase(timeline, timeline.bin() * n as u64),
     ))
 }

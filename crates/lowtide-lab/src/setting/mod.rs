@@ -30,15 +30,15 @@ pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::Host;
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
-    ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
+    RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
     AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
     Transport, TriggerSection, Value, Way,
 };
-pub use self::trigger::{Trigger, Watch};
+pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
 use crate::measure::Measure;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::trigger::Moment;
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
@@ -74,6 +75,10 @@ quantity!(
 quantity!(
     /// A time that may be zero.
     SpanText(Duration), quantity::duration_or_zero, "a time with its unit", "0s", "3s"
+);
+quantity!(
+    /// A moment of a run, or after its trigger.
+    MomentText(Moment), Moment::parse, "a time with its unit, since the run's begin or, with + before it, since its trigger", "10s", "+2s"
 );
 quantity!(
     /// A volume above zero.

@@ -33,11 +33,11 @@ pub struct Sections {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
     /// What is measured besides the metrics, by name.
     #[serde(default)]
     pub measures: BTreeMap<String, Measure>,
-    /// What happens once a flow has entered a phase.
-    pub trigger: Option<TriggerSection>,
 }
 
 /// What happens once a flow has entered a phase. Times of `schedule`, `source`, `scripted_loss` and

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::impairment::{Aggregation, Script};
 use lowtide_sim::link::{Link, RateSchedule};
@@ -12,6 +13,44 @@ use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::{SourceConfig, Step, Steps};
 use lowtide_sim::{Probe, SimConfig};
+
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// It counts from the trigger instead of the run's begin.
+    pub after_trigger: bool,
+    /// The time since then.
+    pub time: Duration,
+}
+
+impl Moment {
+    /// Reads `2s`, or `+2s`: after the trigger.
+    ///
+    /// # Errors
+    /// When the text is no time.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (after_trigger, time) = match text.strip_prefix('+') {
+            None => (false, text),
+            Some(time) => (true, time),
+        };
+        let time = quantity::duration_or_zero(time)?;
+        Ok(Self {
+            after_trigger,
+            time,
+        })
+    }
+
+    /// When that is in a run in which the trigger came at `trigger`.
+    #[must_use]
+    pub fn at(self, trigger: Time) -> Time {
+        let origin = if self.after_trigger {
+            trigger
+        } else {
+            Time::ZERO
+        };
+        origin + self.time
+    }
+}
 
 /// What is set off, and when. All times in it count from that moment.
 #[derive(Clone, Debug, PartialEq)]

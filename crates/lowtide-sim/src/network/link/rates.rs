@@ -179,6 +179,11 @@ impl RateSchedule {
             + work(rate, within.since(start))
     }
 
+    pub(super) fn rate_at(&self, t: Time) -> Rate {
+        let (_, within) = self.locate(t);
+        self.steps[self.step_at(within)].1
+    }
+
     pub(super) fn volume_between(&self, from: Time, to: Time) -> Bytes {
         let carried = self
             .carried_until(to)
