@@ -53,6 +53,8 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "vs_bbr_lg2" "vs_c4" "vs_c4_lg" "vs_c4_lg2" "vs_cubic" "vs_cubic_lg" "vs_cubic_lg2" "wifi_bad"
         "wifi_bad_vs_bbr" "wifi_bad_vs_c4" "wifi_bad_vs_cubic" "wifi_fade" "wifi_fade_tenth" "wifi_fader"
         "wifi_suspension";
+    "rfc8867", "Media over a controller: RFC 8867, and RFC 8869 as far as links stand in for its models (NADA and SCReAM are not among the controllers)":
+        "5.1" "5.2" "5.3" "5.4" "5.5" "5.6" "5.7" "5.8" "8869-3" "8869-4.1" "8869-4.1-both-ways" "vparam";
 ];
 
 /// Those that are built in.
