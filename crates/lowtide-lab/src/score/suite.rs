@@ -59,6 +59,8 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "bufferbloat" "coexist" "ecn-bulk" "random-loss" "shallow";
     "interop", "The measurements of the QUIC interop runner, and its cases about loss and outages, with limits":
         "blackhole" "crosstraffic" "goodput" "longrtt" "transferloss";
+    "aqm", "A controller behind queues that are managed: the cases of RFC 7928":
+        "5.1.1" "5.3.2" "6" "8.2" "8.2.6";
 ];
 
 /// Those that are built in.
