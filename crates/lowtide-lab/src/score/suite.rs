@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::files;
-use crate::scenario_file::{FileError, ScenarioFile};
+use crate::scenario_file::{FileError, JudgedCase, Need, ScenarioFile};
 
 /// Cases that are judged together.
 #[derive(Clone, Debug)]
@@ -61,6 +61,8 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "blackhole" "crosstraffic" "goodput" "longrtt" "transferloss";
     "aqm", "A controller behind queues that are managed: the cases of RFC 7928":
         "5.1.1" "5.3.2" "6" "8.2" "8.2.6";
+    "link", "What can be seen of any program at a link, short enough for real time (--link)":
+        "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];
 
 /// Those that are built in.
@@ -118,7 +120,8 @@ impl Suite {
                 let problem = "a case of a suite says what it is in a section [case]".to_string();
                 return Err(case.error_at(&["case"], problem).into());
             }
-            if case.content.limits.is_empty() {
+            let read = |c: &JudgedCase| c.needs.contains(&Need::Person);
+            if case.content.limits.is_empty() && !case.content.case.as_ref().is_some_and(read) {
                 let problem = "a case has at least one [[limits]]".to_string();
                 return Err(case.error_at(&["limits"], problem).into());
             }
