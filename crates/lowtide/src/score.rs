@@ -1,24 +1,35 @@
 //! `lowtide score`.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod bulk_tcp;
+#[cfg(target_os = "linux")]
+mod real;
+mod recipe;
+#[cfg(target_os = "linux")]
+mod session;
+mod stage;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::{Report, ScoreResult, Shown};
+use lowtide_lab::run::Run;
+use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{
     self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
 };
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
+use self::stage::Stage;
 use crate::experiment::{Place, places, program};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -31,13 +42,27 @@ use crate::table::{self, Column, Look};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A suite ('lowtide score --list' has them), a folder of cases, or a case's file; repeatable
-    /// [default: rfc9743]
+    /// [default: rfc9743; with --link: link]
     #[arg(long = "suite", value_name = "NAME")]
     suites: Vec<String>,
 
-    /// Controllers, as in bbr3,ebb:idle=3%, or one each time
-    #[arg(long = "cc", value_name = "NAME", default_value = "ebb")]
+    /// Controllers, as in bbr3,ebb:idle=3%, or one each time [default: ebb]; with --link programs: recipes
+    /// ('lowtide score --link --list' has them) or files of your own, as in kernel/cubic,my.toml
+    #[arg(long = "cc", visible_alias = "recipe", value_name = "NAME")]
     controllers: Vec<String>,
+
+    /// Run programs over real packets, in real time, behind emulated links (Linux)
+    #[arg(long, help_heading = "Programs")]
+    link: bool,
+
+    /// A program of your own: what sends, run by sh at the far end of each link, with {port}, {bytes},
+    /// {seconds}, {dir} in it
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "client"], help_heading = "Programs")]
+    server: Option<String>,
+
+    /// And what fetches, run by sh at the near end, with {host} and {port} too
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "server"], help_heading = "Programs")]
+    client: Option<String>,
 
     /// Only this case; repeatable
     #[arg(long = "case", value_name = "ID")]
@@ -90,14 +115,16 @@ struct JsonCard<'a> {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    let mut candidates: Vec<Contender> = Vec::new();
-    for specs in &args.controllers {
-        candidates.extend(contenders.parse_all(specs).map_err(Failure::input)?);
+    if args.list && args.link {
+        return stage::list_recipes();
     }
-    let suites = suites(args)?;
     if args.list {
-        return list(&suites);
+        return list(&suites(args)?);
     }
+    let stage = Stage::of(args)?;
+    let contenders = &stage.contenders(contenders);
+    let candidates = stage.candidates(args, contenders)?;
+    let suites = suites(args)?;
     let baseline = match &args.baseline {
         None => None,
         Some(path) => Some(read_baseline(path)?),
@@ -110,9 +137,11 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             contenders,
             args.traces.as_deref(),
         );
-        plans.push(plan.map_err(Failure::input)?);
+        let mut plan = plan.map_err(Failure::input)?;
+        stage.fit(&mut plan);
+        plans.push(plan);
     }
-    let results = execute(args, &plans)?;
+    let results = execute(args, &plans, &stage)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
@@ -150,13 +179,15 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     Err(Failure::run(said.join("; ")))
 }
 
-/// The suite that is run when nobody names one.
+/// The suites that are run when nobody names one: in the simulator, and over real packets.
 const USUAL: &str = "rfc9743";
+const USUAL_OVER_LINKS: &str = "link";
 
 /// The suites that are named; all that are built in, where they are only listed and nobody names any.
 fn suites(args: &Args) -> Result<Vec<Suite>, Failure> {
     let mut suites = match args.suites.as_slice() {
         [] if args.list => score::built_in().map_err(Failure::run)?,
+        [] if args.link => vec![Suite::find(USUAL_OVER_LINKS).map_err(Failure::input)?],
         [] => vec![Suite::find(USUAL).map_err(Failure::input)?],
         named => {
             let found: Result<_, _> = named.iter().map(|name| Suite::find(name)).collect();
@@ -202,7 +233,7 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
@@ -214,38 +245,13 @@ fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure>
     };
     let all = experiment::count_runs(&cells, None);
     let missing = experiment::count_runs(&cells, store.as_ref());
-    let bar = progress::bar(missing);
-    let done = AtomicUsize::new(0);
-    let options = Options {
-        jobs: args.flags.jobs.threads(),
-        store: store.as_ref(),
-        over_time: &[],
-    };
     let started = Instant::now();
-    let work = || {
-        experiment::run(&cells, options, &|| {
-            done.fetch_add(1, Ordering::Relaxed);
-            bar.inc(1);
-        })
-        .map_err(Failure::run)
+    let jobs = args.flags.jobs.threads();
+    let results = match stage {
+        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), all - missing)?,
+        #[cfg(target_os = "linux")]
+        Stage::Real(_, cast) => real::execute(&cells, cast, jobs, store.as_ref())?,
     };
-    let results = match &store {
-        None => work()?,
-        Some(store) => {
-            let farewell = || {
-                let kept = store.stop();
-                bar.finish_and_clear();
-                let path = store.path().display();
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
-                    all - missing + kept
-                );
-            };
-            interrupt::with_farewell(farewell, work)?
-        }
-    };
-    bar.finish_and_clear();
     if let Some(problem) = store.as_ref().and_then(Store::problem) {
         let _ = writeln!(std::io::stderr(), "warning: {problem}");
     }
@@ -260,6 +266,41 @@ fn execute(args: &Args, plans: &[Plan]) -> Result<Vec<Vec<CellResult>>, Failure>
         .iter()
         .map(|plan| rest.by_ref().take(plan.cells.len()).collect())
         .collect())
+}
+
+/// Runs cells in the simulator; `known` runs of them are in the store already.
+fn in_virtual_time(
+    cells: &[Cell],
+    jobs: usize,
+    store: Option<&Store>,
+    known: u64,
+) -> Result<Vec<CellResult>, Failure> {
+    let all = experiment::count_runs(cells, None);
+    let bar = progress::bar(all - known);
+    let options = Options {
+        jobs,
+        store,
+        over_time: &[],
+    };
+    let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
+    let results = match store {
+        None => work()?,
+        Some(store) => {
+            let farewell = || {
+                let kept = store.stop();
+                bar.finish_and_clear();
+                let path = store.path().display();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    known + kept
+                );
+            };
+            interrupt::with_farewell(farewell, work)?
+        }
+    };
+    bar.finish_and_clear();
+    Ok(results)
 }
 
 /// Says what happened in the cases that fail.
@@ -323,7 +364,13 @@ fn command(args: &Args) -> String {
         values.iter().map(|v| format!(" --{flag} {v}")).collect()
     };
     format!(
-        "lowtide score{}{}{}{}{}",
+        "lowtide score{}{}{}{}{}{}{}",
+        if args.link { " --link" } else { "" },
+        if args.server.is_some() {
+            " --server … --client …"
+        } else {
+            ""
+        },
         all("suite", &args.suites),
         all("cc", &args.controllers),
         all("case", &args.cases),
@@ -421,6 +468,8 @@ const MAX_OVER_TIME: usize = 48;
 
 fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), Failure> {
     let mut cells = Vec::new();
+    // What was watched as it ran is shown as it was: programs do not run the same twice.
+    let mut watched: BTreeMap<usize, Run> = BTreeMap::new();
     let mut shown: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
     for (n, card) in cards.iter().enumerate() {
         for (s, score) in card.results.iter().enumerate() {
@@ -432,6 +481,10 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
                 let name = format!("{} {} {}", card.suite, case.id, score.controller);
                 cell.setting.link_name = format!("{name}: {}", cell.setting.link_name);
                 cell.setting.seeds.count = 1;
+                let mut runs = result.runs.iter();
+                let run =
+                    runs.find(|run| run.details.as_ref().is_some_and(|d| d.timeline.is_some()));
+                watched.extend(run.map(|run| (cells.len(), run.clone())));
                 shown.insert((n, s, c), cells.len());
                 cells.push(cell);
             }
@@ -454,7 +507,11 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
         store: None,
         over_time: &all,
     };
-    let results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
+    let mut results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
+    for (n, run) in watched {
+        results[n].runs = vec![run];
+        results[n].failed.clear();
+    }
     // One place each: what a cell of the matrix leads to.
     let places: Vec<Place> = results
         .iter()

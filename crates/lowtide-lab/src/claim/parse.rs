@@ -20,6 +20,19 @@ pub enum Expression {
     Function(Function, Box<Expression>),
 }
 
+impl Expression {
+    /// The names of all values in it.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Number(_) => Vec::new(),
+            Self::Value { name, .. } => vec![name],
+            Self::Arithmetic(_, left, right) => [left.names(), right.names()].concat(),
+            Self::Function(_, inner) => inner.names(),
+        }
+    }
+}
+
 /// An operation on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -54,6 +67,8 @@ pub enum Function {
     Median,
     /// The absolute value of each.
     Abs,
+    /// The binary logarithm of each.
+    Log2,
 }
 
 /// A comparison.
@@ -250,6 +265,7 @@ impl Reader {
                     "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
+                    "log2" => Function::Log2,
                     "or" => {
                         self.expect('(')?;
                         let first = Box::new(self.sum(depth + 1)?);

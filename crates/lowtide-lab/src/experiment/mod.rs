@@ -31,6 +31,9 @@ pub struct CellResult {
     pub runs: Vec<Run>,
     /// Those that did not.
     pub failed: Vec<FailedRun>,
+    /// Those over real packets in which the machine was too late: of the link that was asked for they say
+    /// nothing.
+    pub unfaithful: Vec<FailedRun>,
 }
 
 impl CellResult {
@@ -110,6 +113,7 @@ pub fn run(
             cell: cell.clone(),
             runs: Vec::new(),
             failed: Vec::new(),
+            unfaithful: Vec::new(),
         })
         .collect();
     let done = pool.run(&tasks, options.store, progress);

@@ -66,6 +66,23 @@ pub enum Measure {
     Invariant(Invariant),
 }
 
+impl Measure {
+    /// The metric that it takes a part of, as in `flows.0.goodput_mbps`.
+    #[must_use]
+    pub fn metric(&self) -> Option<&str> {
+        match self {
+            Self::Span(span) => Some(&span.metric),
+            _ => None,
+        }
+    }
+
+    /// Whether it is of what only a sender knows.
+    #[must_use]
+    pub fn is_of_senders(&self) -> bool {
+        matches!(self, Self::Phase(_) | Self::Stretch(_) | Self::Invariant(_))
+    }
+}
+
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {

@@ -9,6 +9,7 @@ use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
+use crate::contender::Contender;
 use crate::measure::Measures;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
@@ -121,6 +122,16 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
     config: SimConfig,
     mut probe: P,
 ) -> Result<(Outcome, P), String> {
+    let senders = setting.groups.iter().map(|group| &group.contender);
+    if let Some(program) = senders
+        .into_iter()
+        .find(|c| matches!(c, Contender::Program(_)))
+    {
+        let name = program.name();
+        return Err(format!(
+            "{name} is a program: it runs over real packets only"
+        ));
+    }
     match Host::of(setting) {
         Host::Model => {
             let simulation = Simulation::new(config).map_err(|e| e.to_string())?;
@@ -129,6 +140,10 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
         }
         #[cfg(feature = "quic")]
         Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Noq => lowtide_stacks::noq::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Quinn => lowtide_stacks::quinn::run(&config, probe).map_err(|e| e.to_string()),
     }
 }
 

@@ -17,7 +17,7 @@ pub fn explain_all(cases: Vec<&mut CaseResult>, threads: usize) -> Result<(), No
     Ok(())
 }
 
-/// Runs the worst cell of a failing case again, watched over time, and says what happened in it; empty
+/// Runs the worst cell of a failing case again, where it was not watched over time, and says what happened in it; empty
 /// for a case that does not fail, or that is of no single cell.
 fn explain(case: &CaseResult) -> Vec<String> {
     let failing = case.limits.iter().filter(|l| l.verdict == Verdict::Fail);
@@ -26,14 +26,14 @@ fn explain(case: &CaseResult) -> Vec<String> {
     };
     let result = &case.results[place];
     let setting = &result.cell.setting;
-    let seed = result
-        .runs
-        .get(seed)
-        .map_or(setting.seeds.first, |run| run.seed);
-    let Ok(done) = run(setting, seed, Keep::Timeline) else {
-        return Vec::new();
+    let known = result.runs.get(seed);
+    let seed = known.map_or(setting.seeds.first, |run| run.seed);
+    let watched = known.and_then(|run| run.details.as_ref()?.timeline.clone());
+    let again = || {
+        let done = run(setting, seed, Keep::Timeline).ok()?;
+        done.details.and_then(|details| details.timeline)
     };
-    let Some(timeline) = done.details.and_then(|details| details.timeline) else {
+    let Some(timeline) = watched.or_else(again) else {
         return Vec::new();
     };
     let Ok((config, _)) = config(setting, seed) else {
@@ -86,14 +86,19 @@ fn longest_queue(timeline: &Timeline) -> Option<String> {
         let most = values.get().map(|(_, most)| most);
         most.map_or_else(|| "?".to_string(), |v| format!("{v:.0} kB"))
     };
-    Some(format!(
-        "longest wait: {sojourn:.1} ms at {:.2} s, with {} in the queue; window {}, {} in flight{}",
+    let mut line = format!(
+        "longest wait: {sojourn:.1} ms at {:.2} s, with {} in the queue",
         at(timeline, n),
-        kb(timeline.link()[n].queue),
-        kb(known(|bin| bin.cwnd)),
-        kb(known(|bin| bin.inflight)),
-        phase(timeline, timeline.bin() * n as u64),
-    ))
+        kb(timeline.link()[n].queue)
+    );
+    // Of a program nobody knows.
+    if let (Some((_, window)), Some((_, inflight))) =
+        (known(|bin| bin.cwnd).get(), known(|bin| bin.inflight).get())
+    {
+        let phase = phase(timeline, timeline.bin() * n as u64);
+        line += &format!("; window {window:.0} kB, {inflight:.0} kB in flight{phase}");
+    }
+    Some(line)
 }
 
 /// The longest time in which less than half of the link was used.

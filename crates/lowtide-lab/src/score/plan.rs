@@ -83,6 +83,29 @@ impl Plan {
         }
         Ok(plan)
     }
+
+    /// Makes cases not applicable in whose cells there is an obstacle, and leaves out their runs.
+    pub fn leave_out(&mut self, obstacle: impl Fn(&Cell) -> Option<String>) {
+        for job in &mut self.jobs {
+            let cells = job.cells.iter().flatten();
+            let found = cells.map(|(cell, _)| cell).find_map(&obstacle);
+            if let Some(reason) = found {
+                job.cells = Err(reason);
+            }
+        }
+        let kept = |n: &usize| {
+            let cells = self.jobs.iter().flat_map(|job| job.cells.iter().flatten());
+            cells.into_iter().any(|(_, place)| place == n)
+        };
+        let kept: Vec<usize> = (0..self.cells.len()).filter(kept).collect();
+        for job in &mut self.jobs {
+            for (_, place) in job.cells.iter_mut().flatten() {
+                *place = kept.partition_point(|n| n < place);
+            }
+        }
+        let cells = kept.into_iter().map(|n| self.cells[n].clone());
+        self.cells = cells.collect();
+    }
 }
 
 /// The cells of a case for a candidate, or why it is not applicable.
@@ -122,6 +145,20 @@ fn cells(
 /// What a candidate lacks of a need; `None` where it has it.
 pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<String> {
     let name = candidate.name();
+    match need {
+        Need::Multipath => return Some(format!("{name} has one path at a time")),
+        Need::Person => return Some("judged by a person".to_string()),
+        Need::Bbr | Need::State | Need::Ecn | Need::Model => {}
+    }
+    if let Contender::Program(_) = candidate {
+        return Some(match need {
+            Need::Bbr | Need::State => {
+                format!("{name} is seen from the link, which knows no phases")
+            }
+            Need::Ecn => format!("whether {name} asks for ECN is not known"),
+            _ => "needs the simulator's own transports".to_string(),
+        });
+    }
     let controller = match candidate.sender() {
         SenderKind::Controlled { controller, .. } => {
             Some(controller(&Config::for_datagram(Bytes::new(1200))))
@@ -144,12 +181,10 @@ pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<Str
             controller.is_some_and(|c| c.ecn() != Ecn::NotEct),
             format!("{name} sends packets that are not ECN-capable"),
         ),
-        Need::Model => (
+        _ => (
             host == Host::Model,
             "needs the simulator's own transports (--host model)".to_string(),
         ),
-        Need::Multipath => (false, format!("{name} has one path at a time")),
-        Need::Person => (false, "judged by a person".to_string()),
     };
     (!has).then_some(lacking)
 }

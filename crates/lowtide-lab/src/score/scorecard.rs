@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::plan::{Plan, lacks};
 use super::suite::{Suite, id};
-use super::verdict::{LimitResult, Sense, Verdict, judged};
+use super::verdict::{LimitResult, Sense, Verdict, judged, known_to_senders};
+use crate::contender::Contender;
 use crate::experiment::CellResult;
 use crate::scenario_file::FileError;
 use crate::setting::Host;
@@ -127,7 +128,12 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
                     if !limit.only.is_empty() && !limit.only.iter().any(|n| n == plain) {
                         continue;
                     }
-                    let lacking = limit.needs.iter().find_map(|n| lacks(*n, candidate, host));
+                    let mut lacking = limit.needs.iter().find_map(|n| lacks(*n, candidate, host));
+                    if let Contender::Program(_) = candidate
+                        && let Some(key) = known_to_senders(&job.case, n)?
+                    {
+                        lacking = Some(format!("{key} is known to its sender only"));
+                    }
                     let reported = limit.report.iter().any(|n| n == plain);
                     for mut one in judged(&job.case, n, &case.results)? {
                         if let Some(lacking) = &lacking {
@@ -192,6 +198,12 @@ fn decide(case: &mut CaseResult) {
     // A run that did not end is no pass.
     if !case.failed_runs.is_empty() && case.verdict != Verdict::NotApplicable {
         case.verdict = Verdict::Fail;
+        return;
+    }
+    // Of a link that was not what it should be nothing can be held against anybody.
+    if let Some(run) = case.results.iter().flat_map(|r| &r.unfaithful).next() {
+        case.verdict = Verdict::NotApplicable;
+        case.reason = format!("not faithful: {} (seed {})", run.reason, run.seed);
     }
 }
 

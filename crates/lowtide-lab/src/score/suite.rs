@@ -57,6 +57,8 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "vs_bbr_lg2" "vs_c4" "vs_c4_lg" "vs_c4_lg2" "vs_cubic" "vs_cubic_lg" "vs_cubic_lg2" "wifi_bad"
         "wifi_bad_vs_bbr" "wifi_bad_vs_c4" "wifi_bad_vs_cubic" "wifi_fade" "wifi_fade_tenth" "wifi_fader"
         "wifi_suspension";
+    "link", "What can be seen of any program at a link, short enough for real time (--link)":
+        "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];
 
 /// Those that are built in.

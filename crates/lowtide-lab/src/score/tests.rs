@@ -3,6 +3,7 @@ use std::fs;
 use super::*;
 use crate::contender::Contenders;
 use crate::experiment::{self, Options};
+use crate::run::FailedRun;
 
 const CASE: &str = r#"
 [case]
@@ -237,4 +238,51 @@ fn a_baseline_tells_what_is_worse_from_noise() {
     let noisy = Baseline::parse(&old.to_string()).unwrap();
     assert_eq!(noisy[0].regressions(&now), []);
     assert!(Baseline::parse("[1]").is_err());
+}
+
+#[test]
+fn what_cannot_be_run_or_was_run_on_a_link_that_was_late_is_not_applicable() {
+    let more = r#"
+        [sweep]
+        "flows.0.controller" = ["candidate", "newreno"]
+        [[limits]]
+        metric = "share of NewReno's throughput"
+        value = "throughput_mbps('candidate') / throughput_mbps('newreno')"
+        at_least = 2
+        reason = "so"
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
+    let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
+    let contenders = Contenders::default().with_program("kernel/cubic");
+    let candidates = contenders.parse_all("kernel/cubic,bbr,cubic").unwrap();
+    let mut plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+    assert_eq!(plan.cells.len(), 4);
+    plan.leave_out(|cell| {
+        let is_bbr = cell.setting.groups[0].contender.name() == "bbr";
+        is_bbr.then(|| "no room".to_string())
+    });
+    assert_eq!(plan.cells.len(), 3);
+    let mut results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
+    // A program is not simulated, and what stands for it is not its own.
+    assert!(
+        results[0].failed[0]
+            .reason
+            .contains("over real packets only")
+    );
+    let reason = |card: &Scorecard, n: usize| card.results[n].cases[0].reason.clone();
+    let card = judge(&suite, &plan, &results).unwrap();
+    assert_eq!(
+        verdicts(&card),
+        [Verdict::Fail, Verdict::NotApplicable, Verdict::Fail]
+    );
+    assert_eq!(reason(&card, 1), "no room");
+    let late = results[0].failed.remove(0);
+    results[2].unfaithful.push(FailedRun {
+        reason: "2 % late".to_string(),
+        ..late
+    });
+    let card = judge(&suite, &plan, &results).unwrap();
+    assert_eq!(verdicts(&card)[2], Verdict::NotApplicable);
+    assert!(reason(&card, 2).starts_with("not faithful: 2 % late"));
 }
