@@ -293,6 +293,20 @@ fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(problem), "{args:?}: {said}");
     }
+    if !unprivileged {
+        let folder = suite(&[(
+            "own.toml",
+            "name = 'cubic'\nabout = ''\nserver = ''\nclient = '{port}'",
+        )]);
+        let own = folder.path().join("own.toml").display().to_string();
+        let named = lowtide(&["score", "--link", "--cc", &own])
+            .assert()
+            .code(2)
+            .get_output()
+            .clone();
+        let said = String::from_utf8_lossy(&named.stderr).into_owned();
+        assert!(said.contains("cannot be called 'cubic'"), "{said}");
+    }
     let listed = lowtide(&["score", "--link", "--list"]).assert().success();
     let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
     for name in [
