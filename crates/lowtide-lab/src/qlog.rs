@@ -82,10 +82,9 @@ pub fn write<W: Write + Send + 'static>(
     let (config, _) = run::config(setting, seed).map_err(Error::Run)?;
     let name = setting.controllers().join(" + ");
     let title = format!("{name} on {}", setting.link_name);
-    let description = match Host::of(setting) {
-        Host::Model => format!("simulated by Lowtide, seed {seed}"),
-        #[cfg(feature = "quic")]
-        Host::Quic => format!("s2n-quic in virtual time by Lowtide, seed {seed}"),
+    let description = match Host::of(setting).stack() {
+        None => format!("simulated by Lowtide, seed {seed}"),
+        Some(stack) => format!("{stack} in virtual time by Lowtide, seed {seed}"),
     };
     let log = Log::new(out, version, &title, &description, &name);
     let (_, log) = simulate(setting, config, log).map_err(Error::Run)?;
@@ -242,7 +241,7 @@ impl<W: Write> Probe for Log<W> {
             data["ssthresh"] = json!(ssthresh.get());
         }
         self.event(ack.now, "recovery", "recovery_metrics_updated", data);
-        if self.phase != Some(snapshot.phase) {
+        if self.phase != Some(snapshot.phase) && !snapshot.phase.is_empty() {
             let mut data = json!({ "new": snapshot.phase });
             if let Some(old) = self.phase.replace(snapshot.phase) {
                 data["old"] = json!(old);

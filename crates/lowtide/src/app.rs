@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use lowtide_cc::registry::{self, Entry};
-use lowtide_lab::contender::Contenders;
+use lowtide_lab::contender::{Contenders, stock};
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting;
 
@@ -99,6 +99,9 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
     let controllers: Vec<PossibleValue> = controllers
         .map(|entry| PossibleValue::new(entry.name).help(entry.summary))
         .collect();
+    let of_stacks = stock().map(|stock| PossibleValue::new(stock.name).help(stock.summary));
+    let in_virtual_time: Vec<PossibleValue> =
+        controllers.iter().cloned().chain(of_stacks).collect();
     let scenarios = setting::built_in().iter();
     let scenarios: Vec<PossibleValue> = scenarios
         .map(|scenario| PossibleValue::new(scenario.name).help(scenario.summary))
@@ -108,6 +111,10 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
         .map(|s| s.get_name().to_string())
         .collect();
     for name in names {
+        let controllers = match name.as_str() {
+            "fetch" | "serve" => &controllers,
+            _ => &in_virtual_time,
+        };
         command = command.mut_subcommand(name, |subcommand| {
             subcommand.mut_args(|arg| match arg.get_long() {
                 Some("cc") => arg.value_parser(controllers.clone()),

@@ -9,7 +9,7 @@ use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
-use lowtide_lab::setting::Setting;
+use lowtide_lab::setting::{Host, Setting};
 
 use crate::failure::Failure;
 use crate::jobs::Jobs;
@@ -76,8 +76,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    let asked = asked(&args.controllers, contenders)?;
     let settings = args.setting.settings(contenders)?;
+    let host = settings.first().map(|s| s.host).unwrap_or_default();
+    let asked = asked(&args.controllers, contenders, host)?;
     if args.qlog.is_some() {
         for setting in &settings {
             qlog::check(setting).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
@@ -226,10 +227,14 @@ fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Resu
     )
 }
 
-/// The controllers asked for; without any, the usual ones.
-pub(crate) fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
+/// The controllers asked for; without any, the usual ones of the host.
+pub(crate) fn asked(
+    names: &[String],
+    contenders: &Contenders,
+    host: Host,
+) -> Result<Vec<Contender>, Failure> {
     if names.is_empty() {
-        return Ok(contenders.usual());
+        return Ok(host.usual(contenders));
     }
     let mut asked = Vec::new();
     for specs in names {

@@ -117,8 +117,8 @@ pub(crate) struct RunSectionArgs {
     #[arg(long, value_name = "N", help_heading = "Run")]
     seed: Option<u64>,
 
-    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
-    /// time on the same links [default: model]
+    /// What carries the flows: the simulator's own transports, or s2n-quic (quic), noq or quinn in
+    /// virtual time on the same links [default: model]
     #[arg(long, value_name = "HOST", help_heading = "Run")]
     host: Option<HostArg>,
 }

@@ -52,7 +52,10 @@ fn commands(document: &str) -> Vec<String> {
 /// A command that takes seconds at most; `None` where it has no such form.
 fn short(command: &str) -> Option<String> {
     let name = command.split_whitespace().nth(1)?;
-    if command.contains("--host quic") && !cfg!(feature = "quic") {
+    if command.contains("--host quic") && !cfg!(feature = "quic")
+        || (command.contains("--host noq") || command.contains("--host quinn"))
+            && !cfg!(feature = "stacks")
+    {
         return None;
     }
     // The reader's terminal is not the test's.

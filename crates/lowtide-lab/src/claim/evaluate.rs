@@ -29,6 +29,7 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
             let values = evaluate(inner, context)?;
             Ok(match function {
                 Function::Abs => values.into_iter().map(f64::abs).collect(),
+                Function::Log2 => values.into_iter().map(libm::log2).collect(),
                 Function::Min => vec![fold(&values, f64::min)],
                 Function::Max => vec![fold(&values, f64::max)],
                 Function::Mean => vec![crate::statistics::mean(&values)],
@@ -49,6 +50,7 @@ pub(crate) fn number(expression: &Expression, value: &impl Fn(&str) -> f64) -> f
             operation.of(number(left, value), number(right, value))
         }
         Expression::Function(Function::Abs, inner) => number(inner, value).abs(),
+        Expression::Function(Function::Log2, inner) => libm::log2(number(inner, value)),
         // Of one number it is that number.
         Expression::Function(_, inner) => number(inner, value),
     }
@@ -63,6 +65,8 @@ impl Arithmetic {
             Self::Over => a / b,
             Self::Smaller => known(f64::min, a, b),
             Self::Larger => known(f64::max, a, b),
+            Self::Existing if a.is_nan() => b,
+            Self::Existing => a,
         }
     }
 }

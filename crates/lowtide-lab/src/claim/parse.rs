@@ -48,6 +48,8 @@ pub enum Arithmetic {
     Smaller,
     /// The larger one.
     Larger,
+    /// The first one, or the second where the first does not exist.
+    Existing,
 }
 
 /// A function of values.
@@ -65,6 +67,8 @@ pub enum Function {
     Median,
     /// The absolute value of each.
     Abs,
+    /// The binary logarithm of each.
+    Log2,
 }
 
 /// A comparison.
@@ -261,6 +265,15 @@ impl Reader {
                     "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
+                    "log2" => Function::Log2,
+                    "or" => {
+                        self.expect('(')?;
+                        let first = Box::new(self.sum(depth + 1)?);
+                        self.expect(',')?;
+                        let second = Box::new(self.sum(depth + 1)?);
+                        self.expect(')')?;
+                        return Ok(Expression::Arithmetic(Arithmetic::Existing, first, second));
+                    }
                     _ => return self.value(name),
                 };
                 self.expect('(')?;

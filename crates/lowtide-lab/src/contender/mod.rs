@@ -1,15 +1,19 @@
-//! Who sends: controllers by name, and bounds.
+//! Who sends: controllers by name, those that QUIC stacks bring along, and bounds.
 
 mod bound;
+mod stock;
 
 use std::sync::Arc;
 
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
+use lowtide_host::Stock;
 use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
+use self::stock::parse_stock;
+pub use self::stock::stock;
 
 /// Who sends a group's flows, or takes part in a comparison.
 #[derive(Clone, Debug)]
@@ -39,6 +43,8 @@ pub enum Contender {
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
     },
+    /// A QUIC stack's own controller, which sends over that stack alone.
+    Stock(&'static Stock),
     /// A program, which sends real packets over a real link and cannot be simulated.
     Program(String),
 }
@@ -59,6 +65,7 @@ impl Contender {
             Self::Causal { name, .. } | Self::Abc { name, .. } | Self::Controller { name, .. } => {
                 name
             }
+            Self::Stock(stock) => stock.name,
             Self::Program(name) => name,
         }
     }
@@ -86,6 +93,7 @@ impl Contender {
             Self::Causal { config, .. } => SenderKind::Causal(*config),
             Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
+            Self::Stock(stock) => SenderKind::Stock(stock),
             // No simulation asks it to send: `run` refuses programs.
             Self::Program(_) => SenderKind::Oracle,
         }
@@ -131,7 +139,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whom the lab knows by name: the controllers of a registry, and the bounds. Whatever resolves names
+/// Whom the lab knows by name: the controllers of a registry, those of QUIC stacks, and the bounds. Whatever resolves names
 /// is given one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
@@ -200,6 +208,9 @@ impl Contenders {
         if let Some(queue) = parse_abc(spec) {
             let (name, queue) = (spec.to_string(), queue?);
             return Ok(Contender::Abc { name, queue });
+        }
+        if let Some(stock) = parse_stock(spec) {
+            return stock.map(Contender::Stock);
         }
         let parsed = self.registry.parse(spec)?;
         Ok(Contender::Controller {

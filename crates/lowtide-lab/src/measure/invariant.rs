@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Part;
-use super::state::{State, Values};
+use super::state::{Rounds, State, Values};
 use crate::setting::MomentText;
 
-/// How often a rule of the BBR draft (draft-ietf-ccwg-bbr) is broken; missing where the controller's
+/// How often rules of the BBR draft (draft-ietf-ccwg-bbr) are broken; missing where the controller's
 /// phases are not those of the draft.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +20,9 @@ pub struct Invariant {
     /// Whose, counted from 0 (default 0).
     #[serde(default)]
     pub flow: usize,
-    /// Which rule.
-    pub rule: Rule,
+    /// Which rules (default: all of them).
+    #[serde(default = "all")]
+    pub rules: Vec<Rule>,
     /// From then on (default: the run's begin).
     pub from: Option<MomentText>,
     /// Until then (default: the run's end).
@@ -44,6 +45,16 @@ pub enum Rule {
     /// `max_bw` is at most 1.05 × the largest rate that the link has had in this cycle of ProbeBW and the
     /// two before (§5.5.6).
     MaxBw,
+}
+
+fn all() -> Vec<Rule> {
+    vec![
+        Rule::Transitions,
+        Rule::Pacing,
+        Rule::Window,
+        Rule::Inflight,
+        Rule::MaxBw,
+    ]
 }
 
 const STARTUP: &str = "Startup";
@@ -125,8 +136,12 @@ pub(super) struct Watcher {
     /// After the last acknowledgment, once there was an RTT sample: the first replaces a rate that was
     /// guessed.
     pacing_rate: Option<f64>,
+    /// What was in flight at most where no queue stood, after the last acknowledgment.
+    drained_inflight: f64,
     /// The largest rate of the link in this cycle and in the two before.
     caps: [f64; 3],
+    /// The rounds since UP ended: after one the cycle is over.
+    since_up: Option<Rounds>,
 }
 
 impl Watcher {
@@ -145,7 +160,9 @@ impl Watcher {
             allowed: None,
             inflight: Bytes::ZERO,
             pacing_rate: None,
+            drained_inflight: 0.0,
             caps: [0.0; 3],
+            since_up: None,
         }
     }
 
@@ -177,9 +194,19 @@ impl Watcher {
         rate >= target * (1.0 - 1e-3) && before.is_none_or(|before| rate >= before)
     }
 
-    fn max_bw_holds(&mut self, enters_up: bool) -> bool {
-        if enters_up {
-            self.caps = [0.0, self.caps[0], self.caps[1]];
+    fn max_bw_holds(&mut self, ack: &AckSeen<'_>, before: &str) -> bool {
+        if before == UP && self.phase != UP {
+            self.since_up = Some(Rounds::from(&self.state));
+        }
+        if let Some(rounds) = &mut self.since_up {
+            rounds.on_ack(ack, &self.state);
+            if self.phase == PROBE_RTT {
+                // The cycle of the filter goes on (§5.5.6).
+                self.since_up = None;
+            } else if rounds.count() > 0 {
+                self.since_up = None;
+                self.caps = [0.0, self.caps[0], self.caps[1]];
+            }
         }
         self.caps[0] = self.caps[0].max(self.now.get("cap"));
         let most = self.caps.iter().copied().fold(0.0, f64::max);
@@ -196,7 +223,7 @@ impl Probe for Watcher {
         self.state.on_send(sent);
         self.inflight += sent.bytes;
         if let Some((window, quantum)) = self.allowed
-            && self.told.rule == Rule::Inflight
+            && self.told.rules.contains(&Rule::Inflight)
         {
             let holds = self.timed_out || self.inflight.as_f64() <= window + quantum;
             self.note(sent.now, holds);
@@ -229,40 +256,46 @@ impl Probe for Watcher {
         let before = std::mem::replace(&mut self.phase, phase);
         let Some(gain) = gain(phase) else {
             // A phase that the draft has not: to enter it is no step of the draft's.
-            if self.is_known && self.told.rule == Rule::Transitions {
+            if self.is_known && self.told.rules.contains(&Rule::Transitions) {
                 self.note(ack.now, before == phase);
             }
             return;
         };
         self.is_known = true;
         self.state.read(ack, &mut self.now);
+        // The send quantum in it changes only after the phase is chosen.
+        let drained = self.now.get("drained_inflight");
+        self.drained_inflight = self.drained_inflight.max(drained);
         let in_recovery = ack.controller.is_some_and(|c| c.snapshot().in_recovery);
         self.timed_out &= in_recovery;
         self.inflight = ack.inflight;
         self.allowed = Some((self.now.get("cwnd"), self.now.get("send_quantum")));
-        let holds = match self.told.rule {
-            Rule::Transitions => {
-                let had_lost = |number| self.lost.contains(&number);
-                let undone = ack.packets.iter().any(|p| had_lost(p.number));
-                let drained = self.now.get("inflight") <= self.now.get("drained_inflight");
-                let lost = self.has_lost;
-                may_follow(
-                    before,
-                    phase,
-                    Seen {
-                        lost,
-                        undone,
-                        drained,
-                    },
-                )
-            }
-            Rule::Pacing => self.pacing_holds(gain),
-            Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
-            Rule::Inflight => true,
-            Rule::MaxBw => self.max_bw_holds(phase == UP && before != UP),
-        };
-        self.note(ack.now, holds);
+        for n in 0..self.told.rules.len() {
+            let holds = match self.told.rules[n] {
+                Rule::Transitions => {
+                    let had_lost = |number| self.lost.contains(&number);
+                    let undone = ack.packets.iter().any(|p| had_lost(p.number));
+                    let drained = self.now.get("inflight") <= self.drained_inflight;
+                    let lost = self.has_lost;
+                    may_follow(
+                        before,
+                        phase,
+                        Seen {
+                            lost,
+                            undone,
+                            drained,
+                        },
+                    )
+                }
+                Rule::Pacing => self.pacing_holds(gain),
+                Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
+                Rule::Inflight => true,
+                Rule::MaxBw => self.max_bw_holds(ack, before),
+            };
+            self.note(ack.now, holds);
+        }
         self.has_lost = false;
+        self.drained_inflight = self.now.get("drained_inflight");
     }
 }
 

@@ -24,7 +24,8 @@ pub struct Phase {
     /// Whose, counted from 0 (default 0).
     #[serde(default)]
     pub flow: usize,
-    /// The phase by the controller's own name (default: the whole run is one visit).
+    /// The phase by the controller's own name, or `any`, where each phase is a visit (default: the whole
+    /// run is one visit).
     pub name: Option<String>,
     /// Only at this visit, counted from 1 (default: at each).
     pub visit: Option<u64>,
@@ -45,6 +46,9 @@ pub struct Phase {
     /// Only acknowledgments before (default: the run's end).
     pub to: Option<MomentText>,
 }
+
+/// The name that stands for each phase.
+const ANY: &str = "any";
 
 /// An acknowledgment of a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -245,16 +249,19 @@ impl Probe for Watcher {
         let before = std::mem::replace(&mut self.phase, State::phase(ack));
         let is_inside = match &self.told.name {
             None => true,
-            Some(name) => name == self.phase,
+            Some(name) => name == self.phase || name == ANY,
         };
         if let Some(visit) = &mut self.inside {
             visit.rounds.on_ack(ack, &self.state);
         }
-        if !is_inside {
+        let is_any = self.told.name.as_deref() == Some(ANY);
+        if !is_inside || (is_any && before != self.phase) {
             if let Some(visit) = self.inside.take() {
                 self.leave(visit, Some(self.phase));
             }
-            return;
+            if !is_inside {
+                return;
+            }
         }
         let enters = self.inside.is_none();
         if enters {

@@ -149,17 +149,20 @@ fn phases_of_bbr3_are_what_its_file_says_and_break_no_rule() {
         ups = { phase = { name = "ProbeBW_UP", value = "1", of = "count", to = "+1ms" } }
         up_least = { phase = { name = "ProbeBW_UP", value = "rounds", at = "after", of = "least", to = "+1ms" } }
         up_gain = { phase = { name = "ProbeBW_UP", value = "pacing_rate / bw", at = "most" } }
+        visits = { phase = { name = "any", value = "1", of = "count", to = "+1ms" } }
+        age = { phase = { name = "any", next = "ProbeRTT", value = "now - probe_rtt_min_stamp", at = "exit", of = "least" } }
         stay = { phase = { name = "ProbeRTT", value = "now - entry.now", at = "after", of = "least" } }
         window = { phase = { name = "ProbeRTT", value = "cwnd / max(0.5 * bw * min_rtt, 4 * smss)" } }
         before = { phase = { value = "cap * 8 / 1000000", at = "least", to = "+1s" } }
         late = { phase = { value = "cap * 8 / 1000000", at = "least" } }
         dips = { stretch = { value = "inflight / (cap * base_rtt)", at_most = 0.6, what = "longest", from = "1s" } }
         dip_count = { stretch = { value = "inflight / (cap * base_rtt)", at_most = 0.6, what = "count", from = "1s" } }
-        transitions = { invariant = { rule = "transitions" } }
-        pacing = { invariant = { rule = "pacing" } }
-        smallest = { invariant = { rule = "window" } }
-        inflight = { invariant = { rule = "inflight" } }
-        max_bw = { invariant = { rule = "max_bw" } }
+        transitions = { invariant = { rules = ["transitions"] } }
+        pacing = { invariant = { rules = ["pacing"] } }
+        smallest = { invariant = { rules = ["window"] } }
+        inflight = { invariant = { rules = ["inflight"] } }
+        max_bw = { invariant = { rules = ["max_bw"] } }
+        broken = { invariant = {} }
     "#;
     let found = results(text).unwrap();
     let value = |name: &str| super::tests::value(&found, name).unwrap_or(f64::NAN);
@@ -169,7 +172,9 @@ fn phases_of_bbr3_are_what_its_file_says_and_break_no_rule() {
         value("startup")
     );
     assert_eq!((value("not_next"), value("full")), (0.0, 3.0));
-    assert_eq!(value("ups"), 2.0);
+    // Startup, Drain, and twice CRUISE, REFILL and UP with a DOWN in between.
+    assert_eq!((value("ups"), value("visits")), (2.0, 9.0));
+    assert!((4.95..5.0).contains(&value("age")), "{}", value("age"));
     assert_eq!(value("up_least"), 3.0);
     assert!(
         (value("up_gain") - 1.25 * 0.99).abs() < 1e-3,
@@ -181,7 +186,14 @@ fn phases_of_bbr3_are_what_its_file_says_and_break_no_rule() {
     assert_eq!((value("before"), value("late")), (10.0, 5.0));
     assert!((0.2..0.35).contains(&value("dips")), "{}", value("dips"));
     assert!(value("dip_count") >= 1.0);
-    for rule in ["transitions", "pacing", "smallest", "inflight", "max_bw"] {
+    for rule in [
+        "transitions",
+        "pacing",
+        "smallest",
+        "inflight",
+        "max_bw",
+        "broken",
+    ] {
         assert_eq!(value(rule), 0.0, "{rule}");
     }
 

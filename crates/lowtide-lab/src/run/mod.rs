@@ -140,6 +140,10 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
         }
         #[cfg(feature = "quic")]
         Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Noq => lowtide_stacks::noq::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Quinn => lowtide_stacks::quinn::run(&config, probe).map_err(|e| e.to_string()),
     }
 }
 

@@ -7,7 +7,7 @@ use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Problem, Resolver, Sections, Setting};
+use crate::setting::{Host, Problem, Resolver, Sections, Setting};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -309,6 +309,7 @@ impl ScenarioFile {
             }
         };
         let setting = resolver.setting(&sections).map_err(wrong)?;
+        Host::check_senders(&setting).map_err(|e| wrong(e.problem()))?;
         let (key, simulated) = resolver.key(&sections).map_err(wrong)?;
         let named: usize = labels
             .iter()

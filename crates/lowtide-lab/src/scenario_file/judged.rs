@@ -35,6 +35,10 @@ pub enum Need {
     Ecn,
     /// The simulator's own transports.
     Model,
+    /// More than one path at once.
+    Multipath,
+    /// Somebody who reads what is written about it: it cannot be measured.
+    Person,
 }
 
 /// Over which seeds a limit must hold.

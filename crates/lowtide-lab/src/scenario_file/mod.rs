@@ -236,7 +236,14 @@ impl ScenarioFile {
 
     /// Runs each cell over this host.
     pub fn set_host(&mut self, host: Host) {
+        self.content.run.host = Some(host);
         self.set_run("host", toml::Value::String(host.to_string()));
+    }
+
+    /// What carries its flows.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        self.content.run.host.unwrap_or_default()
     }
 
     fn set_run(&mut self, key: &str, value: toml::Value) {

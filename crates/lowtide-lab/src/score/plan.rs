@@ -116,6 +116,12 @@ fn cells(
     traces: Option<&Path>,
 ) -> Result<Result<Vec<Cell>, String>, FileError> {
     let needs = case.content.case.iter().flat_map(|c| &c.needs);
+    let host = case.host();
+    for need in needs {
+        if let Some(lacking) = lacks(*need, candidate, host) {
+            return Ok(Err(lacking));
+        }
+    }
     let (found, lacking) = match traces {
         _ if case.content.traces.is_empty() => (Vec::new(), String::new()),
         None => (Vec::new(), "needs recorded links: --traces DIR".to_string()),
@@ -133,25 +139,24 @@ fn cells(
     } else {
         case.on_traces_too(&found).cells(contenders)?
     };
-    let host = cells.first().map_or(Host::Model, |c| c.setting.host);
-    for need in needs {
-        if let Some(lacking) = lacks(*need, candidate, host) {
-            return Ok(Err(lacking));
-        }
-    }
     Ok(Ok(cells))
 }
 
 /// What a candidate lacks of a need; `None` where it has it.
 pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<String> {
     let name = candidate.name();
+    match need {
+        Need::Multipath => return Some(format!("{name} has one path at a time")),
+        Need::Person => return Some("judged by a person".to_string()),
+        Need::Bbr | Need::State | Need::Ecn | Need::Model => {}
+    }
     if let Contender::Program(_) = candidate {
         return Some(match need {
             Need::Bbr | Need::State => {
                 format!("{name} is seen from the link, which knows no phases")
             }
             Need::Ecn => format!("whether {name} asks for ECN is not known"),
-            Need::Model => "needs the simulator's own transports".to_string(),
+            _ => "needs the simulator's own transports".to_string(),
         });
     }
     let controller = match candidate.sender() {
@@ -176,7 +181,7 @@ pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<Str
             controller.is_some_and(|c| c.ecn() != Ecn::NotEct),
             format!("{name} sends packets that are not ECN-capable"),
         ),
-        Need::Model => (
+        _ => (
             host == Host::Model,
             "needs the simulator's own transports (--host model)".to_string(),
         ),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::files;
-use crate::scenario_file::{FileError, ScenarioFile};
+use crate::scenario_file::{FileError, JudgedCase, Need, ScenarioFile};
 
 /// Cases that are judged together.
 #[derive(Clone, Debug)]
@@ -112,7 +112,8 @@ impl Suite {
                 let problem = "a case of a suite says what it is in a section [case]".to_string();
                 return Err(case.error_at(&["case"], problem).into());
             }
-            if case.content.limits.is_empty() {
+            let read = |c: &JudgedCase| c.needs.contains(&Need::Person);
+            if case.content.limits.is_empty() && !case.content.case.as_ref().is_some_and(read) {
                 let problem = "a case has at least one [[limits]]".to_string();
                 return Err(case.error_at(&["limits"], problem).into());
             }

@@ -23,20 +23,20 @@ use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
-use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
-pub use self::host::Host;
+pub use self::host::{Host, Misplaced};
 pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
     RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
-    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, TriggerSection, Value, Way,
+    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
+    Sections, Transport, TriggerSection, Value, Way,
 };
 pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
@@ -106,6 +106,10 @@ pub struct Group {
     pub access: AccessConfig,
     /// They are cross traffic, each with a start and a volume of its own.
     pub web: Option<Web>,
+    /// They start at random, `every` apart on average; the number of the group.
+    pub poisson: Option<u64>,
+    /// What their receivers lie about.
+    pub lie: Option<Lie>,
 }
 
 impl Group {
@@ -124,6 +128,8 @@ impl Group {
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
             web: None,
+            poisson: None,
+            lie: None,
         }
     }
 
@@ -142,6 +148,7 @@ impl Group {
             sender: self.contender.sender(),
             transport: self.transport,
             ecn: self.ecn,
+            lie: self.lie,
             pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.start + self.every * n,
@@ -150,6 +157,12 @@ impl Group {
             background: false,
         };
         let mut flows: Vec<FlowConfig> = (0..self.count as u64).map(flow).collect();
+        if let Some(group) = self.poisson {
+            let starts = cross::poisson(self.every * self.count as u64, self.count, seed, group);
+            for (flow, start) in flows.iter_mut().zip(starts) {
+                flow.start = Time::ZERO + self.start + start;
+            }
+        }
         if let Some(web) = &self.web {
             let transfers = web.transfers(self.count, seed);
             for (flow, (start, size)) in flows.iter_mut().zip(transfers) {
@@ -240,6 +253,8 @@ pub struct Setting {
     pub loss: LossModel,
     /// Losses and delays behind the bottleneck at set moments.
     pub script: Script,
+    /// The same of acknowledgments.
+    pub ack_script: Script,
     /// Loss of acknowledgments.
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
@@ -291,6 +306,7 @@ impl Setting {
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
             script: Script::default(),
+            ack_script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
             wifi: None,
@@ -515,6 +531,7 @@ impl Setting {
             reverse = reverse.with_moving_delay(delay.clone());
         }
         reverse.loss = self.ack_loss;
+        reverse.script = self.ack_script.clone();
         reverse.wifi = self.wifi.clone();
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {

@@ -12,13 +12,13 @@ use lowtide_sim::network::{Arrivals, Cross};
 use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::{self, SourceConfig};
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::cross::{self, Traffic, Web};
 use super::sections::{
-    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
-    TriggerSection,
+    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections,
+    Transport, TriggerSection,
 };
 use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Trigger, Way};
 use crate::contender::{Contender, Contenders};
@@ -416,7 +416,8 @@ impl Resolver {
                     at: format!("flows.{n}.{}", problem.at),
                     ..problem
                 };
-                let group = self.group(section, duration).map_err(named)?;
+                let mut group = self.group(section, duration).map_err(named)?;
+                group.poisson = section.poisson.then_some(n as u64);
                 if group.is_reverse() && sections.reverse == LinkSection::default() {
                     let problem = "there is no limit on the way back, which these flows would fill \
                                    without end: give it a rate or a trace";
@@ -438,6 +439,7 @@ impl Resolver {
             stop: section.stop.map(|t| Time::ZERO + t.0),
             transport: transport(section)?,
             ecn: ecn(section)?,
+            lie: lie(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
             access: access(section),
@@ -634,6 +636,8 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         ("path.scripted_loss", path.scripted_loss.as_deref()),
         ("path.held_back", path.held_back.as_deref()),
     )?;
+    let ack_loss = path.ack_scripted_loss.as_deref();
+    setting.ack_script = script(("path.ack_scripted_loss", ack_loss), ("", None))?;
     if let Some(size) = path.packet_size {
         setting.packet_size = size.0;
     }
@@ -731,6 +735,22 @@ fn ecn(section: &FlowSection) -> Result<EcnFeedback, Problem> {
         }
         Some(EcnUse::Classic) => Ok(EcnFeedback::Classic),
     }
+}
+
+fn lie(section: &FlowSection) -> Result<Option<Lie>, Problem> {
+    let needs = |problem: &str, see| Err(Problem::new("lie", problem).see(see));
+    if section.lie.is_some() && matches!(section.transport, Some(Transport::Tcp)) {
+        return needs("is for quic only", "flows.0.transport");
+    }
+    Ok(match section.lie {
+        None => None,
+        Some(Deceit::Losses) => Some(Lie::Losses),
+        Some(Deceit::Marks) => Some(Lie::Marks),
+        Some(Deceit::Timestamps) if section.timestamps != Some(true) => {
+            return needs("its receiver reports no timestamps", "flows.0.timestamps");
+        }
+        Some(Deceit::Timestamps) => Some(Lie::Timestamps),
+    })
 }
 
 fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {

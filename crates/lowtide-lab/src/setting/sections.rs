@@ -126,8 +126,11 @@ pub struct PathSection {
     /// Losses behind the bottleneck at set moments, as in `2s:600ms:1/20`: of what leaves it from 2 s on
     /// for 600 ms the last of each 20 packets; `2s:60p:1/20`: of 60 packets.
     pub scripted_loss: Option<String>,
+    /// Likewise of acknowledgments; `10s:10s:1/1`: none comes through for 10 s.
+    pub ack_scripted_loss: Option<String>,
     /// Packets that arrive late while those behind them pass, as in `6s:3p:25ms`: the first three that
-    /// leave the bottleneck from 6 s on; `6s:40ms:1.5s`: all that leave it within 40 ms.
+    /// leave the bottleneck from 6 s on; `6s:40ms:1.5s`: all that leave it within 40 ms;
+    /// `6s:10s:1/20:50ms`: within 10 s the last of each 20.
     pub held_back: Option<String>,
     /// Independent loss of acknowledgments.
     pub ack_loss: Option<ShareText>,
@@ -181,6 +184,9 @@ pub struct FlowSection {
     pub start: Option<SpanText>,
     /// Time between the starts of two of them (default 0 s).
     pub every: Option<SpanText>,
+    /// They start at random, as a Poisson process has it, `every` apart on average (default false).
+    #[serde(default)]
+    pub poisson: bool,
     /// When all of them stop (default: never).
     pub stop: Option<TimeText>,
     /// What each sends (default `bulk`).
@@ -201,6 +207,8 @@ pub struct FlowSection {
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.
     pub sack: Option<bool>,
+    /// QUIC: what its receiver lies about (default: nothing).
+    pub lie: Option<Deceit>,
     /// How its host paces (default `rate`).
     pub pacing: Option<HostPacing>,
     /// Its access links.
@@ -263,6 +271,18 @@ pub enum EcnUse {
     Classic,
     /// With counts of marked packets.
     Accurate,
+}
+
+/// What a receiver lies about.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Deceit {
+    /// It acknowledges what it never got.
+    Losses,
+    /// It reports marked packets as not marked.
+    Marks,
+    /// With `timestamps`: it reports arrivals as if no packet had queued.
+    Timestamps,
 }
 
 /// How a host spreads packets over time.

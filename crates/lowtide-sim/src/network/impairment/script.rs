@@ -11,17 +11,35 @@ pub enum Span {
     Time(Duration),
 }
 
-/// Packets that vanish: of each `of` that leave the link in the span the last `lost`.
+/// The last `hit` of each `of` packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// How many.
+    pub hit: u64,
+    /// Of how many, at least 1.
+    pub of: u64,
+}
+
+impl Share {
+    /// Every packet.
+    pub const ALL: Self = Self { hit: 1, of: 1 };
+
+    /// Whether a packet is one of them, by its place counted from 0.
+    fn has(self, place: u64) -> bool {
+        let of = self.of.max(1);
+        place % of >= of.saturating_sub(self.hit)
+    }
+}
+
+/// Packets that vanish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptedLoss {
     /// From when on.
     pub from: Time,
     /// How many are counted.
     pub span: Span,
-    /// How many of each `of` are lost.
-    pub lost: u64,
-    /// At least 1.
-    pub of: u64,
+    /// Which of these.
+    pub share: Share,
 }
 
 /// Packets that arrive late while those behind them pass.
@@ -29,8 +47,10 @@ pub struct ScriptedLoss {
 pub struct HeldBack {
     /// From when on.
     pub from: Time,
-    /// Which of them.
+    /// How many are counted.
     pub span: Span,
+    /// Which of these.
+    pub share: Share,
     /// How much later they arrive than they would.
     pub by: Duration,
 }
@@ -87,13 +107,13 @@ impl ScriptProcess {
         let mut is_lost = false;
         for (loss, count) in self.script.losses.iter().zip(&mut self.lost_of) {
             if let Some(place) = place(loss.from, loss.span, count, now) {
-                let of = loss.of.max(1);
-                is_lost |= place % of >= of.saturating_sub(loss.lost);
+                is_lost |= loss.share.has(place);
             }
         }
         let mut late = Duration::ZERO;
         for (held, count) in self.script.held_back.iter().zip(&mut self.held_of) {
-            if place(held.from, held.span, count, now).is_some() {
+            let place = place(held.from, held.span, count, now);
+            if place.is_some_and(|place| held.share.has(place)) {
                 late = late.max(held.by);
             }
         }
@@ -128,12 +148,12 @@ mod tests {
         let every_third = ScriptedLoss {
             from,
             span: Span::Time(ms(7)),
-            lost: 1,
-            of: 3,
+            share: Share { hit: 1, of: 3 },
         };
         let two = HeldBack {
             from,
             span: Span::Packets(2),
+            share: Share::ALL,
             by: ms(25),
         };
         let script = Script {

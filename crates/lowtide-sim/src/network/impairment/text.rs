@@ -3,7 +3,7 @@
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Duration, Time};
 
-use super::{HeldBack, LossModel, ScriptedLoss, Span, WifiJitter};
+use super::{HeldBack, LossModel, ScriptedLoss, Share, Span, WifiJitter};
 
 /// Parts such as `2s:600ms:1/20`: of what leaves the link from 2 s on for 600 ms the last of each 20.
 /// Instead of a time, so many packets: `2s:60p:1/20`.
@@ -16,18 +16,8 @@ pub fn parse_scripted_loss(text: &str) -> Result<Vec<ScriptedLoss>, QuantityErro
         let wrong = || QuantityError::of(part, form);
         let mut fields = part.split(':');
         let (from, span) = from_and_span(&mut fields).ok_or_else(wrong)?;
-        let share = fields.next().and_then(|share| share.split_once('/'));
-        let (Some((lost, of)), None) = (share, fields.next()) else {
-            return Err(wrong());
-        };
-        let count = |text: &str| text.trim().parse::<u64>().ok();
-        match (count(lost), count(of)) {
-            (Some(lost), Some(of)) if (1..=of).contains(&lost) => Ok(ScriptedLoss {
-                from,
-                span,
-                lost,
-                of,
-            }),
+        match (fields.next().and_then(share), fields.next()) {
+            (Some(share), None) => Ok(ScriptedLoss { from, span, share }),
             _ => Err(wrong()),
         }
     });
@@ -35,23 +25,39 @@ pub fn parse_scripted_loss(text: &str) -> Result<Vec<ScriptedLoss>, QuantityErro
 }
 
 /// Parts such as `6s:3p:25ms`: the first three packets that leave the link from 6 s on arrive 25 ms
-/// late, those behind them do not. `6s:40ms:1.5s`: all that leave within 40 ms.
+/// late, those behind them do not. `6s:40ms:1.5s`: all that leave within 40 ms; `6s:10s:1/20:50ms`: of
+/// those that leave within 10 s the last of each 20.
 ///
 /// # Errors
 /// Names the part that is none.
 pub fn parse_held_back(text: &str) -> Result<Vec<HeldBack>, QuantityError> {
-    let form = "is no TIME:SPAN:DELAY, as in 6s:3p:25ms or 6s:40ms:1.5s";
+    let form = "is no TIME:SPAN:DELAY, as in 6s:3p:25ms or 6s:40ms:1.5s, and no \
+                TIME:SPAN:LATE/OF:DELAY, as in 6s:10s:1/20:50ms";
     let parts = text.split(',').map(|part| {
         let wrong = || QuantityError::of(part, form);
         let mut fields = part.split(':');
         let (from, span) = from_and_span(&mut fields).ok_or_else(wrong)?;
-        let (Some(by), None) = (fields.next(), fields.next()) else {
-            return Err(wrong());
+        let (share, by) = match (fields.next(), fields.next(), fields.next()) {
+            (Some(by), None, None) => (Share::ALL, by),
+            (Some(of_each), Some(by), None) => (share(of_each).ok_or_else(wrong)?, by),
+            _ => return Err(wrong()),
         };
         let by = quantity::duration(by).map_err(|_| wrong())?;
-        Ok(HeldBack { from, span, by })
+        Ok(HeldBack {
+            from,
+            span,
+            share,
+            by,
+        })
     });
     parts.collect()
+}
+
+/// `1/20`: the last of each 20.
+fn share(text: &str) -> Option<Share> {
+    let (hit, of) = text.trim().split_once('/')?;
+    let (hit, of) = (hit.trim().parse().ok()?, of.trim().parse().ok()?);
+    (1..=of).contains(&hit).then_some(Share { hit, of })
 }
 
 fn from_and_span<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<(Time, Span)> {
