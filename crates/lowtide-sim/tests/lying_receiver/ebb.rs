@@ -199,10 +199,10 @@ fn a_receiver_that_acknowledges_late_gains_a_tenth_at_most() {
 }
 
 #[test]
-fn a_receiver_whose_clock_lies_gains_a_twentieth_at_most() {
-    for on in ["constant", "4g-mobility"] {
+fn a_receiver_whose_clock_lies_gains_a_twentieth_at_most_on_a_mobile_link_a_tenth() {
+    for (on, most) in [("constant", 1.05), ("4g-mobility", 1.1)] {
         for (name, gain, left) in gains(on, "ebb", CLOCKS) {
-            assert!(gain < 1.05 && left > 0.95, "{name}");
+            assert!(gain < most && left > 2.0 - most, "{name}");
         }
     }
 }

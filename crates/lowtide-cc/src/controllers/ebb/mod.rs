@@ -215,7 +215,7 @@ impl Ebb {
         } else {
             tuning.growth
         };
-        let mut limit = growth * self.best_volume(min_rtt);
+        let mut limit = growth * self.margin.arriving(&tuning) * self.best_volume(min_rtt);
         if app_limited {
             // The best rate is the application's.
             limit = limit.max(self.forecast.bytes());

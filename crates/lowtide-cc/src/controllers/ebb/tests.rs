@@ -176,6 +176,16 @@ fn the_minimum_lasts_for_one_to_two_spans_and_on_calm_links_the_mean_counts() {
 }
 
 #[test]
+fn losses_bound_the_growth_of_the_forecast() {
+    let mut margin = Margin::default();
+    assert_eq!(margin.arriving(&Tuning::DEFAULT), 1.0);
+    margin.on_loss(&Tuning::DEFAULT, 1e4, false, 9.75e4);
+    assert!((margin.arriving(&Tuning::DEFAULT) - 0.95).abs() < 1e-9);
+    margin.on_loss(&Tuning::DEFAULT, 1e9, false, 1e5);
+    assert_eq!(margin.arriving(&Tuning::DEFAULT), 0.3);
+}
+
+#[test]
 fn timestamps_tell_an_arrival_by_the_peers_own_least_delay() {
     let mut clock = PeerClock::default();
     // The peer's clock is ten seconds behind. Its first packet met no queue.

@@ -249,7 +249,8 @@ impl Reference {
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         let outage = latest > min_rtt * 2;
         let growth = if self.margin.delta < 0.05 { 1.25 } else { 2.5 };
-        let mut limit = growth * self.best_volume(min_rtt);
+        let mut limit =
+            growth * (1.0 - 2.0 * self.margin.loss).max(0.3) * self.best_volume(min_rtt);
         if app_limited {
             limit = limit.max(self.forecast);
         }
