@@ -338,6 +338,12 @@ pub trait Controller: fmt::Debug + Send {
     /// A copy of the state for logs, plots and tests.
     fn snapshot(&self) -> Snapshot;
 
+    /// Tells `visit` each variable of the algorithm by the name that its specification has for it:
+    /// volumes in bytes, rates in bytes a second, times in seconds (moments on the host's clock), flags
+    /// as 0 or 1. A bound that is not set is infinite; what is not known yet is left out. For
+    /// observers that judge an implementation by its specification; hosts never call it.
+    fn variables(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
     /// The phases that [`snapshot`](Self::snapshot) can name, in the order in which legends should
     /// show them. Without a list plots show all phases alike.
     fn phases(&self) -> &'static [State] {

@@ -422,6 +422,10 @@ impl Controller for Recorder {
         self.inner.snapshot()
     }
 
+    fn variables(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.variables(visit);
+    }
+
     fn phases(&self) -> &'static [State] {
         self.inner.phases()
     }

@@ -179,6 +179,27 @@ impl Flight {
         Some(sent)
     }
 
+    /// Takes the oldest packet out of flight that left at `at`, if there is one of this size that.
+    pub fn settle_like(&mut self, at: Time, bytes: Bytes) -> Option<Sent> {
+        let start = self.packets.partition_point(|s| s.at < at);
+        let then = self.packets.range(start..).take_while(|s| s.at == at);
+        let then = then.enumerate().filter(|(_, s)| s.in_flight);
+        let offset = then.clone().find(|(_, s)| s.bytes == bytes);
+        let (offset, _) = offset.or_else(|| then.clone().next())?;
+        let sent = self.settle_at(start + offset)?;
+        self.forget_settled();
+        Some(sent)
+    }
+
+    /// Takes the oldest packet out of flight, unless it left after `last`.
+    pub fn settle_oldest(&mut self, last: Time) -> Option<Sent> {
+        let index = self.packets.iter().position(|s| s.in_flight)?;
+        let is_due = self.packets[index].at <= last;
+        let sent = is_due.then(|| self.settle_at(index)).flatten()?;
+        self.forget_settled();
+        Some(sent)
+    }
+
     /// Takes the packets out of flight that an acknowledgment of `bytes` covers, into `acked`, in
     /// the order of their numbers. `newest`: the newest of them; `ranges`: what its ACK frame says,
     /// largest first, empty where unknown.

@@ -8,7 +8,7 @@ use lowtide_sim::link::LinkError;
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
-use crate::setting::{Life, Setting};
+use crate::setting::{Host, Life, Misplaced, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
 
@@ -23,6 +23,9 @@ pub enum Error {
     /// The link cannot be generated.
     #[error("the link cannot be made: {0}")]
     Link(#[from] LinkError),
+    /// The host cannot carry a contender.
+    #[error(transparent)]
+    Host(#[from] Misplaced),
     /// The threads cannot be started.
     #[error(transparent)]
     Threads(#[from] NoThreads),
@@ -48,7 +51,9 @@ impl Role {
         match contender {
             Contender::Oracle => Self::Limit,
             Contender::Causal { .. } | Contender::Abc { .. } => Self::Bound,
-            Contender::Controller { .. } => Self::Contender,
+            Contender::Controller { .. } | Contender::Stock(_) | Contender::Program(_) => {
+                Self::Contender
+            }
         }
     }
 }
@@ -219,13 +224,16 @@ pub fn count_runs(setting: &Setting, contenders: &[Contender]) -> u64 {
 /// each run.
 ///
 /// # Errors
-/// When the link cannot be made, or threads cannot be started.
+/// When the link cannot be made, the host cannot carry a contender, or threads cannot be started.
 pub fn compare(
     setting: &Setting,
     contenders: &[Contender],
     options: Options,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Comparison, Error> {
+    for contender in contenders {
+        Host::check_senders(&setting.run_by(contender))?;
+    }
     let mut runner = Runner {
         pool: Pool::new(options.jobs)?,
         timelines: options.timelines,

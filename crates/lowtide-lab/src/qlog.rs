@@ -19,7 +19,8 @@ use lowtide_sim::transport::TransportConfig;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::run::simulate;
+use crate::contender::Contender;
+use crate::run::{self, simulate};
 use crate::setting::{Host, Setting};
 
 /// Which qlog.
@@ -41,6 +42,9 @@ pub enum Error {
     /// Its events are QUIC's.
     #[error("qlog's events are those of QUIC, not of TCP")]
     NotQuic,
+    /// A program's own would have to be asked for.
+    #[error("a program is seen from the link, whose events are not a sender's")]
+    NotSimulated,
     /// The setting cannot be run.
     #[error("{0}")]
     Run(String),
@@ -55,6 +59,7 @@ pub enum Error {
 /// When it has several flows or no QUIC.
 pub fn check(setting: &Setting) -> Result<(), Error> {
     match setting.groups.as_slice() {
+        [group] if matches!(group.contender, Contender::Program(_)) => Err(Error::NotSimulated),
         [group] if group.count == 1 => match group.transport {
             TransportConfig::Quic { .. } => Ok(()),
             TransportConfig::Tcp { .. } => Err(Error::NotQuic),
@@ -74,15 +79,12 @@ pub fn write<W: Write + Send + 'static>(
 ) -> Result<W, Error> {
     check(setting)?;
     let seed = setting.seeds.first;
-    let config = setting
-        .config(seed)
-        .map_err(|e| Error::Run(e.to_string()))?;
+    let (config, _) = run::config(setting, seed).map_err(Error::Run)?;
     let name = setting.controllers().join(" + ");
     let title = format!("{name} on {}", setting.link_name);
-    let description = match Host::of(setting) {
-        Host::Model => format!("simulated by Lowtide, seed {seed}"),
-        #[cfg(feature = "quic")]
-        Host::Quic => format!("s2n-quic in virtual time by Lowtide, seed {seed}"),
+    let description = match Host::of(setting).stack() {
+        None => format!("simulated by Lowtide, seed {seed}"),
+        Some(stack) => format!("{stack} in virtual time by Lowtide, seed {seed}"),
     };
     let log = Log::new(out, version, &title, &description, &name);
     let (_, log) = simulate(setting, config, log).map_err(Error::Run)?;
@@ -239,7 +241,7 @@ impl<W: Write> Probe for Log<W> {
             data["ssthresh"] = json!(ssthresh.get());
         }
         self.event(ack.now, "recovery", "recovery_metrics_updated", data);
-        if self.phase != Some(snapshot.phase) {
+        if self.phase != Some(snapshot.phase) && !snapshot.phase.is_empty() {
             let mut data = json!({ "new": snapshot.phase });
             if let Some(old) = self.phase.replace(snapshot.phase) {
                 data["old"] = json!(old);

@@ -111,6 +111,7 @@ mod measure {
             up: PipeConfig::delay_only(ONE_WAY),
             base_rtt: ONE_WAY * 2,
             seed: 1,
+            ports: None,
         };
         let addresses = tunnel.addresses();
         let receiver = tunnel.near().run(|| {
@@ -149,6 +150,7 @@ mod measure {
             up: free(),
             base_rtt: Duration::ZERO,
             seed: 1,
+            ports: None,
         };
         let addresses = tunnel.addresses();
         let echo = tunnel

@@ -118,6 +118,7 @@ mod measure {
             up: PipeConfig::delay_only(RTT - RTT.div(2)),
             base_rtt: RTT,
             seed: 1,
+            ports: None,
         };
         let to: SocketAddr = (tunnel.addresses().near(), PORT).into();
         let listener = tunnel.near().run(|| TcpListener::bind(to))??;

@@ -20,9 +20,9 @@ type AskUnseen = Box<dyn FnOnce() -> [Unseen; 2] + Send>;
 
 /// A link that carries packets, on two threads, until [`finish`](Self::finish).
 ///
-/// Each direction has a probe, which sees all packets of the direction as one flow, at the times of
-/// the model: sent when they come to the link, delivered when they are due behind it. `()` sees
-/// nothing.
+/// Each direction has a probe, which sees all packets of the direction as one flow, or those of each port
+/// as one ([`PathConfig::ports`]), at the times of the model: sent when they come to the link, delivered
+/// when they are due behind it. `()` sees nothing.
 pub struct Emulation<P = ()> {
     clock: Clock,
     down: Worker<P>,
@@ -48,8 +48,8 @@ impl<P: Probe + Send + 'static> Emulation<P> {
     /// # Errors
     /// When threads cannot be started.
     pub fn between(tunnel: &Arc<Tunnel>, path: &PathConfig, probes: [P; 2]) -> Result<Self, Error> {
-        let far = || Device::new(tunnel, Side::Far);
-        let near = || Device::new(tunnel, Side::Near);
+        let far = || Device::new(tunnel, Side::Far, path.ports);
+        let near = || Device::new(tunnel, Side::Near, path.ports);
         let counted = tunnel.clone();
         let unseen = Box::new(move || counted.unseen());
         Self::start(path, (far(), near()), (near(), far()), probes, unseen)

@@ -3,7 +3,7 @@
 
 use lowtide_cc::Ecn;
 
-use crate::flow;
+use crate::flow::{self, Ports};
 
 /// A header without options.
 const SHORTEST: usize = 20;
@@ -30,13 +30,14 @@ pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     packet[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The flow of a packet: that of all with its addresses, protocol and ports.
-pub(crate) fn flow(packet: &[u8]) -> u32 {
+/// The flow of a packet: that of its port, where `told_by` ports are; else that of all with its addresses,
+/// protocol and ports.
+pub(crate) fn flow(packet: &[u8], told_by: Option<Ports>) -> u32 {
     const FLAGS_AND_OFFSET: usize = 6;
     const PROTOCOL: usize = 9;
     const ADDRESSES: usize = 12;
     let Some(header) = header(packet) else {
-        return 0;
+        return told_by.map_or(0, |_| Ports::NONE);
     };
     // Of a fragment only the first has ports.
     let fragment = header[FLAGS_AND_OFFSET] & 0x3F | header[FLAGS_AND_OFFSET + 1];
@@ -44,7 +45,13 @@ pub(crate) fn flow(packet: &[u8]) -> u32 {
     let ports = packet
         .get(length..length + 4)
         .filter(|_| fragment == 0 && has_ports(header[PROTOCOL]));
-    flow::number(&(&header[ADDRESSES..], header[PROTOCOL], ports))
+    let Some(told_by) = told_by else {
+        return flow::number(&(&header[ADDRESSES..], header[PROTOCOL], ports));
+    };
+    let port = |at: usize| ports.map(|bytes| u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+    port(0)
+        .zip(port(2))
+        .map_or(Ports::NONE, |(from, to)| told_by.flow([from, to]))
 }
 
 /// TCP, UDP, DCCP, SCTP and UDP-Lite begin with their ports.
@@ -107,14 +114,14 @@ mod tests {
             let mut same = other.to_vec();
             set_ecn(&mut same, Ecn::Ce);
             assert_eq!((same.as_slice(), ecn(other)), (other, Ecn::NotEct));
-            assert_eq!(flow(other), 0);
+            assert_eq!(flow(other, None), 0);
         }
     }
 
     #[test]
     fn packets_of_a_flow_have_its_number_and_those_of_others_mostly_another() {
-        let of_port = |port| flow(&packet(0, 7, port));
-        assert_eq!(of_port(5), flow(&packet(2, 8, 5)));
+        let of_port = |port| flow(&packet(0, 7, port), None);
+        assert_eq!(of_port(5), flow(&packet(2, 8, 5), None));
         let mut numbers: Vec<u32> = (0..100).map(of_port).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -123,11 +130,32 @@ mod tests {
         let fragment = |port| {
             let mut packet = packet(0, 7, port);
             packet[6] = 0x20;
-            flow(&packet)
+            flow(&packet, None)
         };
         assert_eq!(fragment(1), fragment(2));
         let mut cut = packet(0, 7, 1);
         cut[0] = 0x4F;
-        assert!(flow(&cut) < flow::FLOWS);
+        assert!(flow(&cut, None) < flow::FLOWS);
+    }
+
+    #[test]
+    fn a_port_tells_whose_a_packet_is_whichever_way_it_goes() {
+        let ports = Some(Ports {
+            first: 5000,
+            count: 2,
+        });
+        let between = |from: u16, to: u16| {
+            let mut packet = packet(0, 7, to);
+            packet[20..22].copy_from_slice(&from.to_be_bytes());
+            flow(&packet, ports)
+        };
+        assert_eq!([between(5000, 40_000), between(40_000, 5001)], [0, 1]);
+        for (from, to) in [(40_000, 40_001), (4999, 1), (5002, 1)] {
+            assert_eq!(between(from, to), Ports::NONE);
+        }
+        let mut fragment = packet(0, 7, 5000);
+        fragment[6] = 0x20;
+        assert_eq!(flow(&fragment, ports), Ports::NONE);
+        assert_eq!(flow(&[0x60; 60], ports), Ports::NONE);
     }
 }

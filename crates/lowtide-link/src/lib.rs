@@ -34,6 +34,7 @@ pub use self::distribution::{Distribution, Percentiles};
 #[cfg(target_os = "linux")]
 pub use self::emulation::Emulation;
 pub use self::error::Error;
+pub use self::flow::Ports;
 #[cfg(target_os = "linux")]
 pub use self::namespace::{Namespace, become_root_of_new_user_namespace, listens};
 pub use self::path::PathConfig;

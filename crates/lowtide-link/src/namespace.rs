@@ -108,9 +108,10 @@ pub fn become_root_of_new_user_namespace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a socket in this thread's namespace waits for TCP connections or UDP datagrams.
+/// Whether a socket in this thread's namespace waits for TCP connections or UDP datagrams, at a port or at
+/// any.
 #[must_use]
-pub fn listens() -> bool {
+pub fn listens(port: Option<u16>) -> bool {
     /// State TCP_LISTEN (`include/net/tcp_states.h`), the fourth column.
     const LISTEN: &str = "0A";
     let lines = |file: &str| {
@@ -118,9 +119,18 @@ pub fn listens() -> bool {
         let text = text.unwrap_or_default();
         text.lines().skip(1).map(str::to_string).collect::<Vec<_>>()
     };
-    let state = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
-    ["tcp", "tcp6"].iter().any(|f| lines(f).iter().any(state))
-        || ["udp", "udp6"].iter().any(|f| !lines(f).is_empty())
+    let is_there = |line: &String| {
+        let local = line.split_whitespace().nth(1);
+        let found = local.and_then(|address| address.rsplit(':').next());
+        let found = found.and_then(|hex| u16::from_str_radix(hex, 16).ok());
+        port.is_none() || port == found
+    };
+    let listens = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
+    let tcp = |line: &String| listens(line) && is_there(line);
+    ["tcp", "tcp6"].iter().any(|f| lines(f).iter().any(tcp))
+        || ["udp", "udp6"]
+            .iter()
+            .any(|f| lines(f).iter().any(is_there))
 }
 
 fn loopback_up() -> io::Result<()> {

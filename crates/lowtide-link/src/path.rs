@@ -3,7 +3,7 @@
 use lowtide_cc::units::Duration;
 use lowtide_sim::{AccessConfig, NetworkConfig, PipeConfig};
 
-use crate::flow::FLOWS;
+use crate::flow::{FLOWS, Ports};
 
 /// Both directions of a path.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct PathConfig {
     pub base_rtt: Duration,
     /// Seeds loss and jitter, which are those of a simulation of the same seed.
     pub seed: u64,
+    /// Where ports tell flows apart; else each connection is a flow for the queues, and all are one for
+    /// probes.
+    pub ports: Option<Ports>,
 }
 
 impl PathConfig {

@@ -430,6 +430,7 @@ mod tests {
             up: pipe(EcnTreatment::Marked),
             base_rtt: Duration::ZERO,
             seed: 1,
+            ports: None,
         }
     }
 

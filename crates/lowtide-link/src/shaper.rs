@@ -62,7 +62,7 @@ pub struct Release<'a, D> {
 ///
 /// What the model does happens at the times that the model gives, however late it is looked at, so
 /// that lateness never adds up. `D` says where a packet goes. The probe `P` sees all packets as flow
-/// number 0, at the model's times.
+/// number 0, or by their ports' flows ([`PathConfig::ports`]), at the model's times.
 #[derive(Debug)]
 pub struct Shaper<D, P = ()> {
     /// The whole network, of which one direction is used: directions have nothing in common.
@@ -74,6 +74,8 @@ pub struct Shaper<D, P = ()> {
     stored: Store<D>,
     pub(crate) counts: Counts,
     probe: P,
+    /// Whether the probe is told of flows one by one.
+    by_flow: bool,
 }
 
 /// Index of a stored packet.
@@ -84,13 +86,19 @@ struct Watch<'a, D, P> {
     stored: &'a mut Store<D>,
     counts: &'a mut Counts,
     probe: &'a mut P,
+    by_flow: bool,
+}
+
+/// What a probe calls the flow.
+fn shown(by_flow: bool, flow: u32) -> u32 {
+    if by_flow { flow } else { 0 }
 }
 
 impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
     fn on_departure(&mut self, departure: &Departure) {
         self.counts.queue_delay.record(departure.sojourn);
         self.probe.on_bottleneck_exit(&Departure {
-            flow: 0,
+            flow: shown(self.by_flow, departure.flow),
             ..*departure
         });
     }
@@ -105,7 +113,8 @@ impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
         let Dropped {
             at, cause, packet, ..
         } = dropped;
-        self.probe.on_drop(0, at, packet.bytes, cause);
+        let flow = shown(self.by_flow, packet.flow) as usize;
+        self.probe.on_drop(flow, at, packet.bytes, cause);
         self.stored.free(packet.payload);
     }
 }
@@ -116,7 +125,9 @@ impl<D, P: Probe> Shaper<D, P> {
     pub fn new(path: &PathConfig, direction: Direction, mut probe: P) -> Self {
         let network = path.network();
         let behind = network.pipe(direction).least_delay();
-        probe.on_flow_start(0, Time::ZERO, Duration::ZERO, behind);
+        for flow in 0..path.ports.map_or(1, |ports| usize::from(ports.count)) {
+            probe.on_flow_start(flow, Time::ZERO, Duration::ZERO, behind);
+        }
         Self {
             network: Network::new(&network),
             direction,
@@ -124,6 +135,7 @@ impl<D, P: Probe> Shaper<D, P> {
             stored: Store::new(),
             counts: Counts::default(),
             probe,
+            by_flow: path.ports.is_some(),
         }
     }
 
@@ -134,8 +146,9 @@ impl<D, P: Probe> Shaper<D, P> {
             size, ecn, flow, ..
         } = incoming;
         let summary = &mut self.counts.summary;
+        let seen = shown(self.by_flow, flow) as usize;
         self.probe.on_send(&Sent {
-            flow: 0,
+            flow: seen,
             now,
             number: summary.offered_packets,
             bytes: size,
@@ -146,7 +159,7 @@ impl<D, P: Probe> Shaper<D, P> {
         summary.offered_ecn.count(ecn);
         let Some(slot) = self.stored.take(now, incoming) else {
             summary.dropped_memory_packets += 1;
-            self.probe.on_drop(0, now, size, DropCause::QueueFull);
+            self.probe.on_drop(seen, now, size, DropCause::QueueFull);
             return;
         };
         let packet = Packet {
@@ -159,6 +172,7 @@ impl<D, P: Probe> Shaper<D, P> {
             stored: &mut self.stored,
             counts: &mut self.counts,
             probe: &mut self.probe,
+            by_flow: self.by_flow,
         };
         self.network.send(now, self.direction, packet, &mut watch);
     }
@@ -169,11 +183,12 @@ impl<D, P: Probe> Shaper<D, P> {
             stored: &mut self.stored,
             counts: &mut self.counts,
             probe: &mut self.probe,
+            by_flow: self.by_flow,
         };
         while let Some(arrival) = self.network.advance(now, &mut watch) {
             let stored = &watch.stored.packets[arrival.packet.payload as usize];
             watch.probe.on_deliver(&Delivery {
-                flow: 0,
+                flow: shown(self.by_flow, arrival.packet.flow) as usize,
                 now: arrival.at,
                 sent_at: stored.arrived,
                 detour: arrival.detour,

@@ -11,6 +11,7 @@ use lowtide_cc::units::Bytes;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
+use crate::flow::Ports;
 use crate::ipv4;
 use crate::namespace::{Namespace, add_default_route, set_queue_length};
 use crate::shaper::{Incoming, Release};
@@ -267,13 +268,15 @@ pub(crate) enum Side {
 pub(crate) struct Device {
     tunnel: Arc<Tunnel>,
     side: Side,
+    ports: Option<Ports>,
 }
 
 impl Device {
-    pub(crate) fn new(tunnel: &Arc<Tunnel>, side: Side) -> Self {
+    pub(crate) fn new(tunnel: &Arc<Tunnel>, side: Side, ports: Option<Ports>) -> Self {
         Self {
             tunnel: tunnel.clone(),
             side,
+            ports,
         }
     }
 
@@ -300,7 +303,7 @@ impl Ingress for Device {
                     packet,
                     size: Bytes::new(length as u64),
                     ecn: ipv4::ecn(packet),
-                    flow: ipv4::flow(packet),
+                    flow: ipv4::flow(packet, self.ports),
                     destination: (),
                 }))
             }

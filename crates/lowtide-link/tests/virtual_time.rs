@@ -25,6 +25,7 @@ fn shaper(down: PipeConfig, seed: u64) -> Shaper<()> {
         down,
         up: PipeConfig::delay_only(Duration::ZERO),
         seed,
+        ports: None,
     };
     Shaper::new(&path, Direction::Forward, ())
 }

@@ -85,6 +85,13 @@ impl Host {
         self.factory.receiver()
     }
 
+    /// A new controller for the same connection: noq copies one when the peer's port changes, and
+    /// the new port may mean a new path. Extensions keep their hold on the copy.
+    pub(crate) fn renewed(&self) -> Self {
+        let size = u16::try_from(self.lock().max_datagram.get()).unwrap_or(u16::MAX);
+        Self::new(self.factory.clone(), self.exchange.clone(), size)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -264,11 +271,8 @@ impl Controller for Host {
         metrics
     }
 
-    /// A new controller for the same connection: noq copies one when the peer's port changes, and
-    /// the new port may mean a new path. Extensions keep their hold on the copy.
     fn clone_box(&self) -> Box<dyn Controller> {
-        let size = u16::try_from(self.lock().max_datagram.get()).unwrap_or(u16::MAX);
-        Box::new(Self::new(self.factory.clone(), self.exchange.clone(), size))
+        Box::new(self.renewed())
     }
 
     fn initial_window(&self) -> u64 {

@@ -21,6 +21,7 @@ mod extension;
 mod host;
 #[cfg(feature = "noq")]
 mod run;
+mod stock;
 
 pub use controllers::Controllers;
 pub use extension::Extension;
@@ -30,3 +31,4 @@ pub use lowtide_cc;
 pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 #[cfg(feature = "noq")]
 pub use run::run;
+pub use stock::{STOCK, StockControllers};

@@ -142,6 +142,59 @@ fn a_queue_that_marks_sees_the_codepoint_asked_for_and_its_marks_are_told() {
     }
 }
 
+/// The same with s2n-quic's own controller of this name.
+fn stock(name: &str, rate: Rate, seconds: u64) -> SimConfig {
+    let mut config = config("cubic", rate, QueueLimit::Bdp(2.0), seconds);
+    let stock = virtual_time::STOCK.iter().find(|stock| stock.name == name);
+    config.flows[0].sender = SenderKind::Stock(stock.unwrap());
+    config
+}
+
+#[test]
+fn s2n_quics_own_controllers_fill_the_link_and_repeat_to_the_byte() {
+    for name in ["s2n/cubic", "s2n/bbr"] {
+        let mut config = stock(name, TEN_MBIT, 15);
+        let watch = quic(&config);
+        let mbps = watch.delivered.as_f64() * 8.0 / 15.0 / 1e6;
+        assert!((9.0..10.0).contains(&mbps), "{name}: {mbps} Mbit/s");
+        let rtt = watch.mean_rtt_ms();
+        assert!((41.0..120.0).contains(&rtt), "{name}: {rtt} ms");
+        config.duration = Duration::from_secs(3);
+        config.forward.loss = LossModel::Random(0.01);
+        assert_eq!(quic(&config), quic(&config), "{name}");
+    }
+}
+
+#[test]
+fn s2n_quics_cubic_does_what_the_models_does() {
+    let model = model(config("cubic", TEN_MBIT, QueueLimit::Bdp(2.0), 15));
+    let real = quic(&stock("s2n/cubic", TEN_MBIT, 15));
+    let throughput = real.delivered.as_f64() / model.delivered.as_f64();
+    assert!((0.97..1.03).contains(&throughput), "× {throughput}");
+    let rtt = real.mean_rtt_ms() / model.mean_rtt_ms();
+    assert!((0.8..1.1).contains(&rtt), "RTT × {rtt}");
+}
+
+#[test]
+fn s2n_quics_own_controllers_see_the_marks_of_what_they_send() {
+    let mut config = stock("s2n/cubic", TEN_MBIT, 6);
+    config.forward.queue = QueueKind::parse("codel").unwrap();
+    config.forward.buffer = QueueLimit::Unlimited;
+    let watch = quic(&config);
+    assert!(watch.codepoints[Ecn::Ce as usize] > 3 && watch.dropped.is_zero());
+    assert!(watch.mean_rtt_ms() < 60.0, "{}", watch.mean_rtt_ms());
+}
+
+#[test]
+fn the_version_shown_is_that_of_the_lock_file() {
+    let lock = include_str!("../../../Cargo.lock");
+    for stock in virtual_time::STOCK {
+        let (package, version) = stock.source.split_once(' ').unwrap();
+        let entry = format!("name = \"{package}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&entry), "{}: {}", stock.name, stock.source);
+    }
+}
+
 #[test]
 fn what_s2n_quic_cannot_run_is_refused() {
     let good = config("bbr", TEN_MBIT, QueueLimit::Unlimited, 1);

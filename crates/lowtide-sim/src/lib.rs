@@ -4,6 +4,7 @@
 //!   packets of any host.
 //! - [`simulation`]: flows over such a network. A [`Simulation`] is made from a [`SimConfig`],
 //!   driven to its end by [`Simulation::run`], and watched by a [`Probe`].
+//! - [`stack`]: the same flows over the same network, carried by whole QUIC stacks instead.
 //!
 //! Time is integer nanoseconds; the same configuration gives the same events on every machine.
 
@@ -12,6 +13,7 @@ pub mod probe;
 mod schedule;
 pub mod simulation;
 pub mod source;
+pub mod stack;
 pub mod trace;
 pub mod transport;
 

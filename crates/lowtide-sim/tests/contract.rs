@@ -31,7 +31,7 @@ fn pipe(link: Link, delay: Duration) -> impl Strategy<Value = PipeConfig> {
                 max: ms(max),
                 reorder,
             }),
-            aggregation: aggregation.map(|period| Aggregation { period: ms(period) }),
+            aggregation: aggregation.map(|period| Aggregation::every(ms(period))),
             ..PipeConfig::link_with_delay(link.clone(), QueueLimit::Bytes(PACKET * packets), delay)
         }
     })

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use clap::builder::PossibleValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use lowtide_cc::registry::{self, Entry};
-use lowtide_lab::contender::Contenders;
+use lowtide_lab::contender::{Contenders, stock};
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting;
 
 use crate::failure::Failure;
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, output, reproduce, trace};
+use crate::{compare, experiment, frontier, link, list, output, reproduce, score, trace};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -32,6 +32,8 @@ enum Command {
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
     Sweep(experiment::SweepArgs),
+    /// Hold controllers against suites of cases with limits: conformance, fairness, delay
+    Score(Box<score::Args>),
     /// Run the papers' experiments again and say which claims hold
     Reproduce(reproduce::Args),
     /// Print the JSON schema of scenario files, for editors
@@ -83,6 +85,10 @@ impl App {
         if let Some(namespace) = link::guard::asked_for() {
             return ended(link::guard::run(&namespace));
         }
+        #[cfg(target_os = "linux")]
+        if let Some(arguments) = score::bulk_tcp::asked_for() {
+            return ended(score::bulk_tcp::run(&arguments));
+        }
         run(Cli::parse(), &self.contenders)
     }
 }
@@ -93,6 +99,9 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
     let controllers: Vec<PossibleValue> = controllers
         .map(|entry| PossibleValue::new(entry.name).help(entry.summary))
         .collect();
+    let of_stacks = stock().map(|stock| PossibleValue::new(stock.name).help(stock.summary));
+    let in_virtual_time: Vec<PossibleValue> =
+        controllers.iter().cloned().chain(of_stacks).collect();
     let scenarios = setting::built_in().iter();
     let scenarios: Vec<PossibleValue> = scenarios
         .map(|scenario| PossibleValue::new(scenario.name).help(scenario.summary))
@@ -102,6 +111,10 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
         .map(|s| s.get_name().to_string())
         .collect();
     for name in names {
+        let controllers = match name.as_str() {
+            "fetch" | "serve" => &controllers,
+            _ => &in_virtual_time,
+        };
         command = command.mut_subcommand(name, |subcommand| {
             subcommand.mut_args(|arg| match arg.get_long() {
                 Some("cc") => arg.value_parser(controllers.clone()),
@@ -119,6 +132,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
         Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Score(args) => score::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args, contenders),

@@ -7,10 +7,9 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::files::Draft;
 use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
-use lowtide_lab::setting::Setting;
+use lowtide_lab::setting::{Host, Setting};
 
 use crate::failure::Failure;
 use crate::jobs::Jobs;
@@ -77,8 +76,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    let asked = asked(&args.controllers, contenders)?;
     let settings = args.setting.settings(contenders)?;
+    let host = settings.first().map(|s| s.host).unwrap_or_default();
+    let asked = asked(&args.controllers, contenders, host)?;
     if args.qlog.is_some() {
         for setting in &settings {
             qlog::check(setting).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
@@ -199,26 +199,9 @@ fn write_qlogs(
     let version = args.qlog_version.get();
     for (n, (setting, _)) in done.iter().enumerate() {
         let folder = output::folder_of(dir, n, done.len());
-        let failure = |path: &Path, e: &dyn std::fmt::Display| {
-            Failure::run(format!("cannot write {}: {e}", path.display()))
-        };
         for contender in contenders {
-            // A spec has characters that not every file system takes.
-            let letters = contender.name().chars();
-            let name: String = letters
-                .map(|c| {
-                    if c.is_ascii_alphanumeric() || "-_.=".contains(c) {
-                        c
-                    } else {
-                        '_'
-                    }
-                })
-                .collect();
-            let path = folder.join(format!("{name}.sqlog"));
-            let draft = Draft::of(&path).map_err(|e| failure(&path, &e))?;
-            let run = setting.run_by(contender);
-            let draft = qlog::write(&run, version, draft).map_err(|e| failure(&path, &e))?;
-            draft.keep().map_err(|e| failure(&path, &e))?;
+            let path = output::qlog_path(&folder, contender.name());
+            output::write_qlog(&setting.run_by(contender), version, &path)?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
     }
@@ -244,10 +227,14 @@ fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Resu
     )
 }
 
-/// The controllers asked for; without any, the usual ones.
-pub(crate) fn asked(names: &[String], contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
+/// The controllers asked for; without any, the usual ones of the host.
+pub(crate) fn asked(
+    names: &[String],
+    contenders: &Contenders,
+    host: Host,
+) -> Result<Vec<Contender>, Failure> {
     if names.is_empty() {
-        return Ok(contenders.usual());
+        return Ok(host.usual(contenders));
     }
     let mut asked = Vec::new();
     for specs in names {

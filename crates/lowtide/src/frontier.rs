@@ -11,7 +11,7 @@ use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::figures;
 use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::report::{FrontierResult, Report};
-use lowtide_lab::setting::{BufferText, Resolver, Sections, Setting, SpanText};
+use lowtide_lab::setting::{BufferText, Host, Resolver, Sections, Setting, SpanText};
 use lowtide_sim::queue::{self, QueueLimit};
 use serde::Serialize;
 
@@ -133,6 +133,12 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         places: places(args, contenders)?,
         at: args.at.clone(),
     };
+    let points = question.curves.iter().flat_map(|curve| &curve.points);
+    for contender in points.chain([&question.base]) {
+        for setting in question.places.iter().flat_map(|place| &place.settings) {
+            Host::check_senders(&setting.run_by(contender)).map_err(Failure::input)?;
+        }
+    }
     let bar = progress::bar(question.count_runs());
     let started = Instant::now();
     let jobs = args.jobs.threads();

@@ -36,6 +36,7 @@ mod progress;
 mod qlog_version;
 mod reproduce;
 mod run_flags;
+mod score;
 mod setting_args;
 mod sparkline;
 mod table;

@@ -14,7 +14,7 @@ use crate::json_flag::JsonFlag;
 use crate::link_args::LinkArgs;
 
 #[cfg(target_os = "linux")]
-mod children;
+pub(crate) mod children;
 #[cfg(target_os = "linux")]
 mod comparison;
 #[cfg(target_os = "linux")]
@@ -22,7 +22,7 @@ pub(crate) mod guard;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
-mod session;
+pub(crate) mod session;
 
 /// Which way has the link with its trace, queue, loss and jitter. The other way is as fast as the
 /// machine; it has its half of the RTT, `--ack-loss` and `--ack-aggregation`.

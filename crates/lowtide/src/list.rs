@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use lowtide_cc::registry::Parameter;
-use lowtide_lab::contender::{BOUNDS, Contenders};
+use lowtide_lab::contender::{BOUNDS, Contenders, stock};
 use lowtide_sim::queue::{QUEUES, QueueEntry};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::output;
 /// What there is to list.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum What {
-    /// Controllers and bounds, for --cc
+    /// Controllers, bounds and what QUIC stacks bring along, for --cc
     Controllers,
     /// Queue disciplines, for --queue
     Queues,
@@ -82,6 +82,12 @@ fn controllers(contenders: &Contenders) -> Vec<Listed> {
         source: "Lowtide; only in the simulator",
         parameters: parameters(bound.parameters),
     }));
+    listed.extend(stock().map(|stock| Listed {
+        name: stock.name,
+        summary: stock.summary,
+        source: stock.source,
+        parameters: Vec::new(),
+    }));
     listed
 }
 
@@ -97,12 +103,12 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let mut text = String::new();
     for entry in listed {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:<10} {}", entry.name, entry.summary);
-        let _ = writeln!(text, "{:<10} {}", "", entry.source);
+        let _ = writeln!(text, "{:<13} {}", entry.name, entry.summary);
+        let _ = writeln!(text, "{:<13} {}", "", entry.source);
         for p in entry.parameters {
             let _ = writeln!(
                 text,
-                "{:<12} {}={}  {} ({})",
+                "{:<15} {}={}  {} ({})",
                 "", p.name, p.default, p.summary, p.values
             );
         }

@@ -6,7 +6,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use lowtide_lab::compare::{Comparison, Entry, Role};
+use lowtide_lab::files::Draft;
 use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown};
+use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
@@ -77,6 +79,22 @@ pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Re
         let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
+}
+
+/// Where the qlog of something lies in a folder: specs have characters that not every file system takes.
+pub(crate) fn qlog_path(folder: &Path, name: &str) -> PathBuf {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=".contains(c);
+    let letters = name.chars().map(|c| if plain(c) { c } else { '_' });
+    folder.join(format!("{}.sqlog", letters.collect::<String>()))
+}
+
+/// Writes the qlog of a setting's first seed.
+pub(crate) fn write_qlog(setting: &Setting, version: Version, path: &Path) -> Result<(), Failure> {
+    let failure =
+        |e: &dyn std::fmt::Display| Failure::run(format!("cannot write {}: {e}", path.display()));
+    let draft = Draft::of(path).map_err(|e| failure(&e))?;
+    let draft = qlog::write(setting, version, draft).map_err(|e| failure(&e))?;
+    draft.keep().map_err(|e| failure(&e))
 }
 
 /// Version of the JSON that commands print; `docs/json.md` says what raises it.

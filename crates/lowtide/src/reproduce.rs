@@ -9,6 +9,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use lowtide_lab::claim::Holds;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::files;
 use lowtide_lab::report::{PaperResult, Report, Sweep};
 use lowtide_lab::reproduce::{self, Experiment, Row};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
@@ -157,15 +158,8 @@ fn made_by(args: &Args) -> String {
 
 fn load(folder: &Path) -> Result<Vec<ScenarioFile>, Failure> {
     let unreadable = |e: std::io::Error| Failure::input(format!("{}: {e}", folder.display()));
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
-    let mut paths: Vec<PathBuf> = entries
+    files::of_folder(folder, "toml")
         .map_err(unreadable)?
-        .iter()
-        .map(std::fs::DirEntry::path)
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    paths.sort();
-    paths
         .iter()
         .map(|path| ScenarioFile::load(path).map_err(Failure::input))
         .collect()

@@ -10,6 +10,10 @@ pub(crate) enum HostArg {
     Model,
     #[cfg(feature = "quic")]
     Quic,
+    #[cfg(feature = "stacks")]
+    Noq,
+    #[cfg(feature = "stacks")]
+    Quinn,
 }
 
 impl HostArg {
@@ -18,6 +22,10 @@ impl HostArg {
             Self::Model => Host::Model,
             #[cfg(feature = "quic")]
             Self::Quic => Host::Quic,
+            #[cfg(feature = "stacks")]
+            Self::Noq => Host::Noq,
+            #[cfg(feature = "stacks")]
+            Self::Quinn => Host::Quinn,
         }
     }
 }
@@ -29,8 +37,8 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SEEDS))]
     pub(crate) seeds: Option<u64>,
 
-    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
-    /// time on the same links [default: the file's, or model]
+    /// What carries the flows: the simulator's own transports, or s2n-quic (quic), noq or quinn in
+    /// virtual time on the same links [default: the file's, or model]
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<HostArg>,
 

@@ -86,7 +86,7 @@ pub(crate) struct SettingArgs {
     pacing: Option<PacingArg>,
 
     /// What each flow sends: bulk, 10MB (a volume), 10mbit (a constant rate), video:2mbit,
-    /// onoff:10mbit:1s:500ms (rate, on, off) [default: bulk, or the scenario's]
+    /// onoff:10mbit:1s:500ms (rate, on, off), steps:0s:bulk,3s:off,9s:2mbit [default: bulk, or the scenario's]
     #[arg(long, help_heading = "Flows", value_parser = source::parse)]
     source: Option<SourceConfig>,
 
@@ -117,8 +117,8 @@ pub(crate) struct RunSectionArgs {
     #[arg(long, value_name = "N", help_heading = "Run")]
     seed: Option<u64>,
 
-    /// What carries the flows: the simulator's own transports, or the s2n-quic library in virtual
-    /// time on the same links [default: model]
+    /// What carries the flows: the simulator's own transports, or s2n-quic (quic), noq or quinn in
+    /// virtual time on the same links [default: model]
     #[arg(long, value_name = "HOST", help_heading = "Run")]
     host: Option<HostArg>,
 }

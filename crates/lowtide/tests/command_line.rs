@@ -34,7 +34,9 @@ fn compare_without_arguments_shows_all_controllers_between_limit_and_floor() {
     let listed = json.as_array().unwrap().iter();
     let listed = listed.filter_map(|entry| entry["name"].as_str());
     // Of constant windows the best is shown; bounds must be asked for.
-    let controllers = listed.filter(|name| !["window", "causal", "abc", "oracle"].contains(name));
+    let controllers = listed.filter(|name| {
+        !["window", "causal", "abc", "oracle"].contains(name) && !name.contains('/')
+    });
     for name in controllers.chain(["oracle (limit)", "(best window)"]) {
         let mut lines = table.lines();
         let row = |line: &str| line.trim().starts_with(&format!("{name} "));
@@ -123,6 +125,8 @@ fn list_names_every_controller_with_its_parameters() {
         .iter()
         .map(|e| e["name"].as_str().unwrap())
         .collect();
+    let (of_stacks, names): (Vec<&str>, Vec<&str>) =
+        names.into_iter().partition(|name| name.contains('/'));
     assert_eq!(
         names,
         [
@@ -151,6 +155,20 @@ fn list_names_every_controller_with_its_parameters() {
             "abc",
         ]
     );
+    if cfg!(feature = "stacks") && cfg!(feature = "quic") {
+        for name in [
+            "noq/bbr3",
+            "noq/cubic",
+            "noq/newreno",
+            "quinn/bbr",
+            "quinn/cubic",
+            "quinn/newreno",
+            "s2n/bbr",
+            "s2n/cubic",
+        ] {
+            assert!(of_stacks.contains(&name), "no {name} in {of_stacks:?}");
+        }
+    }
     assert_eq!(entries[0]["parameters"][0]["name"], "idle");
     assert!(stdout(&["list"]).contains("hystart=false"));
 }
@@ -763,6 +781,9 @@ access = { sender_rate = "20mbit" }
     if cfg!(feature = "quic") {
         hosts.push("quic");
     }
+    if cfg!(feature = "stacks") {
+        hosts.push("noq");
+    }
     let mut throughputs = Vec::new();
     for host in hosts {
         let mut args = vec!["compare", "--json", "--host", host];
@@ -789,8 +810,10 @@ access = { sender_rate = "20mbit" }
         throughputs.iter().all(|mbps| *mbps > 1.0),
         "{throughputs:?}"
     );
-    if let [model, quic] = throughputs[..] {
-        assert!((model - quic).abs() > 1e-9, "another stack, another result");
+    for (n, one) in throughputs.iter().enumerate() {
+        for other in &throughputs[..n] {
+            assert!((one - other).abs() > 1e-9, "another stack, another result");
+        }
     }
 }
 
@@ -871,6 +894,54 @@ fn what_is_wrong_is_named_by_its_flag() {
             &["--transport: the QUIC host has no TCP (see --host)"],
         );
     }
+}
+
+#[cfg(all(feature = "quic", feature = "stacks"))]
+#[test]
+fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
+    let compared = |host: &str, controllers: &str| {
+        let args = "compare --rate 10mbit --duration 2s --json --no-timing --host";
+        let mut args: Vec<&str> = args.split(' ').collect();
+        args.extend([host, "--cc", controllers]);
+        stdout(&args)
+    };
+    for (host, controllers) in [
+        ("noq", "noq/bbr3,noq/cubic,bbr3"),
+        ("quinn", "quinn/cubic,quinn/bbr"),
+        ("quic", "s2n/cubic,s2n/bbr,bbr3"),
+    ] {
+        let json: Value = serde_json::from_str(&compared(host, controllers)).unwrap();
+        for name in controllers.split(',') {
+            let mbps = contender(&json, name)["throughput_mbps"].as_f64().unwrap();
+            assert!((4.0..10.0).contains(&mbps), "{name}: {mbps}");
+        }
+    }
+    let own = "quinn/cubic,quinn/bbr";
+    assert_eq!(compared("quinn", own), compared("quinn", own));
+    refused(
+        &["compare", "--cc", "noq/bbr3,bbr3"],
+        &["noq/bbr3", "use --host noq"],
+    );
+    refused(
+        &["compare", "--cc", "noq/bbr4", "--host", "noq"],
+        &["--cc: ", "did you mean 'noq/bbr3'"],
+    );
+    refused(
+        &["compare", "--cc", "noq/cubic:beta=1", "--host", "noq"],
+        &["'noq/cubic' has no parameter 'beta'"],
+    );
+    refused(
+        &["compare", "--cc", "bbr3", "--host", "quinn"],
+        &["quinn/cubic", "--host noq"],
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("stock.toml");
+    let text = "link = { rate = \"10mbit\" }\nrun = { duration = \"1s\" }\n\
+                [[flows]]\ncontroller = \"quinn/cubic\"\n";
+    fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    refused(&["run", path], &["stock.toml", ":4:", "--host quinn"]);
+    assert!(stdout(&["run", path, "--host", "quinn"]).contains("quinn/cubic"));
 }
 
 #[test]
@@ -993,6 +1064,8 @@ fn completions_know_the_controllers_and_scenarios() {
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout(&["completions", shell]);
         assert!(script.contains("rtt-gain"), "{shell}");
+        let knows_stacks = script.contains("noq/bbr3");
+        assert_eq!(knows_stacks, cfg!(feature = "stacks"), "{shell}");
     }
     if !Path::new("/bin/bash").exists() {
         return;

@@ -726,3 +726,65 @@ fn the_table_of_several_links_with_intervals_fits_as_well() {
     assert_eq!(seen[0], 0, "it fits a window of 1280 pixels");
     assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
 }
+
+#[test]
+fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
+    let Some(browser) = browser() else { return };
+    let report = tempfile::tempdir().unwrap();
+    let suite = report.path().join("q.toml");
+    let case = r#"
+        [case]
+        id = "Q1"
+        title = "Keeps <the> queue short"
+        source = "us"
+        [link]
+        rate = "10mbit"
+        buffer = "8bdp"
+        [run]
+        duration = "5s"
+        [[flows]]
+        controller = "candidate"
+        [[limits]]
+        metric = "queueing delay, ms"
+        value = "queue_delay_ms.p95"
+        at_most = 80
+        reason = "people talk over each other"
+    "#;
+    fs::write(&suite, case).unwrap();
+    assert_cmd::Command::cargo_bin("lowtide")
+        .unwrap()
+        .args(["score", "--cc", "cubic,bbr3", "--suite"])
+        .arg(&suite)
+        .arg("--report")
+        .arg(report.path())
+        .assert()
+        .code(1);
+    let seen = look(
+        &browser,
+        &report,
+        false,
+        r"
+        const buttons = all('#scores table button');
+        const signs = buttons.map((b) => b.textContent[0]);
+        buttons[0].click();
+        await frame();
+        const text = document.querySelector('#scores .case').textContent;
+        all('#scores .case button')[0].click();
+        await frame();
+        const log = all('#scores .case a').map((a) => a.getAttribute('href'));
+        return [signs, text, colours(document.querySelector('#panels canvas')) > 2, log];
+        ",
+    );
+    assert_eq!(seen[0], serde_json::json!(["✗", "✓"]));
+    let text = seen[1].as_str().unwrap();
+    for part in [
+        "cubic: Q1 Keeps <the> queue short",
+        "people talk over",
+        "longest wait",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(seen[2], true);
+    let log = report.path().join(seen[3][0].as_str().unwrap());
+    assert!(fs::metadata(log).unwrap().len() > 10_000);
+}

@@ -11,11 +11,12 @@ fn root() -> PathBuf {
 }
 
 /// Documents whose commands need neither network nor another machine.
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
     "README.md",
     "docs/scenario-files.md",
     "docs/report.md",
     "docs/frontier.md",
+    "docs/scoring.md",
     "docs/simulator/traces.md",
 ];
 
@@ -26,6 +27,14 @@ run = { duration = "1s" }
 flows = [{ controller = "rbbr" }, { controller = "cubic" }]
 [sweep]
 "path.rtt" = ["20ms", "40ms"]
+"#;
+
+/// And what they call my-cases/.
+const CASE: &str = r#"
+case = { title = "a case", source = "us" }
+link = { rate = "10mbit" }
+flows = [{ controller = "candidate" }]
+limits = [{ metric = "use", value = "utilisation", at_least = 0.5, reason = "so" }]
 "#;
 
 /// The program's commands in a document's shell examples, without comments.
@@ -43,7 +52,10 @@ fn commands(document: &str) -> Vec<String> {
 /// A command that takes seconds at most; `None` where it has no such form.
 fn short(command: &str) -> Option<String> {
     let name = command.split_whitespace().nth(1)?;
-    if command.contains("--host quic") && !cfg!(feature = "quic") {
+    if command.contains("--host quic") && !cfg!(feature = "quic")
+        || (command.contains("--host noq") || command.contains("--host quinn"))
+            && !cfg!(feature = "stacks")
+    {
         return None;
     }
     // The reader's terminal is not the test's.
@@ -51,8 +63,8 @@ fn short(command: &str) -> Option<String> {
     match name {
         "compare" | "frontier" => Some(command.replacen(name, &format!("{name} --duration 1s"), 1)),
         // With this it checks all else that it is told, and runs nothing.
-        "reproduce" if !command.contains("--list") => Some(format!("{command} --list")),
-        "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" => Some(command),
+        "reproduce" | "score" if !command.contains("--list") => Some(format!("{command} --list")),
+        "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" | "score" => Some(command),
         _ => None,
     }
 }
@@ -66,6 +78,8 @@ fn the_commands_in_the_documents_work() {
     fs::write(at("my.trace"), &trace).unwrap();
     fs::write(at("starlink.down"), &trace).unwrap();
     fs::write(at("starlink.delay.csv"), "time_ms,delay_ms\n0,20\n500,30\n").unwrap();
+    fs::create_dir(at("my-cases")).unwrap();
+    fs::write(at("my-cases/a.toml"), CASE).unwrap();
     for name in ["experiments", "crates"] {
         symlink(root().canonicalize().unwrap().join(name), at(name)).unwrap();
     }

@@ -39,6 +39,7 @@ document.getElementById("about").textContent = data.about;
 setUpLinks();
 drawFrontiers();
 drawPapers();
+drawScores();
 setUpSweeps();
 prefersDark.addEventListener("change", redraw);
 addEventListener("beforeprint", () => { printing = true; redraw(); });

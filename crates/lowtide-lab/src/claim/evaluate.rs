@@ -23,17 +23,13 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
         Expression::Value { name, labels } => context.values(name, labels),
         Expression::Arithmetic(operation, left, right) => {
             let (left, right) = (evaluate(left, context)?, evaluate(right, context)?);
-            pairwise(&left, &right, |a, b| match operation {
-                Arithmetic::Plus => a + b,
-                Arithmetic::Minus => a - b,
-                Arithmetic::Times => a * b,
-                Arithmetic::Over => a / b,
-            })
+            pairwise(&left, &right, |a, b| operation.of(a, b))
         }
         Expression::Function(function, inner) => {
             let values = evaluate(inner, context)?;
             Ok(match function {
                 Function::Abs => values.into_iter().map(f64::abs).collect(),
+                Function::Log2 => values.into_iter().map(libm::log2).collect(),
                 Function::Min => vec![fold(&values, f64::min)],
                 Function::Max => vec![fold(&values, f64::max)],
                 Function::Mean => vec![crate::statistics::mean(&values)],
@@ -44,16 +40,49 @@ pub fn evaluate(expression: &Expression, context: &dyn Context) -> Result<Vec<f6
     }
 }
 
-/// NaN where one of the values is.
-fn fold(values: &[f64], f: fn(f64, f64) -> f64) -> f64 {
-    let join = |a: f64, b: f64| {
-        if a.is_nan() || b.is_nan() {
-            f64::NAN
-        } else {
-            f(a, b)
+/// Works an expression out whose values are single numbers; NaN for a name that `value` does not
+/// know.
+pub(crate) fn number(expression: &Expression, value: &impl Fn(&str) -> f64) -> f64 {
+    match expression {
+        Expression::Number(number) => *number,
+        Expression::Value { name, .. } => value(name),
+        Expression::Arithmetic(operation, left, right) => {
+            operation.of(number(left, value), number(right, value))
         }
-    };
-    values.iter().copied().reduce(join).unwrap_or(f64::NAN)
+        Expression::Function(Function::Abs, inner) => number(inner, value).abs(),
+        Expression::Function(Function::Log2, inner) => libm::log2(number(inner, value)),
+        // Of one number it is that number.
+        Expression::Function(_, inner) => number(inner, value),
+    }
+}
+
+impl Arithmetic {
+    fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Plus => a + b,
+            Self::Minus => a - b,
+            Self::Times => a * b,
+            Self::Over => a / b,
+            Self::Smaller => known(f64::min, a, b),
+            Self::Larger => known(f64::max, a, b),
+            Self::Existing if a.is_nan() => b,
+            Self::Existing => a,
+        }
+    }
+}
+
+/// NaN where one of the values is.
+fn known(f: fn(f64, f64) -> f64, a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        f(a, b)
+    }
+}
+
+fn fold(values: &[f64], f: fn(f64, f64) -> f64) -> f64 {
+    let values = values.iter().copied();
+    values.reduce(|a, b| known(f, a, b)).unwrap_or(f64::NAN)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -7,13 +7,16 @@
 //! product  = factor { ( "*" | "/" ) factor }
 //! factor   = number | "-" factor | "(" sum ")" | value | function
 //! value    = name [ "(" label { "," label } ")" ]           rtt_ms.mean("bbr", "20mbit")
-//! function = ( "min" | "max" | "mean" | "geomean" | "median" | "abs" ) "(" sum ")"
+//! function = ( "min" | "max" | "mean" | "geomean" | "median" | "abs" | "log2" ) "(" sum ")"
+//!          | ( "min" | "max" ) "(" sum "," sum { "," sum } ")"
+//!          | "or" "(" sum "," sum ")"
 //! label    = '"' text '"' | "'" text "'"
 //! ```
 //!
 //! A value stands for all cells that have all its labels, in their order; arithmetic and
-//! comparisons go cell by cell, and a single number goes with each of them. `abs` works cell by
-//! cell; the other functions make one number of all. A claim [`Holds`] when every clause does for
+//! comparisons go cell by cell, and a single number goes with each of them. `abs`, `log2`, and `min`
+//! and `max` of several, work cell by cell; so does `or`, which is its second value where the first does
+//! not exist. The other functions make one number of all. A claim [`Holds`] when every clause does for
 //! every cell, partly when some do.
 
 mod evaluate;
@@ -21,6 +24,7 @@ mod parse;
 
 use serde::Serialize;
 
+pub(crate) use self::evaluate::number;
 pub use self::evaluate::{Context, evaluate, holds};
 pub use self::parse::{Claim, Expression, parse_claim, parse_expression};
 

@@ -20,6 +20,19 @@ pub enum Expression {
     Function(Function, Box<Expression>),
 }
 
+impl Expression {
+    /// The names of all values in it.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Number(_) => Vec::new(),
+            Self::Value { name, .. } => vec![name],
+            Self::Arithmetic(_, left, right) => [left.names(), right.names()].concat(),
+            Self::Function(_, inner) => inner.names(),
+        }
+    }
+}
+
 /// An operation on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -31,6 +44,12 @@ pub enum Arithmetic {
     Times,
     /// Quotient.
     Over,
+    /// The smaller one.
+    Smaller,
+    /// The larger one.
+    Larger,
+    /// The first one, or the second where the first does not exist.
+    Existing,
 }
 
 /// A function of values.
@@ -48,6 +67,8 @@ pub enum Function {
     Median,
     /// The absolute value of each.
     Abs,
+    /// The binary logarithm of each.
+    Log2,
 }
 
 /// A comparison.
@@ -244,12 +265,36 @@ impl Reader {
                     "geomean" => Function::GeometricMean,
                     "median" => Function::Median,
                     "abs" => Function::Abs,
+                    "log2" => Function::Log2,
+                    "or" => {
+                        self.expect('(')?;
+                        let first = Box::new(self.sum(depth + 1)?);
+                        self.expect(',')?;
+                        let second = Box::new(self.sum(depth + 1)?);
+                        self.expect(')')?;
+                        return Ok(Expression::Arithmetic(Arithmetic::Existing, first, second));
+                    }
                     _ => return self.value(name),
                 };
                 self.expect('(')?;
-                let inner = self.sum(depth + 1)?;
+                let mut inner = self.sum(depth + 1)?;
+                let operation = match function {
+                    Function::Min => Arithmetic::Smaller,
+                    Function::Max => Arithmetic::Larger,
+                    _ => {
+                        self.expect(')')?;
+                        return Ok(Expression::Function(function, Box::new(inner)));
+                    }
+                };
+                if self.take(')') {
+                    return Ok(Expression::Function(function, Box::new(inner)));
+                }
+                while self.take(',') {
+                    let other = self.sum(depth + 1)?;
+                    inner = Expression::Arithmetic(operation, Box::new(inner), Box::new(other));
+                }
                 self.expect(')')?;
-                Ok(Expression::Function(function, Box::new(inner)))
+                Ok(inner)
             }
             _ => Err(self.problem("a value is missing")),
         }

@@ -45,6 +45,12 @@ fn arithmetic_goes_cell_by_cell_with_the_usual_precedence() {
         [300.0]
     );
     assert_eq!(value("mean(rtt_ms.mean('bbr'))"), [200.0]);
+    assert_eq!(
+        value("max(rtt_ms.mean('bbr'), rtt_ms.mean('rbbr'), 240)"),
+        [240.0, 250.0, 300.0]
+    );
+    assert!(value("max(missing, 1)")[0].is_nan());
+    assert_eq!(value("or(missing, 3) + or(4, missing)"), [7.0]);
     let geometric = value("geomean(rtt_ms.mean('bbr') / 100)")[0];
     assert!((geometric.powi(3) - 6.0).abs() < 1e-12, "{geometric}");
 }

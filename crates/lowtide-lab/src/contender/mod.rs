@@ -1,15 +1,19 @@
-//! Who sends: controllers by name, and bounds.
+//! Who sends: controllers by name, those that QUIC stacks bring along, and bounds.
 
 mod bound;
+mod stock;
 
 use std::sync::Arc;
 
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
+use lowtide_host::Stock;
 use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
+use self::stock::parse_stock;
+pub use self::stock::stock;
 
 /// Who sends a group's flows, or takes part in a comparison.
 #[derive(Clone, Debug)]
@@ -39,6 +43,10 @@ pub enum Contender {
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
     },
+    /// A QUIC stack's own controller, which sends over that stack alone.
+    Stock(&'static Stock),
+    /// A program, which sends real packets over a real link and cannot be simulated.
+    Program(String),
 }
 
 impl Contender {
@@ -57,6 +65,8 @@ impl Contender {
             Self::Causal { name, .. } | Self::Abc { name, .. } | Self::Controller { name, .. } => {
                 name
             }
+            Self::Stock(stock) => stock.name,
+            Self::Program(name) => name,
         }
     }
 
@@ -83,6 +93,9 @@ impl Contender {
             Self::Causal { config, .. } => SenderKind::Causal(*config),
             Self::Abc { .. } => SenderKind::Abc,
             Self::Controller { sender, .. } => sender.clone(),
+            Self::Stock(stock) => SenderKind::Stock(stock),
+            // No simulation asks it to send: `run` refuses programs.
+            Self::Program(_) => SenderKind::Oracle,
         }
     }
 }
@@ -126,11 +139,12 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whom the lab knows by name: the controllers of a registry, and the bounds. Whatever resolves names
+/// Whom the lab knows by name: the controllers of a registry, those of QUIC stacks, and the bounds. Whatever resolves names
 /// is given one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
     registry: Registry,
+    programs: Vec<String>,
 }
 
 impl Contenders {
@@ -140,7 +154,14 @@ impl Contenders {
     /// When another has its name.
     pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
         let registry = self.registry.with(entry)?;
-        Ok(Self { registry })
+        Ok(Self { registry, ..self })
+    }
+
+    /// With one more program, which hides whoever has the same name.
+    #[must_use]
+    pub fn with_program(mut self, name: &str) -> Self {
+        self.programs.push(name.to_string());
+        self
     }
 
     /// The controllers.
@@ -174,6 +195,9 @@ impl Contenders {
     /// # Errors
     /// When there is none, or its parameters do not fit.
     pub fn parse(&self, spec: &str) -> Result<Contender, registry::Error> {
+        if self.programs.iter().any(|name| name == spec) {
+            return Ok(Contender::Program(spec.to_string()));
+        }
         if spec == ORACLE {
             return Ok(Contender::Oracle);
         }
@@ -184,6 +208,9 @@ impl Contenders {
         if let Some(queue) = parse_abc(spec) {
             let (name, queue) = (spec.to_string(), queue?);
             return Ok(Contender::Abc { name, queue });
+        }
+        if let Some(stock) = parse_stock(spec) {
+            return stock.map(Contender::Stock);
         }
         let parsed = self.registry.parse(spec)?;
         Ok(Contender::Controller {

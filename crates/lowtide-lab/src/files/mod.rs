@@ -5,6 +5,6 @@ mod write;
 
 pub(crate) use self::read::STDIN_SHOWN;
 pub use self::read::{
-    CERTIFICATE, Kind, ReadError, SCENARIO, TRACE, name, read, read_or_stdin, text,
+    CERTIFICATE, Kind, ReadError, SCENARIO, TRACE, name, of_folder, read, read_or_stdin, text,
 };
 pub use self::write::{Draft, write};

@@ -71,6 +71,20 @@ pub fn read_or_stdin(path: &Path, kind: Kind) -> Result<Vec<u8>, ReadError> {
     })
 }
 
+/// The files of a folder whose names end in this, in their order.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn of_folder(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let entries: Result<Vec<_>, _> = fs::read_dir(folder)?.collect();
+    let paths = entries?.into_iter().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == ending))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
 /// The name of a file; `None` for standard input.
 #[must_use]
 pub fn name(path: &Path) -> Option<&Path> {

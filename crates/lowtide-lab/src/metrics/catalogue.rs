@@ -105,9 +105,11 @@ catalogue! {
     "queue_delay_ms.p99", Flows 5 Less 1.0 1, "queue p99", "99th percentile of the queueing delay" "ms", |s| s.queue_delay.p99;
     "queue_delay_ms.max", Flows 5 Less 1.0 1, "queue max", "largest queueing delay" "ms", |s| s.queue_delay.max;
     "self_inflicted_ms.p95", Flows 4 Less 1.0 1, "self p95", "95th percentile of the self-inflicted delay" "ms", |s| s.self_inflicted_p95;
+    "frame_delay_ms.mean", Flows 6 Less 1.0 1, "frame ms", "mean delay of video frames" "ms", |s| s.frame_delay.mean;
     "frame_delay_ms.p50", Flows 6 Less 1.0 1, "frame p50", "median delay of video frames" "ms", |s| s.frame_delay.p50;
     "frame_delay_ms.p95", Flows 6 Less 1.0 1, "frame p95", "95th percentile of the delay of video frames" "ms", |s| s.frame_delay.p95;
     "frame_delay_ms.p99", Flows 6 Less 1.0 1, "frame p99", "99th percentile of the delay of video frames" "ms", |s| s.frame_delay.p99;
+    "frame_delay_ms.max", Flows 6 Less 1.0 1, "frame max", "largest delay of video frames" "ms", |s| s.frame_delay.max;
     "loss_share", Flows 4 Less 100.0 2, "lost %", "bytes lost" "%", |s| s.dropped.as_f64() / s.sent.as_f64();
     "marked_share", Flows 4 Neither 100.0 2, "marked %", "packets marked (CE)" "%", |s| s.marked_packets as f64 / s.left_packets as f64;
     "retransmitted_share", Flows 4 Less 100.0 2, "resent %", "bytes sent again" "%", |s| s.retransmitted.as_f64() / s.sent.as_f64();

@@ -15,7 +15,7 @@ use super::fairness::{self, Fairness};
 use super::samples::{Sample, Samples};
 use super::seen::Seen;
 use super::self_inflicted::SelfInflicted;
-use super::values::{Measured, Metrics};
+use super::values::{Measured, Metrics, Named};
 use crate::statistics::mean;
 
 /// Measures one flow.
@@ -190,6 +190,7 @@ impl Meter {
             total: total.metrics(),
             groups: groups(self.counts.groups(), &flows),
             flows,
+            extra: Named::new(),
         }
     }
 

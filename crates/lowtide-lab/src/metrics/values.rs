@@ -135,6 +135,8 @@ pub struct Measured {
     pub groups: Vec<Metrics>,
     /// Each flow; none where the values come from an earlier run.
     pub flows: Vec<Metrics>,
+    /// What was measured besides, by its [name](crate::measure).
+    pub extra: Named,
 }
 
 /// Splits `flows.0.jain` into the group 0 and `jain`.
@@ -155,7 +157,7 @@ impl Measured {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         match split_group(name) {
-            (None, key) => self.total.get(key),
+            (None, key) => self.total.get(key).or_else(|| self.extra.get(key).copied()),
             (Some(group), key) => self.groups.get(group)?.get(key),
         }
     }
@@ -170,6 +172,7 @@ impl Measured {
                 .collect()
         };
         let mut named = Named::from_iter(of(String::new(), &self.total));
+        named.extend(self.extra.clone());
         for (n, group) in self.groups.iter().enumerate() {
             named.extend(of(format!("flows.{n}."), group));
         }
@@ -188,6 +191,11 @@ impl Measured {
                 .map(|n| Metrics::of(|m| get(format!("flows.{n}.{}", m.key))))
                 .collect(),
             flows: Vec::new(),
+            extra: named
+                .iter()
+                .filter(|(name, _)| Metric::of_key(split_group(name).1).is_none())
+                .map(|(name, value)| (name.clone(), *value))
+                .collect(),
         }
     }
 }
@@ -210,6 +218,7 @@ mod tests {
             total: some,
             groups: vec![some.with("share", 0.25), some],
             flows: Vec::new(),
+            extra: Named::from([("recovery_s".to_string(), 1.5)]),
         };
         let named = measured.named();
         assert_eq!(named["flows.0.share"], 0.25);

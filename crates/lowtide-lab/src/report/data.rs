@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::columns::{Column, columns};
 use super::frontier::FrontierResult;
 use super::papers::PaperResult;
+use super::score::ScoreResult;
 use super::series::{Band, Counts, Series};
 use super::sweep::Sweep;
 use super::{Report, Run};
@@ -38,6 +39,7 @@ pub(super) struct Data<'a> {
     links: Vec<LinkData<'a>>,
     sweeps: &'a [Sweep],
     frontiers: &'a [FrontierResult],
+    scores: &'a [ScoreResult],
     papers: &'a [PaperResult],
 }
 
@@ -175,6 +177,7 @@ impl<'a> Data<'a> {
             columns,
             sweeps: &report.sweeps,
             frontiers: &report.frontiers,
+            scores: &report.scores,
             papers: &report.papers,
         })
     }

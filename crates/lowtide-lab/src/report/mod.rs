@@ -3,13 +3,14 @@
 //! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
 //! it with uPlot. Each view is a section of `templates/report.html` with data and a script of its
 //! own: comparisons and runs over time (`links`), sweeps, frontiers, the papers'
-//! claims.
+//! claims, scorecards.
 
 mod columns;
 mod data;
 mod figure;
 mod frontier;
 mod papers;
+mod score;
 mod series;
 mod sweep;
 
@@ -21,6 +22,7 @@ use askama::Template;
 use self::data::Data;
 pub use self::frontier::FrontierResult;
 pub use self::papers::PaperResult;
+pub use self::score::{ScoreResult, Shown};
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
 use crate::compare::Comparison;
@@ -43,7 +45,7 @@ const LIBRARY: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const LIBRARY_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report/report.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("../../assets/report/decode.js"),
     include_str!("../../assets/report/look.js"),
     include_str!("../../assets/report/pinch.js"),
@@ -55,6 +57,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("../../assets/report/sweep.js"),
     include_str!("../../assets/report/papers.js"),
     include_str!("../../assets/report/frontier.js"),
+    include_str!("../../assets/report/scores.js"),
     include_str!("../../assets/report/page.js"),
 ];
 
@@ -84,6 +87,8 @@ pub struct Report<'a> {
     pub frontiers: Vec<FrontierResult>,
     /// Papers that were run again.
     pub papers: Vec<PaperResult>,
+    /// Scorecards.
+    pub scores: Vec<ScoreResult>,
 }
 
 impl<'a> Report<'a> {

@@ -16,9 +16,8 @@ pub use self::document::{document, notes, title, write_document};
 pub use self::figures::{Drawn, figures};
 pub use self::over_time::cells_over_time;
 pub use self::papers::built_in;
-use crate::claim::{ClaimError, Context, Holds, evaluate, holds, parse_claim, parse_expression};
-use crate::experiment::CellResult;
-use crate::metrics::{Metric, split_group};
+use crate::claim::{ClaimError, Holds, evaluate, holds, parse_claim, parse_expression};
+use crate::experiment::{CellResult, Values};
 use crate::run::FailedRun;
 use crate::scenario_file::{FileError, ScenarioFile};
 use crate::statistics::{ci95, mean};
@@ -99,70 +98,6 @@ pub fn traces(file: &ScenarioFile, folder: &Path) -> (Vec<(String, PathBuf)>, Ve
     (found, missing.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Values of results, as claims name them.
-struct Measured<'a> {
-    results: &'a [CellResult],
-    /// Labels that a cell must have besides those that are named.
-    within: &'a [&'a str],
-    /// One seed, by its place; else the mean of all.
-    seed: Option<usize>,
-    /// `ours` and `paper`.
-    known: [(&'static str, Option<f64>); 2],
-}
-
-impl<'a> Measured<'a> {
-    fn new(results: &'a [CellResult]) -> Self {
-        Self {
-            results,
-            within: &[],
-            seed: None,
-            known: [("ours", None), ("paper", None)],
-        }
-    }
-}
-
-impl Context for Measured<'_> {
-    fn values(&self, name: &str, labels: &[String]) -> Result<Vec<f64>, ClaimError> {
-        if let Some((_, value)) = self.known.iter().find(|(known, _)| *known == name) {
-            return value
-                .map(|value| vec![value])
-                .ok_or_else(|| ClaimError(format!("there is no '{name}' here")));
-        }
-        let cells: Vec<&CellResult> = self
-            .results
-            .iter()
-            .filter(|r| labels.iter().all(|l| r.cell.has(l)))
-            .filter(|r| self.within.iter().all(|l| r.cell.has(l)))
-            .collect();
-        if cells.is_empty() {
-            return Err(ClaimError(format!(
-                "no cell is labelled {}",
-                labels.join(", ")
-            )));
-        }
-        // What is known does not exist in every run.
-        let (group, key) = split_group(name);
-        let has_group =
-            |r: &CellResult| group.is_none_or(|group| group < r.cell.setting.groups.len());
-        if Metric::of_key(key).is_none() || !self.results.iter().any(has_group) {
-            return Err(ClaimError(format!(
-                "nothing is measured that is called '{name}'"
-            )));
-        }
-        Ok(cells
-            .into_iter()
-            .map(|r| match self.seed {
-                None => r.value(name).map_or(f64::NAN, |(mean, _)| mean),
-                Some(n) => r
-                    .runs
-                    .get(n)
-                    .and_then(|run| run.measured.get(name))
-                    .unwrap_or(f64::NAN),
-            })
-            .collect())
-    }
-}
-
 /// A value and half the width of its 95 % interval over the seeds. What is a value of several
 /// cells counts with their mean.
 fn measured(
@@ -174,10 +109,10 @@ fn measured(
     let seeds = results.iter().map(|r| r.runs.len()).max().unwrap_or(0);
     let mut of_seeds = Vec::with_capacity(seeds);
     for seed in 0..seeds {
-        let context = Measured {
+        let context = Values {
             within,
             seed: Some(seed),
-            ..Measured::new(results)
+            ..Values::new(results)
         };
         let value = mean(&evaluate(&expression, &context)?);
         of_seeds.extend(Some(value).filter(|v| v.is_finite()));
@@ -214,9 +149,9 @@ pub fn rows(experiment: &Experiment) -> Result<Vec<Row>, FileError> {
                 within.extend([label.as_str(), column.as_str()]);
                 let (ours, ci95) = measured(&printed.value, &experiment.results, &within)
                     .map_err(|e| at("value", e))?;
-                let context = Measured {
+                let context = Values {
                     known: [("ours", Some(ours)), ("paper", Some(*paper))],
-                    ..Measured::new(&experiment.results)
+                    ..Values::new(&experiment.results)
                 };
                 rows.push(Row {
                     experiment: file.name(),
@@ -239,9 +174,9 @@ pub fn rows(experiment: &Experiment) -> Result<Vec<Row>, FileError> {
         let parsed = parse_claim(&claim.holds).map_err(|e| at("holds", e))?;
         let mut add = |results: &[CellResult], recorded: bool| {
             let (ours, ci95) = measured(&claim.value, results, &[]).map_err(|e| at("value", e))?;
-            let context = Measured {
+            let context = Values {
                 known: [("ours", Some(ours)), ("paper", claim.paper)],
-                ..Measured::new(results)
+                ..Values::new(results)
             };
             rows.push(Row {
                 experiment: file.name(),

@@ -5,9 +5,12 @@ mod pool;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
+use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
+use crate::contender::Contender;
+use crate::measure::Measures;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -69,13 +72,18 @@ pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
 }
 
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let (config, trigger) = config(setting, seed)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let (outcome, (mut meter, timeline)) = simulate(setting, config, (meter, timeline))?;
-    let measured = meter.finish();
+    let measures = Measures::new(setting, &config, trigger);
+    let probe = (meter, (timeline, measures));
+    let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
+    let measured = Measured {
+        extra: measures.finish(),
+        ..meter.finish()
+    };
     let (rtt, queueing) = match keep {
         Keep::Metrics => Default::default(),
         Keep::Distributions | Keep::Timeline => (meter.rtt(), meter.queueing()),
@@ -92,12 +100,38 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
     })
 }
 
+/// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
+/// it tells when.
+pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<Time>), String> {
+    let config = setting.config(seed).map_err(|e| e.to_string())?;
+    let Some(trigger) = &setting.trigger else {
+        return Ok((config, None));
+    };
+    let mut first = config.clone();
+    if let Some(by) = trigger.by {
+        first.duration = first.duration.min(by.since(Time::ZERO));
+    }
+    let (_, watch) = simulate(setting, first, trigger.watch())?;
+    let at = trigger.moment(&watch)?;
+    Ok((trigger.apply(config, at)?, Some(at)))
+}
+
 /// A whole run of a setting's configuration, watched by `probe`.
 pub(crate) fn simulate<P: Probe + Send + 'static>(
     setting: &Setting,
     config: SimConfig,
     mut probe: P,
 ) -> Result<(Outcome, P), String> {
+    let senders = setting.groups.iter().map(|group| &group.contender);
+    if let Some(program) = senders
+        .into_iter()
+        .find(|c| matches!(c, Contender::Program(_)))
+    {
+        let name = program.name();
+        return Err(format!(
+            "{name} is a program: it runs over real packets only"
+        ));
+    }
     match Host::of(setting) {
         Host::Model => {
             let simulation = Simulation::new(config).map_err(|e| e.to_string())?;
@@ -106,6 +140,10 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
         }
         #[cfg(feature = "quic")]
         Host::Quic => lowtide_quic::virtual_time::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Noq => lowtide_stacks::noq::run(&config, probe).map_err(|e| e.to_string()),
+        #[cfg(feature = "stacks")]
+        Host::Quinn => lowtide_stacks::quinn::run(&config, probe).map_err(|e| e.to_string()),
     }
 }
 

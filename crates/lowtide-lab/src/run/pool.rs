@@ -87,4 +87,9 @@ impl Pool {
         };
         self.0.install(|| tasks.par_iter().map(result).collect())
     }
+
+    /// Does something to each of these.
+    pub(crate) fn each<T: Send>(&self, items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+        self.0.install(|| items.into_par_iter().for_each(f));
+    }
 }

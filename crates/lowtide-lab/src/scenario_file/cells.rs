@@ -3,11 +3,11 @@
 use lowtide_cc::registry::nearest;
 
 use super::error::{FileError, Place, short};
-use super::{Case, ScenarioFile};
+use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Problem, Resolver, Sections, Setting};
+use crate::setting::{Host, Problem, Resolver, Sections, Setting};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -26,7 +26,9 @@ const MAX_KEYS: usize = 100;
 const MAX_KEY_PARTS: usize = 8;
 
 /// The sections of a file that make a simulation.
-const SIMULATED: [&str; 5] = ["link", "reverse", "path", "run", "flows"];
+const SIMULATED: [&str; 7] = [
+    "link", "reverse", "path", "run", "flows", "trigger", "measures",
+];
 
 /// One simulation of a file, still to be run with each seed.
 #[derive(Clone, Debug)]
@@ -284,6 +286,17 @@ impl ScenarioFile {
                 .try_into()
                 .map_err(|e: toml::de::Error| said_at(o, refusal(o.key, e.message())))?;
         }
+        for (n, flows) in sections.flows.iter_mut().enumerate() {
+            if flows.controller.as_deref() == Some(CANDIDATE) {
+                let Some(candidate) = &self.candidate else {
+                    let problem = "this is a case of a suite: 'lowtide score --suite FILE --cc NAME' says who \
+                                   is judged";
+                    let path = ["flows", &n.to_string(), "controller"];
+                    return Err(self.error_at(&path, problem.to_string()));
+                };
+                flows.controller = Some(candidate.clone());
+            }
+        }
         let wrong = |problem: Problem| {
             let text = problem.sentence(str::to_string);
             // What a case or the sweep said is wrong there.
@@ -296,6 +309,7 @@ impl ScenarioFile {
             }
         };
         let setting = resolver.setting(&sections).map_err(wrong)?;
+        Host::check_senders(&setting).map_err(|e| wrong(e.problem()))?;
         let (key, simulated) = resolver.key(&sections).map_err(wrong)?;
         let named: usize = labels
             .iter()

@@ -6,6 +6,7 @@
 
 mod cells;
 mod error;
+mod judged;
 mod paper;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +18,13 @@ use serde::Deserialize;
 pub use self::cells::{Cell, MAX_CELLS};
 use self::error::Source;
 pub use self::error::{FileError, Place};
+pub use self::judged::{CANDIDATE, JudgedCase, Limit, Need, Seeds};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
 use crate::files;
-use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection};
+use crate::measure::Measure;
+use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -48,6 +51,8 @@ pub struct Content {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
     /// Named sets of values, one run after the other.
     #[serde(default)]
     pub cases: Vec<Case>,
@@ -56,13 +61,21 @@ pub struct Content {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
     pub sweep: BTreeMap<String, Vec<toml::Value>>,
+    /// What is measured besides the metrics, by name; claims and limits call it as they call metrics.
+    #[serde(default)]
+    pub measures: BTreeMap<String, Measure>,
     /// Metrics to show (default: the usual ones).
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// Recorded links, below the folder that `lowtide reproduce --traces` names, on which the claims
-    /// marked with `on_traces` are tested as well.
+    /// Recorded links, below the folder that `--traces` names: `lowtide reproduce` tests the claims marked
+    /// with `on_traces` on them as well, and they are cases of `lowtide score` besides the file's own.
     #[serde(default)]
     pub traces: Vec<String>,
+    /// What a scorecard says of it, where it is a case of a suite.
+    pub case: Option<JudgedCase>,
+    /// What must hold for a controller to pass, in a suite.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
     /// The paper that this runs again.
     pub paper: Option<Paper>,
     /// Values that the paper prints.
@@ -105,6 +118,8 @@ pub struct ScenarioFile {
     fixed: Vec<(String, toml::Value)>,
     /// Keys whose values are not the file's.
     varied: BTreeSet<String>,
+    /// Who sends where the file says [`CANDIDATE`].
+    candidate: Option<String>,
 }
 
 impl ScenarioFile {
@@ -140,6 +155,7 @@ impl ScenarioFile {
             table,
             fixed: Vec::new(),
             varied: BTreeSet::new(),
+            candidate: None,
         })
     }
 
@@ -170,19 +186,25 @@ impl ScenarioFile {
     #[must_use]
     pub fn on_traces(&self, traces: &[(String, PathBuf)]) -> Self {
         let mut other = self.clone();
-        other.content.cases = traces
-            .iter()
-            .map(|(name, path)| Case {
-                name: name.clone(),
-                set: BTreeMap::from([(
-                    "link".to_string(),
-                    toml::Value::Table(toml::Table::from_iter([(
-                        "trace".to_string(),
-                        toml::Value::String(path.display().to_string()),
-                    )])),
-                )]),
-            })
-            .collect();
+        other.content.cases.clear();
+        other.on_traces_too(traces)
+    }
+
+    /// The same experiment on recorded links besides its cases, one case each.
+    #[must_use]
+    pub fn on_traces_too(&self, traces: &[(String, PathBuf)]) -> Self {
+        let mut other = self.clone();
+        let recorded = traces.iter().map(|(name, path)| Case {
+            name: name.clone(),
+            set: BTreeMap::from([(
+                "link".to_string(),
+                toml::Value::Table(toml::Table::from_iter([(
+                    "trace".to_string(),
+                    toml::Value::String(path.display().to_string()),
+                )])),
+            )]),
+        });
+        other.content.cases.extend(recorded);
         other
     }
 
@@ -198,6 +220,14 @@ impl ScenarioFile {
         }
     }
 
+    /// The same with this controller where the file says [`CANDIDATE`].
+    #[must_use]
+    pub fn judging(&self, candidate: &str) -> Self {
+        let mut other = self.clone();
+        other.candidate = Some(candidate.to_string());
+        other
+    }
+
     /// Runs each cell with this many seeds.
     pub fn set_seeds(&mut self, seeds: u64) {
         let seeds = i64::try_from(seeds).unwrap_or(i64::MAX);
@@ -206,7 +236,14 @@ impl ScenarioFile {
 
     /// Runs each cell over this host.
     pub fn set_host(&mut self, host: Host) {
+        self.content.run.host = Some(host);
         self.set_run("host", toml::Value::String(host.to_string()));
+    }
+
+    /// What carries its flows.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        self.content.run.host.unwrap_or_default()
     }
 
     fn set_run(&mut self, key: &str, value: toml::Value) {

@@ -1,7 +1,8 @@
 use std::path::Path;
 
 use lowtide_cc::registry::{self, Entry};
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::queue::QueueLimit;
 
 use super::*;
 use crate::contender::Contenders;
@@ -256,4 +257,90 @@ fn the_schema_is_made_from_the_types() {
         assert!(schema["properties"][key].is_object(), "{key}");
     }
     assert_eq!(schema["additionalProperties"], false);
+}
+
+const D10: &str = r#"
+[link]
+rate = "10mbit"
+buffer = "3bdp"
+[path]
+rtt = "40ms"
+packet_size = "1200B"
+[run]
+duration = "8s"
+[[flows]]
+controller = "bbr3"
+"#;
+
+#[test]
+fn what_a_phase_sets_off_happens_when_it_is_entered_and_nothing_differs_before() {
+    let text = format!(
+        "{D10}
+[trigger]
+phase = \"ProbeBW_UP\"
+visit = 2
+schedule = \"0s:4mbit\"
+source = \"1s:off\""
+    );
+    let wrong = text.replace("\"1s:off", "\"0s:off,0s:bulk");
+    refused(&wrong, 17, "trigger.source", "rising");
+    let text = text.replace("\"1s:off", "\"0s:bulk,1s:off");
+    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
+    let setting = &cells[0].setting;
+    let (config, moment) = crate::run::config(setting, 1).unwrap();
+    let trigger = setting.trigger.as_ref().unwrap();
+    let (_, watch) = crate::run::simulate(setting, config.clone(), trigger.watch()).unwrap();
+    let at = trigger.moment(&watch).unwrap();
+    assert_eq!(moment, Some(at));
+    assert!(at > Time::ZERO + Duration::from_secs(2), "{at}");
+    let second = Duration::from_secs(1);
+    let offered = |from: Time| config.forward.link.volume_between(from, from + second);
+    let mbit = |n: u64| Rate::from_mbps(n).volume_in(second);
+    assert_eq!((offered(at - second), offered(at)), (mbit(10), mbit(4)));
+    let bytes = QueueLimit::Bytes(Bytes::new(150_000));
+    assert_eq!(config.forward.buffer, bytes, "of the link as it was");
+
+    let never = text.replace("visit = 2", "visit = 2000");
+    let cells = parse(&never)
+        .unwrap()
+        .cells(&Contenders::default())
+        .unwrap();
+    let reason = crate::run::config(&cells[0].setting, 1).unwrap_err();
+    assert!(
+        reason.contains("did not enter ProbeBW_UP 2000 times"),
+        "{reason}"
+    );
+    let by = never.replace("[trigger]", "[trigger]\nby = \"5s\"");
+    let cells = parse(&by).unwrap().cells(&Contenders::default()).unwrap();
+    let (config, _) = crate::run::config(&cells[0].setting, 1).unwrap();
+    let at = Time::ZERO + second * 5;
+    assert_eq!(config.forward.link.volume_between(at, at + second), mbit(4));
+}
+
+#[test]
+fn scripts_of_a_path_are_checked() {
+    let with = |line: &str| D10.replace("rtt = \"40ms\"", &format!("rtt = \"40ms\"\n{line}"));
+    let text = with("scripted_loss = \"2s:600ms:1/20\"\nheld_back = \"6s:3p:25ms\"");
+    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
+    let script = &cells[0].setting.config(1).unwrap().forward.script;
+    assert_eq!((script.losses.len(), script.held_back.len()), (1, 1));
+    let loss = "path.scripted_loss";
+    refused(&with("scripted_loss = \"2s:1s:3/2\""), 7, loss, "LOST/OF");
+    refused(
+        &with("held_back = \"2s:x:1ms\""),
+        7,
+        "path.held_back",
+        "DELAY",
+    );
+    let drift = "path.rtt_drift";
+    refused(
+        &with("rtt_drift = \"100ms:1ms\""),
+        7,
+        drift,
+        "leaves nothing",
+    );
+    refused(&with("rtt_drift = \"1us:1ns\""), 7, drift, "8000000 steps");
+    let from = "ack_aggregation_from";
+    let line = format!("{from} = \"1s\"");
+    refused(&with(&line), 7, &format!("path.{from}"), "goes with");
 }

@@ -48,7 +48,6 @@ fn on_5mbit(source: SourceConfig) -> Sections {
             rtt: Some(SpanText(Duration::from_millis(100))),
             ..PathSection::default()
         },
-        reverse: LinkSection::default(),
         run: RunSection {
             duration: Some(TimeText(Duration::from_secs(60))),
             ..RunSection::default()
@@ -57,6 +56,7 @@ fn on_5mbit(source: SourceConfig) -> Sections {
             source: Some(SourceText(source)),
             ..FlowSection::default()
         }],
+        ..Sections::default()
     }
 }
 

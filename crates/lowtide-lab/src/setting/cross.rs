@@ -88,12 +88,8 @@ impl Web {
 
     /// Starts and sizes of so many transfers in the run of a seed, by their starts.
     pub(super) fn transfers(&self, count: usize, run: u64) -> Vec<(Time, Bytes)> {
-        let own = seed::derive(run, self.stream);
-        let mut numbers = (1..).map(|n| seed::derive(own, n));
-        let mut uniform = || {
-            let number = numbers.next().unwrap_or_default();
-            (number >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        let mut numbers = uniform(run, self.stream);
+        let mut uniform = || numbers.next().unwrap_or_default();
         let mut transfers: Vec<(Time, Bytes)> = (0..count)
             .map(|_| {
                 let start = Time::ZERO + self.within.mul_f64(uniform());
@@ -105,6 +101,23 @@ impl Web {
         transfers.sort();
         transfers
     }
+}
+
+/// Numbers evenly distributed in `0..1`, of one of a run's streams.
+fn uniform(run: u64, stream: u64) -> impl Iterator<Item = f64> {
+    let own = seed::derive(run, stream);
+    (1..).map(move |n| (seed::derive(own, n) >> 11) as f64 / (1_u64 << 53) as f64)
+}
+
+/// The streams of groups that start at random.
+const FIRST_POISSON: u64 = 1 << 41;
+
+/// When the flows of the n-th group start, so many in this time, as a Poisson process has it.
+pub(super) fn poisson(within: Duration, count: usize, run: u64, group: u64) -> Vec<Duration> {
+    let numbers = uniform(run, FIRST_POISSON + group).take(count);
+    let mut starts: Vec<Duration> = numbers.map(|u| within.mul_f64(u)).collect();
+    starts.sort();
+    starts
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-#[cfg(feature = "quic")]
+use lowtide_host::Stock;
+use lowtide_sim::stack;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Problem, Setting};
+use crate::contender::{Contender, Contenders};
 
 /// What carries the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -20,6 +22,12 @@ pub enum Host {
     /// the model.
     #[cfg(feature = "quic")]
     Quic,
+    /// noq, likewise.
+    #[cfg(feature = "stacks")]
+    Noq,
+    /// quinn, likewise, with its own controllers only.
+    #[cfg(feature = "stacks")]
+    Quinn,
 }
 
 impl fmt::Display for Host {
@@ -28,23 +36,145 @@ impl fmt::Display for Host {
             Self::Model => "model",
             #[cfg(feature = "quic")]
             Self::Quic => "quic",
+            #[cfg(feature = "stacks")]
+            Self::Noq => "noq",
+            #[cfg(feature = "stacks")]
+            Self::Quinn => "quinn",
         })
     }
 }
 
+/// A flow's host cannot carry its controller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct Misplaced {
+    /// The key of what is misplaced.
+    at: String,
+    sentence: String,
+}
+
+impl Misplaced {
+    /// The same, of the sections that the setting is made of.
+    pub(crate) fn problem(self) -> Problem {
+        Problem::new(self.at, self.sentence)
+    }
+}
+
 impl Host {
-    /// Whether it can carry a setting's flows.
-    pub(crate) fn check(setting: &Setting) -> Result<(), Problem> {
-        match setting.host {
-            Self::Model => Ok(()),
+    /// All of this build.
+    const ALL: &[Self] = &[
+        Self::Model,
+        #[cfg(feature = "quic")]
+        Self::Quic,
+        #[cfg(feature = "stacks")]
+        Self::Noq,
+        #[cfg(feature = "stacks")]
+        Self::Quinn,
+    ];
+
+    /// The QUIC stack that it is; `None`: it is the simulator.
+    #[must_use]
+    pub const fn stack(self) -> Option<&'static str> {
+        match self {
+            Self::Model => None,
             #[cfg(feature = "quic")]
-            Self::Quic => check_quic(setting),
+            Self::Quic => Some("s2n-quic"),
+            #[cfg(feature = "stacks")]
+            Self::Noq => Some("noq"),
+            #[cfg(feature = "stacks")]
+            Self::Quinn => Some("quinn"),
         }
     }
 
-    /// The host of these groups: those with bounds stay with the model.
+    /// The controllers that it brings along.
+    #[must_use]
+    pub fn stock(self) -> &'static [Stock] {
+        match self {
+            Self::Model => &[],
+            #[cfg(feature = "quic")]
+            Self::Quic => lowtide_quic::virtual_time::STOCK,
+            #[cfg(feature = "stacks")]
+            Self::Noq => lowtide_stacks::noq::STOCK,
+            #[cfg(feature = "stacks")]
+            Self::Quinn => lowtide_stacks::quinn::STOCK,
+        }
+    }
+
+    /// Whether it obeys controllers that it does not bring along. quinn's trait for controllers has a
+    /// window only; packets leave at 1.25 windows a round trip, whatever the controller's rate.
+    const fn obeys_others(self) -> bool {
+        match self {
+            #[cfg(feature = "stacks")]
+            Self::Quinn => false,
+            _ => true,
+        }
+    }
+
+    /// Those that are compared over it when nobody names any: its own, and those of
+    /// [`Contenders::usual`] that it can carry.
+    #[must_use]
+    pub fn usual(self, contenders: &Contenders) -> Vec<Contender> {
+        let mut usual: Vec<Contender> = self.stock().iter().map(Contender::Stock).collect();
+        if self.obeys_others() {
+            usual.extend(contenders.usual());
+        }
+        usual
+    }
+
+    /// Whether it can carry a setting's flows, whoever their controllers are.
+    pub(crate) fn check(setting: &Setting) -> Result<(), Problem> {
+        match setting.host.stack() {
+            None => Ok(()),
+            Some(_) => check_stack(setting),
+        }
+    }
+
+    /// Whether the setting's host can carry its controllers.
+    ///
+    /// # Errors
+    /// When a stack's own controller is to run elsewhere, or the stack obeys its own only.
+    pub fn check_senders(setting: &Setting) -> Result<(), Misplaced> {
+        let host = setting.host;
+        for (n, group) in setting.groups.iter().enumerate() {
+            let contender = &group.contender;
+            let name = contender.name();
+            let sentence = match contender {
+                Contender::Stock(stock) if !host.stock().contains(stock) => {
+                    let home = Self::ALL.iter().find(|host| host.stock().contains(stock));
+                    let home = home.copied().unwrap_or_default();
+                    let stack = home.stack().unwrap_or_default();
+                    format!(
+                        "{name} is part of {stack} and runs only there: use --host {home}, or host = \"{home}\" \
+                         under [run]"
+                    )
+                }
+                Contender::Controller { .. } if !host.obeys_others() => {
+                    let own: Vec<&str> = host.stock().iter().map(|stock| stock.name).collect();
+                    let own = own.join(", ");
+                    format!(
+                        "{host} paces by the window alone, whatever a controller's rate: it runs its own, {own}; \
+                         use --host noq or --host model for {name}"
+                    )
+                }
+                _ => continue,
+            };
+            let at = match group.web {
+                Some(_) => "link.cross".to_string(),
+                None => format!("flows.{n}.controller"),
+            };
+            return Err(Misplaced { at, sentence });
+        }
+        Ok(())
+    }
+
+    /// The host of these groups: those with bounds stay with the model, and so do constant windows
+    /// beside a host that does not obey them.
     pub(crate) fn of(setting: &Setting) -> Self {
-        if setting.groups.iter().any(|g| g.contender.is_bound()) {
+        let mut contenders = setting.groups.iter().map(|g| &g.contender);
+        let is_own = |c: &Contender| matches!(c, Contender::Stock(_));
+        if contenders.clone().any(Contender::is_bound)
+            || !setting.host.obeys_others() && !contenders.any(is_own)
+        {
             Self::Model
         } else {
             setting.host
@@ -52,8 +182,7 @@ impl Host {
     }
 }
 
-#[cfg(feature = "quic")]
-fn check_quic(setting: &Setting) -> Result<(), Problem> {
+fn check_stack(setting: &Setting) -> Result<(), Problem> {
     let problem = |key: String, problem: &str| Err(Problem::new(key, problem).see("run.host"));
     for (n, group) in setting.groups.iter().enumerate() {
         if !matches!(group.transport, TransportConfig::Quic { .. }) {
@@ -62,6 +191,12 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
         if group.pacing != Pacing::Rate {
             let key = format!("flows.{n}.pacing");
             return problem(key, "the QUIC host paces at the controller's rate");
+        }
+        if group.lie.is_some() {
+            return problem(
+                format!("flows.{n}.lie"),
+                "receivers of the QUIC host are honest",
+            );
         }
         let others = setting.groups.len() > 1;
         if others && group.contender.is_bound() {
@@ -72,7 +207,7 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
             return problem(key, &text);
         }
     }
-    let most = lowtide_quic::virtual_time::MAX_FLOWS;
+    let most = stack::MAX_FLOWS;
     if setting.flow_count() > most {
         let groups = setting.groups.iter().enumerate();
         let largest = groups.max_by_key(|(_, group)| group.count);
@@ -83,7 +218,7 @@ fn check_quic(setting: &Setting) -> Result<(), Problem> {
         let text = format!("the QUIC host carries at most {most} flows");
         return problem(key, &text);
     }
-    let sizes = lowtide_quic::virtual_time::PACKET_SIZES;
+    let sizes = stack::PACKET_SIZES;
     if !sizes.contains(&setting.packet_size.get()) {
         let text = format!(
             "packets of the QUIC host are {} B to {} B",

@@ -9,33 +9,38 @@ mod host;
 mod quantity;
 mod resolve;
 mod sections;
+mod trigger;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
+use lowtide_sim::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::network::{Cross, seed};
 use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
-use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
-pub use self::host::Host;
+pub use self::host::{Host, Misplaced};
 pub use self::quantity::{
-    BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
-    ShareText, SourceText, SpanText, TimeText,
+    BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
+    RateText, ShareText, SourceText, SpanText, TimeText,
 };
 pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
 pub use self::sections::{
-    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection, Sections,
-    Transport, Value, Way,
+    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
+    Sections, Transport, TriggerSection, Value, Way,
 };
+pub use self::trigger::{Moment, Trigger, Watch};
 use crate::contender::Contender;
+use crate::measure::Measure;
 
 /// Where a setting's bottleneck comes from.
 #[derive(Clone, Debug)]
@@ -101,6 +106,10 @@ pub struct Group {
     pub access: AccessConfig,
     /// They are cross traffic, each with a start and a volume of its own.
     pub web: Option<Web>,
+    /// They start at random, `every` apart on average; the number of the group.
+    pub poisson: Option<u64>,
+    /// What their receivers lie about.
+    pub lie: Option<Lie>,
 }
 
 impl Group {
@@ -119,6 +128,8 @@ impl Group {
             source: SourceConfig::Bulk,
             access: AccessConfig::default(),
             web: None,
+            poisson: None,
+            lie: None,
         }
     }
 
@@ -137,6 +148,7 @@ impl Group {
             sender: self.contender.sender(),
             transport: self.transport,
             ecn: self.ecn,
+            lie: self.lie,
             pacing: self.pacing,
             source: self.source,
             start: Time::ZERO + self.start + self.every * n,
@@ -145,6 +157,12 @@ impl Group {
             background: false,
         };
         let mut flows: Vec<FlowConfig> = (0..self.count as u64).map(flow).collect();
+        if let Some(group) = self.poisson {
+            let starts = cross::poisson(self.every * self.count as u64, self.count, seed, group);
+            for (flow, start) in flows.iter_mut().zip(starts) {
+                flow.start = Time::ZERO + self.start + start;
+            }
+        }
         if let Some(web) = &self.web {
             let transfers = web.transfers(self.count, seed);
             for (flow, (start, size)) in flows.iter_mut().zip(transfers) {
@@ -233,16 +251,24 @@ pub struct Setting {
     pub ecn: EcnTreatment,
     /// Loss behind the bottleneck.
     pub loss: LossModel,
+    /// Losses and delays behind the bottleneck at set moments.
+    pub script: Script,
+    /// The same of acknowledgments.
+    pub ack_script: Script,
     /// Loss of acknowledgments.
     pub ack_loss: LossModel,
     /// Jitter behind the bottleneck.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays, both ways.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Aggregation of acknowledgments.
     pub aggregation: Option<Aggregation>,
     /// Size of a full packet.
     pub packet_size: Bytes,
     /// The flows that share the link.
     pub groups: Vec<Group>,
+    /// What happens once one of them has entered a phase.
+    pub trigger: Option<Trigger>,
     /// What carries the flows.
     pub host: Host,
     /// How long it runs.
@@ -251,6 +277,8 @@ pub struct Setting {
     pub measure_from: Time,
     /// How often it runs.
     pub seeds: Seeds,
+    /// What is measured besides the metrics, by name.
+    pub measures: BTreeMap<String, Measure>,
 }
 
 /// The seed of a generated link of the way back, by [`seed::derive`]: not that of the way there.
@@ -277,15 +305,20 @@ impl Setting {
             reverse: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
+            script: Script::default(),
+            ack_script: Script::default(),
             ack_loss: LossModel::None,
             jitter: None,
+            wifi: None,
             aggregation: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
+            trigger: None,
             host: Host::default(),
             duration: Duration::from_secs(30),
             measure_from: Time::ZERO,
             seeds: Seeds::default(),
+            measures: BTreeMap::new(),
         }
     }
 
@@ -461,7 +494,7 @@ impl Setting {
         format!("{}{moves}", self.base_rtt())
     }
 
-    /// The simulation of a seed.
+    /// The simulation of a seed, without its trigger.
     ///
     /// # Errors
     /// When the link cannot be generated.
@@ -477,7 +510,9 @@ impl Setting {
             forward = forward.with_moving_delay(delay.clone());
         }
         forward.loss = self.loss;
+        forward.script = self.script.clone();
         forward.jitter = self.jitter;
+        forward.wifi = self.wifi.clone();
         let mut reverse = match &self.reverse {
             None => PipeConfig::delay_only(self.way_back()),
             Some(way) => {
@@ -496,6 +531,8 @@ impl Setting {
             reverse = reverse.with_moving_delay(delay.clone());
         }
         reverse.loss = self.ack_loss;
+        reverse.script = self.ack_script.clone();
+        reverse.wifi = self.wifi.clone();
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
             let background = group.is_background(both);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::trigger::Moment;
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::impairment::{self, EcnTreatment, LossModel};
@@ -76,6 +77,10 @@ quantity!(
     SpanText(Duration), quantity::duration_or_zero, "a time with its unit", "0s", "3s"
 );
 quantity!(
+    /// A moment of a run, or after its trigger.
+    MomentText(Moment), Moment::parse, "a time with its unit, since the run's begin or, with + before it, since its trigger", "10s", "+2s"
+);
+quantity!(
     /// A volume above zero.
     BytesText(Bytes), quantity::bytes, "a volume with its unit", "1500B", "20MB"
 );
@@ -105,5 +110,5 @@ quantity!(
 );
 quantity!(
     /// A source.
-    SourceText(SourceConfig), source::parse, "what a flow sends", "bulk", "10MB", "10mbit", "video:2mbit", "onoff:10mbit:1s:500ms"
+    SourceText(SourceConfig), source::parse, "what a flow sends", "bulk", "10MB", "10mbit", "video:2mbit", "onoff:10mbit:1s:500ms", "steps:0s:bulk,3s:off,9s:2mbit"
 );

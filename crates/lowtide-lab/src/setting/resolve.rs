@@ -6,23 +6,25 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay};
+use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay, Script};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::network::{Arrivals, Cross};
 use lowtide_sim::queue::{QueueKind, QueueLimit};
-use lowtide_sim::source::SourceConfig;
+use lowtide_sim::source::{self, SourceConfig};
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::cross::{self, Traffic, Web};
 use super::sections::{
-    AccessSection, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections, Transport,
+    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections,
+    Transport, TriggerSection,
 };
-use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Way};
+use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Trigger, Way};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
+use crate::measure;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
@@ -34,6 +36,8 @@ const MAX_FLOWS: u64 = 10_000;
 const MAX_ACK_EVERY: u32 = 1_000;
 /// The most bytes of all traces that one resolver reads; as links they take up to six times as much.
 const MAX_TRACE_BYTES: usize = 256 << 20;
+/// The most steps of a delay that drifts.
+const MAX_DRIFT_STEPS: u64 = 100_000;
 /// The most kinds of cross traffic of a run.
 const MAX_CROSS: usize = 100;
 /// The most runs of a setting.
@@ -118,7 +122,6 @@ impl Resolver {
         setting.policer = sections.link.policer.map(|policer| policer.0);
         setting.reverse = self.reverse(&sections.reverse)?;
         set_path(&mut setting, &sections.path)?;
-        self.move_delay(&mut setting, &sections.path)?;
         let run = &sections.run;
         if let Some(duration) = run.duration {
             setting.duration = duration.0;
@@ -126,6 +129,7 @@ impl Resolver {
         if setting.duration > MAX_DURATION {
             return wrong("run.duration", "the longest is 24 hours (86400s)");
         }
+        self.move_delay(&mut setting, &sections.path)?;
         setting.seeds = Seeds {
             first: run.first_seed.unwrap_or(1),
             count: run.seeds.unwrap_or(1),
@@ -139,8 +143,13 @@ impl Resolver {
         }
         setting.groups = self.groups(sections, setting.duration)?;
         self.cross(&mut setting, sections)?;
+        if let Some(section) = &sections.trigger {
+            setting.trigger = Some(self.trigger(section, &setting)?);
+        }
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
+        measure::check(&sections.measures, &setting)?;
+        setting.measures = sections.measures.clone();
         Ok(setting)
     }
 
@@ -275,6 +284,64 @@ impl Resolver {
         Ok(arrivals)
     }
 
+    /// What happens once a flow has entered a phase.
+    fn trigger(&mut self, section: &TriggerSection, setting: &Setting) -> Result<Trigger, Problem> {
+        let flow = usize::try_from(section.flow).unwrap_or(usize::MAX);
+        let groups = setting.group_of_flows();
+        let Some(group) = groups.get(flow).map(|group| &setting.groups[*group]) else {
+            let problem = format!("there are {} flows, counted from 0", groups.len());
+            return wrong("trigger.flow", problem);
+        };
+        let visit = section.visit.unwrap_or(1);
+        if !(1..=1_000_000).contains(&visit) {
+            return wrong("trigger.visit", "must lie between 1 and 1000000");
+        }
+        let rates = match &section.schedule {
+            None => None,
+            Some(text) => {
+                let at = "trigger.schedule";
+                let LinkSource::Fixed(link) = &setting.link else {
+                    return wrong(at, "needs a link with a 'rate' or a 'schedule' before it");
+                };
+                let Link::Rates(before) = &**link else {
+                    return wrong(at, "needs a link with a 'rate' or a 'schedule' before it");
+                };
+                let rates = trace::schedule::parse(text).or_else(|e| wrong(at, e))?;
+                let both = before.followed_by(Time::ZERO + setting.duration, &rates);
+                both.or_else(|e| wrong(at, e))?;
+                Some(rates)
+            }
+        };
+        let source = match &section.source {
+            None => None,
+            Some(text) => {
+                let at = "trigger.source";
+                let steps = source::parse_steps(text).or_else(|e| wrong(at, e))?;
+                let follows = super::trigger::followed_by(&group.source, setting.duration, &steps);
+                follows.or_else(|e| wrong(at, e))?;
+                Some(steps)
+            }
+        };
+        let by = section.by.map(|by| Time::ZERO + by.0);
+        if by.is_some_and(|by| by >= Time::ZERO + setting.duration) {
+            let problem = Problem::new("trigger.by", "the run is over by then");
+            return Err(problem.see("run.duration"));
+        }
+        Ok(Trigger {
+            flow,
+            phase: section.phase.clone(),
+            visit,
+            by,
+            rates,
+            source,
+            script: script(
+                ("trigger.scripted_loss", section.scripted_loss.as_deref()),
+                ("trigger.held_back", section.held_back.as_deref()),
+            )?,
+            aggregation: section.ack_aggregation.map(|period| period.0),
+        })
+    }
+
     /// The key of a file that has been read.
     fn key_of(&self, path: &Path) -> String {
         let key = self.keys.get(&self.file(path));
@@ -295,9 +362,23 @@ impl Resolver {
                 delay
             });
         }
-        if let Some(text) = &path.rtt_steps {
-            let steps =
-                impairment::parse_delay_steps(text).or_else(|e| wrong("path.rtt_steps", e))?;
+        let steps = match (&path.rtt_steps, &path.rtt_drift) {
+            (None, None) => None,
+            (Some(_), Some(_)) => {
+                let problem = "there is 'rtt_steps' already; leave one out";
+                return wrong("path.rtt_drift", problem);
+            }
+            (Some(text), None) => {
+                let steps = impairment::parse_delay_steps(text);
+                Some(steps.or_else(|e| wrong("path.rtt_steps", e))?)
+            }
+            (None, Some(_)) if path.delay_trace.is_some() => {
+                let problem = "there is 'delay_trace' already; leave one out";
+                return wrong("path.rtt_drift", problem);
+            }
+            (None, Some(text)) => Some(drift(text, setting)?),
+        };
+        if let Some(steps) = steps {
             let way = |part: fn(Duration) -> Duration| {
                 let steps: Vec<_> = steps.iter().map(|(at, rtt)| (*at, part(*rtt))).collect();
                 let delay = MovingDelay::stepped(part(setting.rtt), &steps);
@@ -335,7 +416,8 @@ impl Resolver {
                     at: format!("flows.{n}.{}", problem.at),
                     ..problem
                 };
-                let group = self.group(section, duration).map_err(named)?;
+                let mut group = self.group(section, duration).map_err(named)?;
+                group.poisson = section.poisson.then_some(n as u64);
                 if group.is_reverse() && sections.reverse == LinkSection::default() {
                     let problem = "there is no limit on the way back, which these flows would fill \
                                    without end: give it a rate or a trace";
@@ -357,6 +439,7 @@ impl Resolver {
             stop: section.stop.map(|t| Time::ZERO + t.0),
             transport: transport(section)?,
             ecn: ecn(section)?,
+            lie: lie(section)?,
             pacing: pacing(section),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
             access: access(section),
@@ -537,7 +620,24 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         max: max.0,
         reorder: path.reorder,
     });
-    setting.aggregation = path.ack_aggregation.map(|p| Aggregation { period: p.0 });
+    let from = Time::ZERO + path.ack_aggregation_from.map_or(Duration::ZERO, |t| t.0);
+    if path.ack_aggregation_from.is_some() && path.ack_aggregation.is_none() {
+        let problem = "goes with 'ack_aggregation' only";
+        return wrong("path.ack_aggregation_from", problem);
+    }
+    if let Some(text) = &path.wifi_jitter {
+        let wifi = impairment::parse_wifi_jitter(text).or_else(|e| wrong("path.wifi_jitter", e))?;
+        setting.wifi = Some(Arc::new(wifi));
+    }
+    setting.aggregation = path
+        .ack_aggregation
+        .map(|p| Aggregation { period: p.0, from });
+    setting.script = script(
+        ("path.scripted_loss", path.scripted_loss.as_deref()),
+        ("path.held_back", path.held_back.as_deref()),
+    )?;
+    let ack_loss = path.ack_scripted_loss.as_deref();
+    setting.ack_script = script(("path.ack_scripted_loss", ack_loss), ("", None))?;
     if let Some(size) = path.packet_size {
         setting.packet_size = size.0;
     }
@@ -545,6 +645,40 @@ fn set_path(setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         return wrong("path.packet_size", format!("the most is {MAX_PACKET}"));
     }
     Ok(())
+}
+
+/// A script from its keys and texts.
+fn script(
+    losses: (&str, Option<&str>),
+    held_back: (&str, Option<&str>),
+) -> Result<Script, Problem> {
+    let mut script = Script::default();
+    if let (key, Some(text)) = losses {
+        script.losses = impairment::parse_scripted_loss(text).or_else(|e| wrong(key, e))?;
+    }
+    if let (key, Some(text)) = held_back {
+        script.held_back = impairment::parse_held_back(text).or_else(|e| wrong(key, e))?;
+    }
+    Ok(script)
+}
+
+/// The steps of a delay that becomes shorter again and again, for the whole run.
+fn drift(text: &str, setting: &Setting) -> Result<Vec<(Time, Duration)>, Problem> {
+    let at = "path.rtt_drift";
+    let (every, by) = impairment::parse_drift(text).or_else(|e| wrong(at, e))?;
+    let count = setting.duration.as_nanos() / every.as_nanos().max(1);
+    if count > MAX_DRIFT_STEPS {
+        return wrong(
+            at,
+            format!("makes {count} steps in the run; the most is {MAX_DRIFT_STEPS}"),
+        );
+    }
+    if by * count >= setting.rtt {
+        let problem = Problem::new(at, "leaves nothing of the delay before the run is over");
+        return Err(problem.see("path.rtt"));
+    }
+    let steps = (1..=count).map(|n| (Time::ZERO + every * n, setting.rtt - by * n));
+    Ok(steps.collect())
 }
 
 /// How the queue before a link is managed.
@@ -601,6 +735,22 @@ fn ecn(section: &FlowSection) -> Result<EcnFeedback, Problem> {
         }
         Some(EcnUse::Classic) => Ok(EcnFeedback::Classic),
     }
+}
+
+fn lie(section: &FlowSection) -> Result<Option<Lie>, Problem> {
+    let needs = |problem: &str, see| Err(Problem::new("lie", problem).see(see));
+    if section.lie.is_some() && matches!(section.transport, Some(Transport::Tcp)) {
+        return needs("is for quic only", "flows.0.transport");
+    }
+    Ok(match section.lie {
+        None => None,
+        Some(Deceit::Losses) => Some(Lie::Losses),
+        Some(Deceit::Marks) => Some(Lie::Marks),
+        Some(Deceit::Timestamps) if section.timestamps != Some(true) => {
+            return needs("its receiver reports no timestamps", "flows.0.timestamps");
+        }
+        Some(Deceit::Timestamps) => Some(Lie::Timestamps),
+    })
 }
 
 fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {

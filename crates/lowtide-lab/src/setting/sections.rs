@@ -11,6 +11,7 @@ use super::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
     ShareText, SourceText, SpanText, TimeText,
 };
+use crate::measure::Measure;
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
 /// what the flags of a command say. What is not said has a default.
@@ -32,6 +33,39 @@ pub struct Sections {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowSection>,
+    /// What happens once a flow has entered a phase.
+    pub trigger: Option<TriggerSection>,
+    /// What is measured besides the metrics, by name.
+    #[serde(default)]
+    pub measures: BTreeMap<String, Measure>,
+}
+
+/// What happens once a flow has entered a phase. Times of `schedule`, `source`, `scripted_loss` and
+/// `held_back` count from that moment. The setting is run twice: to find the moment, and with it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TriggerSection {
+    /// Whose phase, counted from 0 (default 0).
+    #[serde(default)]
+    pub flow: u64,
+    /// The phase by the controller's own name for it, as in `ProbeBW_UP`.
+    pub phase: String,
+    /// At which entry into it (default 1).
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub visit: Option<u64>,
+    /// When it happens at the latest, whatever the flow does; without it a run fails in which the phase
+    /// is not entered that often.
+    pub by: Option<TimeText>,
+    /// The link's rates from then on, as in `0s:4mbit`; the link must be a rate or a schedule.
+    pub schedule: Option<String>,
+    /// What the flow sends from then on, as in `0s:off,1s:bulk`.
+    pub source: Option<String>,
+    /// As in `[path]`.
+    pub scripted_loss: Option<String>,
+    /// As in `[path]`.
+    pub held_back: Option<String>,
+    /// As in `[path]`, from then on.
+    pub ack_aggregation: Option<TimeText>,
 }
 
 /// The bottleneck: exactly one of `rate`, `schedule`, `trace` and `model`, and its queue.
@@ -78,6 +112,8 @@ pub struct PathSection {
     pub rtt: Option<SpanText>,
     /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
     pub rtt_steps: Option<String>,
+    /// The round-trip delay becomes shorter again and again, as in `500ms:100us`: each 500 ms by 100 µs.
+    pub rtt_drift: Option<String>,
     /// One-way delays of the direction of the bottleneck over time, as CSV with the columns `time_ms`
     /// and `delay_ms`; the way back keeps half of `rtt`. A path from the file's folder.
     pub delay_trace: Option<PathBuf>,
@@ -87,15 +123,28 @@ pub struct PathSection {
     pub loss: Option<ShareText>,
     /// Bursty loss behind the bottleneck, instead of `loss`.
     pub burst_loss: Option<BurstText>,
+    /// Losses behind the bottleneck at set moments, as in `2s:600ms:1/20`: of what leaves it from 2 s on
+    /// for 600 ms the last of each 20 packets; `2s:60p:1/20`: of 60 packets.
+    pub scripted_loss: Option<String>,
+    /// Likewise of acknowledgments; `10s:10s:1/1`: none comes through for 10 s.
+    pub ack_scripted_loss: Option<String>,
+    /// Packets that arrive late while those behind them pass, as in `6s:3p:25ms`: the first three that
+    /// leave the bottleneck from 6 s on; `6s:40ms:1.5s`: all that leave it within 40 ms;
+    /// `6s:10s:1/20:50ms`: within 10 s the last of each 20.
+    pub held_back: Option<String>,
     /// Independent loss of acknowledgments.
     pub ack_loss: Option<ShareText>,
     /// Random extra delay behind the bottleneck, up to this.
     pub jitter: Option<TimeText>,
+    /// A busy Wi-Fi's delays, both ways, with this mean: `7ms`; or from when on each, as in `0s:999us,1s:12ms`.
+    pub wifi_jitter: Option<String>,
     /// Whether jitter, or a delay that becomes shorter, may reorder packets.
     #[serde(default)]
     pub reorder: bool,
     /// Acknowledgments arrive in batches, this far apart.
     pub ack_aggregation: Option<TimeText>,
+    /// They do so from then on (default: from the beginning).
+    pub ack_aggregation_from: Option<TimeText>,
     /// Size of a full packet on the wire (default 1500 B).
     pub packet_size: Option<BytesText>,
 }
@@ -135,6 +184,9 @@ pub struct FlowSection {
     pub start: Option<SpanText>,
     /// Time between the starts of two of them (default 0 s).
     pub every: Option<SpanText>,
+    /// They start at random, as a Poisson process has it, `every` apart on average (default false).
+    #[serde(default)]
+    pub poisson: bool,
     /// When all of them stop (default: never).
     pub stop: Option<TimeText>,
     /// What each sends (default `bulk`).
@@ -155,6 +207,8 @@ pub struct FlowSection {
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.
     pub sack: Option<bool>,
+    /// QUIC: what its receiver lies about (default: nothing).
+    pub lie: Option<Deceit>,
     /// How its host paces (default `rate`).
     pub pacing: Option<HostPacing>,
     /// Its access links.
@@ -217,6 +271,18 @@ pub enum EcnUse {
     Classic,
     /// With counts of marked packets.
     Accurate,
+}
+
+/// What a receiver lies about.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Deceit {
+    /// It acknowledges what it never got.
+    Losses,
+    /// It reports marked packets as not marked.
+    Marks,
+    /// With `timestamps`: it reports arrivals as if no packet had queued.
+    Timestamps,
 }
 
 /// How a host spreads packets over time.

@@ -138,6 +138,29 @@ impl Timeline {
         self.both(flow, now, |bin| bin.rtt.take(rtt.as_millis_f64()));
     }
 
+    /// A flow's sender had this window and so much in flight, bytes, as it says itself. Where there are
+    /// several flows their sum is not known.
+    pub fn note_sender(
+        &mut self,
+        flow: usize,
+        now: Time,
+        cwnd: Option<f64>,
+        inflight: Option<f64>,
+    ) {
+        let at = self.at(now);
+        let alone = self.flows.len() == 1;
+        let total = alone.then(|| &mut self.total[at]);
+        let own = self.flows.get_mut(flow).map(|flow| &mut flow.bins[at]);
+        for bin in total.into_iter().chain(own) {
+            if let Some(cwnd) = cwnd {
+                bin.cwnd.take(cwnd / 1e3);
+            }
+            if let Some(inflight) = inflight {
+                bin.inflight.take(inflight / 1e3);
+            }
+        }
+    }
+
     /// Width of a bin.
     #[must_use]
     pub fn bin(&self) -> Duration {

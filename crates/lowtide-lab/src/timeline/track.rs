@@ -41,6 +41,9 @@ impl Track {
     /// The state at `now` is the one named so, with this pacing gain; `known`: all that the
     /// controller lists.
     pub fn set(&mut self, now: Time, known: &[State], name: &'static str, gain: Option<f64>) {
+        if name.is_empty() {
+            return;
+        }
         if self.states.is_empty() {
             self.list(known);
         }

@@ -62,7 +62,7 @@ proptest! {
             loss: LossModel::Random(loss),
             ack_loss: LossModel::Random(ack_loss),
             jitter: Some(Jitter { max: Duration::from_millis(jitter_ms), reorder }),
-            aggregation: Some(Aggregation { period: Duration::from_millis(aggregation_ms) }),
+            aggregation: Some(Aggregation::every(Duration::from_millis(aggregation_ms))),
             ..Setting::on_link("rough", LinkSource::Fixed(Arc::new(link)))
         };
         let mut watch = Watch::default();

@@ -86,9 +86,9 @@ fn lost_acknowledgments_take_feedback_with_them_and_cost_rbbr_nothing() {
 fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
     // The sender's samples come in bunches of 20 ms, the receiver's do not.
     let mut setting = constant(20);
-    setting.aggregation = Some(lowtide_sim::impairment::Aggregation {
-        period: Duration::from_millis(20),
-    });
+    setting.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
+        Duration::from_millis(20),
+    ));
     let result = compare(&setting, &["bbr", "rbbr"]);
     let (bbr, rbbr) = (of(&result, "bbr"), of(&result, "rbbr"));
     assert!(
@@ -106,9 +106,9 @@ fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
     setting.loss = LossModel::Random(0.03);
     let lossy = compare(&setting, &["bbr-noagg", "rbbr"]);
     setting.loss = LossModel::Random(0.005);
-    setting.aggregation = Some(lowtide_sim::impairment::Aggregation {
-        period: Duration::from_millis(25),
-    });
+    setting.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
+        Duration::from_millis(25),
+    ));
     let unsteady = compare(&setting, &["bbr-noagg", "rbbr"]);
     for result in [lossy, unsteady] {
         let (bbr, rbbr) = (of(&result, "bbr-noagg"), of(&result, "rbbr"));

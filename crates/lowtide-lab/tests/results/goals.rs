@@ -27,6 +27,7 @@ fn every_goal_names_cells_and_values_that_there_are() {
             cell,
             runs: Vec::new(),
             failed: Vec::new(),
+            unfaithful: Vec::new(),
         };
         cells.map(result).collect()
     };

@@ -26,6 +26,7 @@ fn path(mbps: u64, buffer: QueueLimit) -> PathConfig {
         up: PipeConfig::delay_only(ONE_WAY),
         base_rtt: ONE_WAY * 2,
         seed: 1,
+        ports: None,
     }
 }
 

@@ -14,9 +14,9 @@
 //! - what the receiver's estimator believes is not visible to the probe.
 
 mod network;
+mod stock;
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
@@ -25,7 +25,8 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
-use lowtide_sim::transport::{EcnFeedback, Pacing, TransportConfig};
+use lowtide_sim::stack::{self, Error};
+use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -34,7 +35,9 @@ use s2n_quic::provider::io::testing::{Executor, Handle, Io, primary, spawn, time
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
-use self::network::{Dumbbell, Shared};
+use self::network::{Hosts, Shared};
+use self::stock::Choice;
+pub use self::stock::STOCK;
 use crate::certificate::SelfSigned;
 use crate::controllers::{Controllers, Parts};
 use crate::limits::MAX_ACK_DELAY;
@@ -44,9 +47,6 @@ const SERVER_NAME: &str = "localhost";
 
 /// Flow control is no limit here: as much as any window that the simulator can reach.
 const FLOW_CONTROL_WINDOW: u64 = 1 << 30;
-
-/// Bytes on the wire that a full packet may have; s2n-quic takes no others.
-pub const PACKET_SIZES: RangeInclusive<u64> = 1228..=65_535;
 
 /// What an application hands to a stream at once.
 const CHUNK: usize = 1 << 16;
@@ -63,10 +63,6 @@ const RECEIVED_AT_ONCE: usize = 1024;
 /// else that a flow needs.
 const RECEIVE_BUFFER: usize = 8 << 20;
 
-/// The most flows of a run. Each has two endpoints, which with packets of 1500 bytes take 12 MiB of
-/// address space: 8 are places that s2n-quic keeps for a thousand peers, whether they come or not.
-pub const MAX_FLOWS: usize = 256;
-
 /// A sender's own `max_ack_delay`, RFC 9000's default; it has next to nothing to acknowledge.
 const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
 
@@ -74,58 +70,10 @@ const CLIENT_ACK_DELAY: StdDuration = StdDuration::from_millis(25);
 const SERVER_STREAM: u64 = 1;
 const CLIENT_STREAM: u64 = 2;
 
-/// Why a configuration cannot run with s2n-quic.
-#[derive(Debug)]
-pub enum Error {
-    /// The oracle and the causal bound are no congestion controllers.
-    Bound,
-    /// The flows are not QUIC.
-    NotQuic,
-    /// A flow's host does not pace at the controller's rate.
-    Pacing,
-    /// A flow's receiver reports ECN as TCP's do.
-    ClassicEcn,
-    /// No flows.
-    NoFlows,
-    /// More than [`MAX_FLOWS`].
-    TooManyFlows(usize),
-    /// s2n-quic takes packets of 1228 to 65535 bytes.
-    PacketSize(Bytes),
-    /// s2n-quic refused something.
-    Setup(BoxedError),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bound => f.write_str("the oracle and the causal bound cannot send over QUIC"),
-            Self::NotQuic => f.write_str("the QUIC host has no TCP"),
-            Self::Pacing => f.write_str("the QUIC host paces at the controller's rate"),
-            Self::ClassicEcn => f.write_str("QUIC reports ECN by counts, not by TCP's ECN-Echo"),
-            Self::NoFlows => f.write_str("a run needs at least one flow"),
-            Self::TooManyFlows(count) => {
-                write!(
-                    f,
-                    "the QUIC host carries at most {MAX_FLOWS} flows, not {count}"
-                )
-            }
-            Self::PacketSize(size) => {
-                write!(
-                    f,
-                    "QUIC packets are 1228 B to 65535 B on the wire, not {size}"
-                )
-            }
-            Self::Setup(error) => write!(f, "s2n-quic: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 fn setup<E: fmt::Display>(error: E) -> Error {
-    Error::Setup(error.to_string().into())
+    Error::Setup(format!("s2n-quic: {error}").into())
 }
 
 /// s2n-quic's randomness from a seed.
@@ -171,20 +119,28 @@ impl<P> fmt::Debug for FlowObserver<P> {
 impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
     fn on_sent(&self, sent: &PacketSent) {
         let mut network = self.network.lock();
-        network.on_send(self.flow, sent.number, sent.bytes);
+        let now = network.now();
+        let dumbbell = &mut network.dumbbell;
+        dumbbell.on_send(now, self.flow, sent.number, sent.bytes);
     }
 
     fn on_ack(&self, ack: &AckSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
-        network.probe.on_ack(self.flow, &AckSeen { now, ..*ack });
+        network
+            .dumbbell
+            .probe
+            .on_ack(self.flow, &AckSeen { now, ..*ack });
     }
 
     fn on_loss(&self, loss: &LossSeen<'_>) {
         let mut network = self.network.lock();
         let now = network.now();
-        network.probe.on_loss(self.flow, &LossSeen { now, ..*loss });
-        network.owe(self.flow, loss.bytes);
+        network
+            .dumbbell
+            .probe
+            .on_loss(self.flow, &LossSeen { now, ..*loss });
+        network.dumbbell.owe(self.flow, loss.bytes);
     }
 }
 
@@ -193,18 +149,9 @@ impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
 /// # Errors
 /// When the configuration cannot run with s2n-quic; see [`Error`].
 pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
-    if config.flows.is_empty() {
-        return Err(Error::NoFlows);
-    }
-    if config.flows.len() > MAX_FLOWS {
-        return Err(Error::TooManyFlows(config.flows.len()));
-    }
-    let packet_size = Some(config.packet_size.get())
-        .filter(|size| PACKET_SIZES.contains(size))
-        .and_then(|size| u16::try_from(size).ok())
-        .ok_or(Error::PacketSize(config.packet_size))?;
+    let packet_size = stack::check(config)?;
     let certificate = SelfSigned::new([SERVER_NAME]).map_err(setup)?;
-    let network = Shared::new(Dumbbell::new(config, probe));
+    let network = Shared::new(Hosts::new(config, probe));
     let mut executor = Executor::new(network.clone(), config.seed);
     let handle = executor.handle().clone();
     executor.enter(|| start(config, packet_size, &certificate, &network, &handle))?;
@@ -213,10 +160,7 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     let Some(network) = network.into_inner() else {
         return Err(setup("the network outlived its run"));
     };
-    let outcome = Outcome {
-        bottleneck_packets: network.bottleneck_packets,
-    };
-    Ok((outcome, network.probe))
+    Ok(network.dumbbell.finish())
 }
 
 fn limits(max_ack_delay: StdDuration, initial_rtt: Duration) -> Result<Limits, Error> {
@@ -269,7 +213,13 @@ impl Endpoints<'_> {
             .build()
     }
 
-    fn server(&self, parts: Parts, ack_delay: StdDuration, seed: u64) -> Result<Server, Error> {
+    fn server(
+        &self,
+        choice: Choice,
+        parts: Parts,
+        ack_delay: StdDuration,
+        seed: u64,
+    ) -> Result<Server, Error> {
         let limits = limits(ack_delay, self.initial_rtt)?;
         let tls = (
             self.certificate.certificate.as_str(),
@@ -281,7 +231,7 @@ impl Endpoints<'_> {
                 .with_tls(tls)?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, SERVER_STREAM)))?
-                .with_congestion_controller(parts.controller)?
+                .with_congestion_controller(choice.senders(parts.controller))?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
                 .with_datagram(parts.datagrams)?
@@ -290,7 +240,7 @@ impl Endpoints<'_> {
         server().map_err(setup)
     }
 
-    fn client(&self, parts: Parts, seed: u64) -> Result<Client, Error> {
+    fn client(&self, choice: Choice, parts: Parts, seed: u64) -> Result<Client, Error> {
         let limits = limits(CLIENT_ACK_DELAY, self.initial_rtt)?;
         let client = || -> Result<Client, BoxedError> {
             Ok(Client::builder()
@@ -298,7 +248,7 @@ impl Endpoints<'_> {
                 .with_tls(self.certificate.certificate.as_str())?
                 .with_limits(limits)?
                 .with_random(Seeded::new(seed::derive(seed, CLIENT_STREAM)))?
-                .with_congestion_controller(parts.controller)?
+                .with_congestion_controller(choice.senders(parts.controller))?
                 .with_event(parts.events)?
                 .with_packet_interceptor(parts.interceptor)?
                 .with_datagram(parts.datagrams)?
@@ -341,27 +291,23 @@ fn start_flow<P: Probe + Send + 'static>(
     network: &Shared<P>,
 ) -> Result<(), Error> {
     let flow = &config.flows[index];
-    let SenderKind::Controlled {
-        controller,
-        estimator,
-    } = &flow.sender
-    else {
-        return Err(Error::Bound);
-    };
-    if flow.pacing != Pacing::Rate {
-        return Err(Error::Pacing);
-    }
+    let choice = Choice::of(&flow.sender)?;
     let seed = Stream::Flow(index).seed(config.seed);
     let ack_delay = max_ack_delay(flow.transport)?;
 
     // Acknowledgments are not ECN-capable in the model either.
-    let mut receiver = Controllers::with_controller("receiver", controller.clone())
+    let of_receiver = choice.of_receiver();
+    let mut receiver = Controllers::with_controller("receiver", of_receiver.make.clone())
         .with_seed(seed)
         .without_ecn();
-    if let Some(estimator) = estimator {
+    if let SenderKind::Controlled {
+        estimator: Some(estimator),
+        ..
+    } = &flow.sender
+    {
         receiver = receiver.with_receiver(*estimator);
     }
-    let server = endpoints.server(receiver.parts(), ack_delay, seed)?;
+    let server = endpoints.server(of_receiver, receiver.parts(), ack_delay, seed)?;
     let server_address = server.local_addr().map_err(setup)?;
     spawn(receive(server));
 
@@ -369,26 +315,18 @@ fn start_flow<P: Probe + Send + 'static>(
         flow: index,
         network: network.clone(),
     });
-    let mut sender = Controllers::with_controller("sender", controller.clone())
+    let mut sender = Controllers::with_controller("sender", choice.make.clone())
         .with_seed(seed)
         .with_observer(observer);
     if flow.transport.reports_timestamps() {
         sender = sender.with_timestamps();
     }
-    match flow.ecn {
-        EcnFeedback::Accurate => {}
-        EcnFeedback::Off => sender = sender.without_ecn(),
-        EcnFeedback::Classic => return Err(Error::ClassicEcn),
+    if flow.ecn == EcnFeedback::Off {
+        sender = sender.without_ecn();
     }
-    let client = endpoints.client(sender.parts(), seed)?;
+    let client = endpoints.client(choice, sender.parts(), seed)?;
     let address = client.local_addr().map_err(setup)?;
-    let mut dumbbell = network.lock();
-    dumbbell.add_flow(address, flow.access.direction);
-    let from_link = config.from_link(&flow.access);
-    dumbbell
-        .probe
-        .on_flow_start(index, flow.start, flow.access.sender_delay, from_link);
-    drop(dumbbell);
+    network.lock().add_flow(address);
 
     let connect = Connect::new(server_address).with_server_name(SERVER_NAME);
     let sender = Application {
@@ -455,7 +393,7 @@ async fn try_send<P: Probe>(
     if app.is_sized {
         let mut network = app.network.lock();
         let now = network.now();
-        network.probe.on_flow_complete(app.flow, now);
+        network.dumbbell.probe.on_flow_complete(app.flow, now);
     }
     // What has been sent must stay acknowledged until the end.
     sleep_until(&app.network, app.end).await;

@@ -5,80 +5,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_sim::network::{Arrival, Departure, Dropped, Packet, Tap};
-use lowtide_sim::probe::{Delivery, Sent};
-use lowtide_sim::{Direction, Network, Probe, SimConfig};
+use lowtide_sim::stack::{Dumbbell, HEADERS, Received};
+use lowtide_sim::{Probe, SimConfig};
 use s2n_quic::provider::io::testing::network::{self as s2n, Buffers};
 use s2n_quic::provider::io::testing::{spawn, time};
 use s2n_quic_core::inet::ExplicitCongestionNotification;
 
 use crate::clock::Clock;
 
-/// IPv4 and UDP headers, which links and queues carry too.
-const HEADERS: u64 = 28;
-
-/// A packet of s2n-quic on its way.
-#[derive(Debug)]
-struct InFlight {
-    packet: s2n::Packet,
-    sent_at: Time,
-}
-
-/// A flow as the network sees it.
-#[derive(Debug)]
-struct Flow {
-    /// Its sender's.
-    address: SocketAddr,
-    /// Which way its data goes.
-    direction: Direction,
-    /// Bytes declared lost and not sent again yet.
-    owed: Bytes,
-}
-
-/// Tells the probe what the network does with data.
-struct Watch<'a, P> {
-    probe: &'a mut P,
-    flows: &'a [Flow],
-    bottleneck_packets: &'a mut u64,
-}
-
-impl<P: Probe> Tap<InFlight> for Watch<'_, P> {
-    fn on_departure(&mut self, d: &Departure) {
-        if d.direction == Direction::Forward {
-            *self.bottleneck_packets += 1;
-            self.probe.on_bottleneck_exit(d);
-        }
-    }
-
-    fn on_drop(&mut self, dropped: Dropped<InFlight>) {
-        let Packet { flow, bytes, .. } = dropped.packet;
-        if dropped.direction == self.flows[flow as usize].direction {
-            self.probe
-                .on_drop(flow as usize, dropped.at, bytes, dropped.cause);
-        }
-    }
-}
-
-/// The network, and what watches it.
-pub(crate) struct Dumbbell<P> {
-    network: Network<InFlight>,
-    flows: Vec<Flow>,
+/// The network, and what s2n-quic needs around it.
+pub(crate) struct Hosts<P> {
+    pub(crate) dumbbell: Dumbbell<s2n::Packet, P>,
+    /// The senders' addresses.
+    addresses: Vec<SocketAddr>,
     clock: Clock,
     /// The next time at which the executor will look here.
     wakes_at: Option<Time>,
-    pub(crate) bottleneck_packets: u64,
-    pub(crate) probe: P,
 }
 
-impl<P: Probe> Dumbbell<P> {
+impl<P: Probe> Hosts<P> {
     pub(crate) fn new(config: &SimConfig, probe: P) -> Self {
         Self {
-            network: Network::new(&config.network()),
-            flows: Vec::new(),
+            dumbbell: Dumbbell::new(config, probe),
+            addresses: Vec::new(),
             clock: Clock::default(),
             wakes_at: None,
-            bottleneck_packets: 0,
-            probe,
         }
     }
 
@@ -88,108 +39,43 @@ impl<P: Probe> Dumbbell<P> {
     }
 
     /// The sender of the next of the configuration's flows has `address`.
-    pub(crate) fn add_flow(&mut self, address: SocketAddr, direction: Direction) {
-        self.flows.push(Flow {
-            address,
-            direction,
-            owed: Bytes::ZERO,
-        });
-    }
-
-    /// A flow's sender hands a packet to the network.
-    pub(crate) fn on_send(&mut self, flow: usize, number: u64, bytes: Bytes) {
-        let now = self.now();
-        let bytes = bytes + Bytes::new(HEADERS);
-        let Some(path) = self.flows.get_mut(flow) else {
-            return;
-        };
-        let retransmission = !path.owed.is_zero();
-        path.owed -= bytes;
-        self.probe.on_send(&Sent {
-            flow,
-            now,
-            number,
-            bytes,
-            retransmission,
-        });
-    }
-
-    /// A flow's sender declared data lost, which it will send again.
-    pub(crate) fn owe(&mut self, flow: usize, bytes: Bytes) {
-        if let Some(flow) = self.flows.get_mut(flow) {
-            flow.owed += bytes;
-        }
+    pub(crate) fn add_flow(&mut self, address: SocketAddr) {
+        self.addresses.push(address);
     }
 
     /// A host sends a packet. All that happens before `now` has happened.
-    fn submit(&mut self, now: Time, packet: s2n::Packet) {
-        let source: SocketAddr = packet.path.local_address.0.into();
-        let target: SocketAddr = packet.path.remote_address.0.into();
-        let flow_of = |address| self.flows.iter().position(|f| f.address == address);
-        let (direction, flow) = match (flow_of(source), flow_of(target)) {
-            (Some(flow), _) => (self.flows[flow].direction, flow),
-            (None, Some(flow)) => (self.flows[flow].direction.back(), flow),
+    fn submit(&mut self, now: Time, payload: s2n::Packet) {
+        let source: SocketAddr = payload.path.local_address.0.into();
+        let target: SocketAddr = payload.path.remote_address.0.into();
+        let flow_of = |address| self.addresses.iter().position(|a| *a == address);
+        let (flow, is_forward) = match (flow_of(source), flow_of(target)) {
+            (Some(flow), _) => (flow, true),
+            (None, Some(flow)) => (flow, false),
             (None, None) => return,
         };
-        let packet = Packet {
-            flow: flow as u32,
-            bytes: Bytes::new(packet.payload.len() as u64 + HEADERS),
-            ecn: Ecn::from_bits(packet.ecn as u8),
-            payload: InFlight {
-                packet,
-                sent_at: now,
-            },
-        };
-        let mut watch = Watch {
-            probe: &mut self.probe,
-            flows: &self.flows,
-            bottleneck_packets: &mut self.bottleneck_packets,
-        };
-        self.network.send(now, direction, packet, &mut watch);
-    }
-
-    fn arrive(&mut self, arrival: Arrival<InFlight>) -> s2n::Packet {
-        let Packet {
+        let bytes = Bytes::new(payload.payload.len() as u64) + HEADERS;
+        let packet = Received {
             flow,
-            bytes,
-            ecn,
+            is_forward,
+            ecn: Ecn::from_bits(payload.ecn as u8),
             payload,
-        } = arrival.packet;
-        if arrival.direction == self.flows[flow as usize].direction {
-            self.probe.on_deliver(&Delivery {
-                flow: flow as usize,
-                now: arrival.at,
-                sent_at: payload.sent_at,
-                detour: arrival.detour,
-                bytes,
-                first_copy: true,
-                estimator: None,
-            });
-        }
-        let mut packet = payload.packet;
-        packet.ecn = ExplicitCongestionNotification::new(ecn.bits());
-        packet.switch();
-        packet
+        };
+        self.dumbbell.submit(now, bytes, packet);
     }
 
     /// Does all that is due by `now`.
     fn advance(&mut self, now: Time, arrived: &mut Vec<s2n::Packet>) {
-        loop {
-            let mut watch = Watch {
-                probe: &mut self.probe,
-                flows: &self.flows,
-                bottleneck_packets: &mut self.bottleneck_packets,
-            };
-            let Some(arrival) = self.network.advance(now, &mut watch) else {
-                return;
-            };
-            arrived.push(self.arrive(arrival));
+        while let Some(received) = self.dumbbell.advance(now) {
+            let mut packet = received.payload;
+            packet.ecn = ExplicitCongestionNotification::new(received.ecn.bits());
+            packet.switch();
+            arrived.push(packet);
         }
     }
 }
 
 /// The network as it is shared between the executor, which drives it, and the run.
-pub(crate) struct Shared<P>(Arc<Mutex<Dumbbell<P>>>);
+pub(crate) struct Shared<P>(Arc<Mutex<Hosts<P>>>);
 
 impl<P> Clone for Shared<P> {
     fn clone(&self) -> Self {
@@ -198,16 +84,16 @@ impl<P> Clone for Shared<P> {
 }
 
 impl<P: Probe> Shared<P> {
-    pub(crate) fn new(dumbbell: Dumbbell<P>) -> Self {
-        Self(Arc::new(Mutex::new(dumbbell)))
+    pub(crate) fn new(hosts: Hosts<P>) -> Self {
+        Self(Arc::new(Mutex::new(hosts)))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Dumbbell<P>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Hosts<P>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The network, once nothing else refers to it.
-    pub(crate) fn into_inner(self) -> Option<Dumbbell<P>> {
+    pub(crate) fn into_inner(self) -> Option<Hosts<P>> {
         let mutex = Arc::into_inner(self.0)?;
         Some(mutex.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -234,7 +120,7 @@ impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
             network.submit(now, packet);
         }
         network.advance(now, &mut arrived);
-        if let Some(next) = network.network.next_event()
+        if let Some(next) = network.dumbbell.next_event()
             && network.wakes_at.is_none_or(|at| next < at)
         {
             network.wakes_at = Some(next);

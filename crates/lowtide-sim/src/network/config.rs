@@ -7,7 +7,9 @@ use lowtide_cc::units::{Duration, Rate};
 use super::access::AccessLink;
 use super::cross::Cross;
 use super::direction::Direction;
-use super::impairment::{Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay};
+use super::impairment::{
+    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
+};
 use super::link::Link;
 use super::queue::{Policer, QueueKind, QueueLimit};
 
@@ -61,8 +63,12 @@ pub struct PipeConfig {
     pub ecn: EcnTreatment,
     /// Packets that vanish behind the link.
     pub loss: LossModel,
+    /// Losses and delays behind the link at set moments.
+    pub script: Script,
     /// Random extra delay behind the link.
     pub jitter: Option<Jitter>,
+    /// A busy Wi-Fi's delays behind the link.
+    pub wifi: Option<Arc<WifiJitter>>,
     /// Packets held back and released together behind the link.
     pub aggregation: Option<Aggregation>,
 }
@@ -102,7 +108,9 @@ impl PipeConfig {
             moving: None,
             ecn: EcnTreatment::Kept,
             loss: LossModel::None,
+            script: Script::default(),
             jitter: None,
+            wifi: None,
             aggregation: None,
         }
     }

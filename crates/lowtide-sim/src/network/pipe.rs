@@ -3,7 +3,7 @@
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::config::PipeConfig;
-use super::impairment::{DelayProcess, EcnTreatment, LossProcess};
+use super::impairment::{DelayProcess, EcnTreatment, LossProcess, ScriptProcess};
 use super::link::Server;
 use super::packet::{DropCause, Handle};
 use super::queue::{Discipline, Queue, QueueSetup, TokenBucket, Waiting};
@@ -61,6 +61,7 @@ pub(super) struct Pipe<Q = Queue> {
     awaits_moment: bool,
     ecn: EcnTreatment,
     loss: LossProcess,
+    script: Option<Box<ScriptProcess>>,
     delay: DelayProcess,
 }
 
@@ -100,13 +101,16 @@ impl<Q: Discipline> Pipe<Q> {
             awaits_moment: false,
             ecn: config.ecn,
             loss: LossProcess::new(config.loss, seed),
+            script: (!config.script.is_empty())
+                .then(|| Box::new(ScriptProcess::new(config.script.clone()))),
             delay: DelayProcess::new(
                 config.delay,
                 config.moving.clone(),
                 config.jitter,
                 config.aggregation,
                 seed,
-            ),
+            )
+            .over_wifi(config.wifi.clone()),
         }
     }
 
@@ -203,7 +207,11 @@ impl<Q: Discipline> Pipe<Q> {
         if self.ecn != EcnTreatment::Kept {
             packet.set_ecn(self.ecn.apply(packet.ecn()));
         }
-        (!self.loss.drops()).then(|| self.delay.arrival(now))
+        let late = match &mut self.script {
+            None => Duration::ZERO,
+            Some(script) => script.delay(now)?,
+        };
+        (!self.loss.drops()).then(|| self.delay.arrival(now) + late)
     }
 
     /// What propagation takes of that packet's way beyond the least; `None` where it does not move.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_cc::{Config, Controller};
+use lowtide_host::Stock;
 
 use super::causal::CausalConfig;
 use crate::network::{AccessConfig, Direction, NetworkConfig, PipeConfig};
 use crate::source::SourceConfig;
-use crate::transport::{EcnFeedback, Pacing, TransportConfig};
+use crate::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 
 /// Builds a flow's controller.
 pub type ControllerFactory = Arc<dyn Fn(&Config) -> Box<dyn Controller> + Send + Sync>;
@@ -93,6 +94,9 @@ impl SimConfig {
             if flow.sender.knows_link() && self.pipe(flow.access.direction).link.is_unlimited() {
                 return Err(ConfigError::UnlimitedLinkKnown(index));
             }
+            if let SenderKind::Stock(stock) = flow.sender {
+                return Err(ConfigError::Stock(index, stock.name));
+            }
             for (rate, side) in [
                 (flow.access.sender_rate, "sender"),
                 (flow.access.receiver_rate, "receiver"),
@@ -131,6 +135,8 @@ pub enum SenderKind {
     Causal(CausalConfig),
     /// Is told by the bottleneck's queue, which must be ABC's.
     Abc,
+    /// A controller of the QUIC stack that carries the flow.
+    Stock(&'static Stock),
 }
 
 impl SenderKind {
@@ -148,6 +154,7 @@ impl std::fmt::Debug for SenderKind {
             Self::Oracle => "Oracle",
             Self::Causal(_) => "Causal",
             Self::Abc => "Abc",
+            Self::Stock(_) => "Stock",
         })
     }
 }
@@ -161,6 +168,8 @@ pub struct FlowConfig {
     pub transport: TransportConfig,
     /// How its receiver reports marks.
     pub ecn: EcnFeedback,
+    /// What its receiver lies about.
+    pub lie: Option<Lie>,
     /// How its host paces.
     pub pacing: Pacing,
     /// What it has to send.
@@ -183,6 +192,7 @@ impl FlowConfig {
             sender,
             transport: TransportConfig::quic(),
             ecn: EcnFeedback::default(),
+            lie: None,
             pacing: Pacing::Rate,
             source: SourceConfig::Bulk,
             start: Time::ZERO,
@@ -214,6 +224,9 @@ pub enum ConfigError {
     /// Flow, which rate.
     #[error("flow {0}: the rate of the {1}'s access link must be above zero")]
     ZeroAccessRate(usize, &'static str),
+    /// Flow, whose controller is part of a stack.
+    #[error("flow {0}: {1} is part of its QUIC stack and runs with no other transport")]
+    Stock(usize, &'static str),
     /// Acknowledging every zero packets makes no sense.
     #[error("flow {0}: a receiver acknowledges at least every 1 packet, not every 0")]
     ZeroAckEvery(usize),

@@ -33,7 +33,8 @@ impl Flow {
         cc_config.now = flow.start;
         cc_config.seed = seed;
         let (controller, estimator) = match &flow.sender {
-            SenderKind::Oracle => (None, None),
+            // A stack's own controller is refused before.
+            SenderKind::Oracle | SenderKind::Stock(_) => (None, None),
             SenderKind::Causal(causal) => {
                 let way = flow.access.direction;
                 let same_way = |other: &&FlowConfig| other.access.direction == way;
@@ -72,7 +73,7 @@ impl Flow {
                 start: flow.start,
                 stop: flow.stop.unwrap_or(Time::MAX).min(end),
             }),
-            receiver: Receiver::new(&flow.transport, flow.ecn, estimator),
+            receiver: Receiver::new(&flow.transport, flow.ecn, estimator).lying(flow.lie),
             is_oracle: matches!(flow.sender, SenderKind::Oracle),
             access: flow.access,
             start: flow.start,

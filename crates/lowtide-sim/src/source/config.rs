@@ -2,6 +2,8 @@
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
 
+use super::steps::Steps;
+
 /// An application that writes to a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SourceConfig {
@@ -30,4 +32,20 @@ pub enum SourceConfig {
         /// Relative spread of the frame sizes.
         spread: f64,
     },
+    /// Writes frames of a set size, and each `group` of them begins with a key frame of its own size.
+    Frames {
+        /// Frames a second.
+        fps: u32,
+        /// Bytes of a frame.
+        bytes: Bytes,
+        /// Bytes of a key frame.
+        key: Bytes,
+        /// How many frames from key frame to key frame.
+        group: u32,
+    },
+    /// A live encoder that follows its transport: 30 times a second it writes what was taken since the
+    /// last time, at most what makes this rate, and never has more than one such frame to send.
+    Live(Rate),
+    /// One after the other.
+    Steps(Steps),
 }

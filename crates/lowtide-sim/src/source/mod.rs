@@ -4,13 +4,18 @@
 //! writes, each at its time; they differ in when and how much.
 
 mod config;
+mod live;
+mod steps;
 mod text;
 mod writes;
 
 use lowtide_cc::units::{Bytes, Time};
 
 pub use self::config::SourceConfig;
-pub use self::text::{parse, parse_timed};
+use self::live::Live;
+use self::steps::Stepped;
+pub use self::steps::{MAX_STEPS, Step, Steps};
+pub use self::text::{parse, parse_steps, parse_timed};
 pub(crate) use self::writes::Writes;
 
 #[derive(Clone, Debug)]
@@ -18,6 +23,8 @@ enum Kind {
     Bulk,
     /// What is left.
     Sized(Bytes),
+    Live(Live),
+    Stepped(Box<Stepped>),
     Writes {
         writes: Writes,
         /// Written and not yet taken.
@@ -87,12 +94,16 @@ impl Source {
         let Some(mut writes) = Writes::new(config, start, packet_size, seed) else {
             let kind = match config {
                 SourceConfig::Sized(bytes) => Kind::Sized(bytes),
+                SourceConfig::Live(rate) => Kind::Live(Live::new(rate, start)),
+                SourceConfig::Steps(steps) => {
+                    Kind::Stepped(Box::new(Stepped::new(steps, start, packet_size)))
+                }
                 _ => Kind::Bulk,
             };
             return Self { kind };
         };
         let frames = match &writes {
-            Writes::Video(_) => Frames::new(writes.clone()).map(Box::new),
+            Writes::Video(_) | Writes::Framed(_) => Frames::new(writes.clone()).map(Box::new),
             Writes::Steady(_) | Writes::OnOff(_) => None,
         };
         let next = writes.next();
@@ -112,6 +123,8 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => Bytes::MAX,
             Kind::Sized(left) => *left,
+            Kind::Live(live) => live.available(now),
+            Kind::Stepped(stepped) => stepped.available(now),
             Kind::Writes {
                 writes,
                 pending,
@@ -135,6 +148,8 @@ impl Source {
         match &mut self.kind {
             Kind::Bulk => {}
             Kind::Sized(left) => *left -= bytes,
+            Kind::Live(live) => live.take(bytes),
+            Kind::Stepped(stepped) => stepped.take(bytes),
             Kind::Writes {
                 pending, frames, ..
             } => {
@@ -150,7 +165,7 @@ impl Source {
     #[inline]
     pub fn completed_frame(&mut self) -> Option<Time> {
         match &mut self.kind {
-            Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Bulk | Kind::Sized(_) | Kind::Live(_) | Kind::Stepped(_) => None,
             Kind::Writes { frames, .. } => frames.as_mut()?.completed(),
         }
     }
@@ -161,6 +176,8 @@ impl Source {
     pub fn next_write(&self) -> Option<Time> {
         match &self.kind {
             Kind::Bulk | Kind::Sized(_) => None,
+            Kind::Live(live) => Some(live.next_write()),
+            Kind::Stepped(stepped) => stepped.next_write(),
             Kind::Writes { next, .. } => next.map(|(at, _)| at),
         }
     }
@@ -169,8 +186,9 @@ impl Source {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         match &self.kind {
-            Kind::Bulk => false,
+            Kind::Bulk | Kind::Live(_) => false,
             Kind::Sized(left) => left.is_zero(),
+            Kind::Stepped(stepped) => stepped.is_finished(),
             Kind::Writes { pending, next, .. } => next.is_none() && pending.is_zero(),
         }
     }

@@ -12,13 +12,17 @@ pub(crate) enum Writes {
     Steady(Steady),
     OnOff(OnOff),
     Video(Video),
+    Framed(Framed),
 }
 
 impl Writes {
     /// The writes of an application that starts at `start`; `None` where it has all at once.
     pub(crate) fn new(config: SourceConfig, start: Time, packet: Bytes, seed: u64) -> Option<Self> {
         match config {
-            SourceConfig::Bulk | SourceConfig::Sized(_) => None,
+            SourceConfig::Bulk
+            | SourceConfig::Sized(_)
+            | SourceConfig::Live(_)
+            | SourceConfig::Steps(_) => None,
             SourceConfig::ConstantRate(rate) => {
                 Some(Self::Steady(Steady::new(start, rate, packet)))
             }
@@ -28,6 +32,19 @@ impl Writes {
             SourceConfig::Video { rate, fps, spread } => {
                 Some(Self::Video(Video::new(start, rate, fps, spread, seed)))
             }
+            SourceConfig::Frames {
+                fps,
+                bytes,
+                key,
+                group,
+            } => Some(Self::Framed(Framed {
+                start,
+                fps,
+                bytes,
+                key,
+                group,
+                frames: 0,
+            })),
         }
     }
 
@@ -37,6 +54,7 @@ impl Writes {
             Self::Steady(s) => s.next(),
             Self::OnOff(s) => s.next(),
             Self::Video(s) => s.next(),
+            Self::Framed(s) => s.next(),
         }
     }
 }
@@ -51,7 +69,7 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
+    pub(super) fn new(start: Time, rate: Rate, packet: Bytes) -> Self {
         Self {
             start,
             rate,
@@ -60,7 +78,7 @@ impl Steady {
         }
     }
 
-    fn next(&mut self) -> Option<(Time, Bytes)> {
+    pub(super) fn next(&mut self) -> Option<(Time, Bytes)> {
         if self.rate.is_zero() {
             return None;
         }
@@ -130,12 +148,39 @@ impl Video {
         if self.fps == 0 || self.rate.is_zero() {
             return None;
         }
-        let at = self.start
-            + Duration::from_nanos(self.frames.saturating_mul(1_000_000_000) / u64::from(self.fps));
+        let at = self.start + frame_time(self.frames, self.fps);
         self.frames += 1;
         let uniform = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         let factor = 1.0 + self.spread * (2.0 * uniform - 1.0);
         let mean = self.rate.as_f64() / f64::from(self.fps);
         Some((at, Bytes::new(((mean * factor) as u64).max(1))))
     }
+}
+
+/// Frames at equal distances, of set sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct Framed {
+    start: Time,
+    fps: u32,
+    bytes: Bytes,
+    key: Bytes,
+    group: u32,
+    frames: u64,
+}
+
+impl Framed {
+    fn next(&mut self) -> Option<(Time, Bytes)> {
+        if self.fps == 0 {
+            return None;
+        }
+        let at = self.start + frame_time(self.frames, self.fps);
+        let is_key = self.frames.is_multiple_of(u64::from(self.group.max(1)));
+        self.frames += 1;
+        Some((at, if is_key { self.key } else { self.bytes }))
+    }
+}
+
+/// When the n-th frame comes, counted from 0.
+pub(super) fn frame_time(n: u64, fps: u32) -> Duration {
+    Duration::from_nanos(n.saturating_mul(1_000_000_000) / u64::from(fps))
 }

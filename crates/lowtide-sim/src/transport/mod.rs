@@ -2,6 +2,7 @@
 
 mod connection;
 mod ecn;
+mod lie;
 mod pacer;
 mod protocol;
 mod quic;
@@ -18,6 +19,7 @@ use lowtide_cc::Config;
 use lowtide_cc::units::{Bytes, Duration};
 
 pub use self::ecn::EcnFeedback;
+pub use self::lie::Lie;
 pub use self::pacer::Pacing;
 
 /// A flow's transport.

@@ -8,6 +8,7 @@ use lowtide_host::timestamps::Arrivals;
 use smallvec::SmallVec;
 
 use super::ecn::{Echo, EcnReceiver};
+use super::lie::{Liar, Lie};
 use super::ranges::{Range, RangeSet};
 use super::{EcnFeedback, TransportConfig};
 
@@ -82,6 +83,7 @@ pub(crate) struct Receiver {
     estimator: Option<rbbr::Receiver>,
     arrivals: Option<Arrivals>,
     ecn: EcnReceiver,
+    liar: Option<Liar>,
     acks_sent: u64,
     /// Acknowledging packets (QUIC) below says nothing new.
     needed_from: u64,
@@ -121,9 +123,16 @@ impl Receiver {
             estimator,
             arrivals: timestamps.then(Arrivals::default),
             ecn: EcnReceiver::new(ecn),
+            liar: None,
             acks_sent: 0,
             needed_from: 0,
         }
+    }
+
+    /// The same, but it lies.
+    pub(crate) fn lying(mut self, lie: Option<Lie>) -> Self {
+        self.liar = lie.filter(|_| self.quic).map(Liar::new);
+        self
     }
 
     /// When an acknowledgment that waits must go.
@@ -153,12 +162,16 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Data, ecn: Ecn) -> Arrival {
         let (number, segment) = (packet.number, packet.segment);
+        let (ecn, said_at) = match &mut self.liar {
+            None => (ecn, now),
+            Some(liar) => (liar.ecn(ecn), liar.arrival(packet.sent_at, now)),
+        };
         let is_marked = self.ecn.on_packet(ecn, packet.reduced);
         let gaps_before = self.data.as_slice().len();
         let expected_segment = self.data.end();
         let first_copy = self.data.insert(segment);
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_packet(number, now);
+            arrivals.on_packet(number, said_at);
         }
         let in_order = if self.quic {
             let in_order = number == self.packets.end();
@@ -222,7 +235,10 @@ impl Receiver {
             arrivals.report(TIMESTAMPS_ROOM, &mut ack.timestamps);
         }
         ack.ranges.clear();
-        if self.quic {
+        let lie = self.liar.and_then(|liar| liar.ranges(self.packets.end()));
+        if let Some(all) = lie {
+            ack.ranges.push(all);
+        } else if self.quic {
             for range in self.packets.as_slice().iter().rev() {
                 if range.end <= self.needed_from {
                     break;

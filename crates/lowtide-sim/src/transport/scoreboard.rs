@@ -40,6 +40,11 @@ struct Segment {
     acked: bool,
 }
 
+/// Ranges of lost transmissions that are remembered after their data was sent again, and how many
+/// packets they have at most: what arrives after all shows that a recovery was spurious.
+const LATE_RANGES: usize = 8;
+const LATE_PACKETS: usize = 1 << 10;
+
 /// Transmissions from the oldest in flight on, data from the oldest unacknowledged on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
@@ -54,6 +59,11 @@ pub(super) struct Scoreboard {
     lost: BinaryHeap<Reverse<u64>>,
     /// Acknowledged segments above an unacknowledged one.
     sacked: u64,
+    /// Transmissions that were lost and repeated, by number, where they are remembered.
+    late: VecDeque<(u64, Transmission)>,
+    /// How many ranges of numbers they make.
+    late_ranges: usize,
+    remembers_lost: bool,
 }
 
 /// A place in a queue that begins with number `first`.
@@ -64,10 +74,32 @@ fn index(number: u64, first: u64) -> Option<usize> {
 
 // Transmissions.
 impl Scoreboard {
+    /// From now on the newest lost transmissions are remembered when their data was sent again.
+    pub(super) fn remember_lost(&mut self) {
+        self.remembers_lost = true;
+    }
+
     /// Number of the oldest remembered transmission.
     #[inline]
     pub(super) fn first_number(&self) -> u64 {
-        self.first_number
+        self.late
+            .front()
+            .map_or(self.first_number, |(number, _)| *number)
+    }
+
+    /// Remembers a lost transmission; the oldest range goes where they are too many.
+    fn remember(&mut self, number: u64, transmission: Transmission) {
+        let follows = self.late.back().is_some_and(|(last, _)| last + 1 == number);
+        self.late_ranges += usize::from(!follows);
+        self.late.push_back((number, transmission));
+        if self.late_ranges > LATE_RANGES || self.late.len() > LATE_PACKETS {
+            let mut next = self.late.front().map_or(0, |(number, _)| *number);
+            while self.late.front().is_some_and(|(number, _)| *number == next) {
+                self.late.pop_front();
+                next += 1;
+            }
+            self.late_ranges -= 1;
+        }
     }
 
     /// Number that the next transmission gets.
@@ -120,10 +152,28 @@ impl Scoreboard {
     /// forgotten.
     #[inline]
     pub(super) fn settle(&mut self, number: u64, fate: Fate) -> Option<(Transmission, Fate)> {
+        if number < self.first_number {
+            return self.settle_late(number);
+        }
         let at = index(number, self.first_number)?;
         let transmission = self.transmissions.get_mut(at)?;
         let before = std::mem::replace(&mut transmission.fate, fate);
         Some((*transmission, before))
+    }
+
+    /// What was lost and repeated has arrived after all.
+    // Behind a call: few do.
+    #[inline(never)]
+    fn settle_late(&mut self, number: u64) -> Option<(Transmission, Fate)> {
+        let at = self
+            .late
+            .binary_search_by_key(&number, |(number, _)| *number);
+        let (_, transmission) = self.late.remove(at.ok()?)?;
+        let numbers = self.late.iter().map(|(number, _)| *number);
+        let ends = numbers.clone().zip(numbers.skip(1));
+        let gaps = ends.filter(|(number, next)| number + 1 != *next).count();
+        self.late_ranges = gaps + usize::from(!self.late.is_empty());
+        Some((transmission, Fate::Lost))
     }
 
     /// Looks for losses among the transmissions in flight from `cursor` to below `newest`. As numbers
@@ -167,6 +217,10 @@ impl Scoreboard {
             };
             if keep {
                 break;
+            }
+            if t.fate == Fate::Lost && self.remembers_lost {
+                let t = *t;
+                self.remember(self.first_number, t);
             }
             self.transmissions.pop_front();
             self.first_number += 1;
@@ -281,5 +335,38 @@ impl Scoreboard {
             board.transmit(None, Bytes::new(1_000), sent_at, PacketRateState::default());
         }
         board
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_lost_and_repeated_is_remembered_in_a_few_ranges() {
+        let mut board = Scoreboard::sent_at_ms(&[0; 40]);
+        board.remember_lost();
+        // Every other packet of the first 20 is lost and repeated.
+        for number in 0..20 {
+            let fate = if number % 2 == 0 {
+                Fate::Lost
+            } else {
+                Fate::Acked
+            };
+            let (t, _) = board.settle(number, fate).unwrap();
+            let at = Time::ZERO;
+            let bytes = Bytes::new(1_000);
+            board.transmit(Some(t.segment), bytes, at, PacketRateState::default());
+        }
+        board.forget_settled();
+        assert_eq!(board.first_number(), 4, "the newest eight ranges");
+        assert!(board.settle(2, Fate::Acked).is_none());
+        let late = board
+            .settle(18, Fate::Acked)
+            .map(|(t, before)| (t.segment, before));
+        assert_eq!(late, Some((18, Fate::Lost)));
+        assert!(board.settle(18, Fate::Acked).is_none(), "once");
+        board.settle(4, Fate::Acked);
+        assert_eq!(board.first_number(), 6);
     }
 }

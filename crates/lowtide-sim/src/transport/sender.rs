@@ -105,9 +105,13 @@ impl Sender {
     pub(crate) fn new(setup: SenderSetup) -> Self {
         let oracle = setup.controller.is_none().then_some(Oracle { next: None });
         let controller = setup.controller.unwrap_or_else(|| Box::new(Unlimited));
+        let mut connection = Connection::new(Driver::new(controller), setup.start);
+        if let TransportConfig::Quic { .. } = setup.transport {
+            connection.board.remember_lost();
+        }
         Self {
             flow: setup.flow,
-            connection: Connection::new(Driver::new(controller), setup.start),
+            connection,
             recovery: Recovery::new(&setup.transport),
             ecn: EcnSender::new(setup.ecn),
             oracle,

@@ -80,7 +80,7 @@ pub(crate) fn network(seed: u64) -> Run {
         }
         if dice.one_in(4) {
             let period = dice.ms(1.0, 50.0);
-            config.reverse.aggregation = Some(Aggregation { period });
+            config.reverse.aggregation = Some(Aggregation::every(period));
         }
         if dice.one_in(2) {
             let later = [(at(12), one_way + dice.ms(2.0, 100.0))];

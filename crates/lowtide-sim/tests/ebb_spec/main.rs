@@ -68,9 +68,7 @@ fn behind_jitter_and_bunches() {
     run.with(|config| config.forward.jitter = Some(jitter))
         .agrees("jitter");
     let run = Run::over(constant(10), QueueLimit::Bdp(2.0), 30);
-    let aggregation = Aggregation {
-        period: Duration::from_millis(30),
-    };
+    let aggregation = Aggregation::every(Duration::from_millis(30));
     run.with(|config| config.reverse.aggregation = Some(aggregation))
         .agrees("bunches");
 }

@@ -2,6 +2,8 @@
 
 mod show;
 
+pub(crate) use self::show::{Place, places};
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -174,7 +176,7 @@ fn say(text: &str) {
 }
 
 /// The key of this program: results of another build are not its own.
-fn program() -> Result<Key, Failure> {
+pub(crate) fn program() -> Result<Key, Failure> {
     let unreadable = |e| Failure::run(format!("cannot read this program: {e}"));
     let path = std::env::current_exe().map_err(unreadable)?;
     let bytes = std::fs::read(path).map_err(unreadable)?;

@@ -224,14 +224,14 @@ pub(super) fn csv(results: &[CellResult]) -> Result<Vec<u8>, Failure> {
 }
 
 /// Cells on the same link and path side by side, as reports show them.
-pub(super) struct Place {
-    pub(super) setting: Setting,
-    pub(super) comparison: Comparison,
+pub(crate) struct Place {
+    pub(crate) setting: Setting,
+    pub(crate) comparison: Comparison,
 }
 
 /// The cells by link and path. What differs between places is in their names, what differs within
 /// one in its entries'.
-pub(super) fn places(results: &[CellResult]) -> Vec<Place> {
+pub(crate) fn places(results: &[CellResult]) -> Vec<Place> {
     let mut places: Vec<(String, Vec<&CellResult>)> = Vec::new();
     for result in results {
         let s = &result.cell.setting;

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 type Environment = [(&'static str, Ipv4Addr); 2];
 
 /// A process that was started.
-pub(super) struct Child {
+pub(crate) struct Child {
     process: process::Child,
     /// Whether it leads a process group, which is signalled as a whole.
     leads_group: bool,
@@ -26,9 +26,20 @@ pub(super) struct Child {
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended(ExitStatus);
+pub(crate) struct Ended(ExitStatus);
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl Ended {
+    /// Whether it did what it was to do.
+    pub(crate) fn is_success(self) -> bool {
+        self.0.success()
+    }
+
     /// The process's own, or as shells have it 128 and the number of the signal that ended it.
     pub(super) fn exit_code(self) -> ExitCode {
         let code = self.0.code().or(self.0.signal().map(|s| 128 + s));
@@ -63,15 +74,27 @@ impl Child {
         })
     }
 
-    /// The peer, run by `sh`. Its output goes to standard error, as it is not the command's.
+    /// The peer. Its output goes to standard error, as it is not the command's.
     pub(super) fn peer(text: &OsStr, environment: Environment) -> Result<Self, Failure> {
         let output = io::stderr().as_fd().try_clone_to_owned();
+        let output = output.map_or_else(|_| Stdio::null(), Stdio::from);
+        let environment = environment.map(|(name, value)| (name, value.to_string()));
+        Self::shell(text, environment, [output, Stdio::inherit()])
+    }
+
+    /// A command run by `sh`, with these standard output and standard error, and nothing to read.
+    pub(crate) fn shell(
+        text: &OsStr,
+        environment: impl IntoIterator<Item = (&'static str, String)>,
+        [output, error]: [Stdio; 2],
+    ) -> Result<Self, Failure> {
         let process = Command::new("sh")
             .arg("-c")
             .arg(text)
-            .envs(environment.map(|(name, value)| (name, value.to_string())))
+            .envs(environment)
             .stdin(Stdio::null())
-            .stdout(output.map_or_else(|_| Stdio::null(), Stdio::from))
+            .stdout(output)
+            .stderr(error)
             .process_group(0)
             .spawn()
             .map_err(|e| cannot_run(OsStr::new("sh"), &e))?;
@@ -81,7 +104,7 @@ impl Child {
         })
     }
 
-    pub(super) fn has_ended(&mut self) -> Result<Option<Ended>, Failure> {
+    pub(crate) fn has_ended(&mut self) -> Result<Option<Ended>, Failure> {
         let status = self.process.try_wait().map_err(Failure::run)?;
         Ok(status.map(Ended))
     }
@@ -90,16 +113,16 @@ impl Child {
         self.signal(Signal::SIGINT);
     }
 
-    pub(super) fn terminate(&self) {
+    pub(crate) fn terminate(&self) {
         self.signal(Signal::SIGTERM);
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.signal(Signal::SIGKILL);
     }
 
     /// Ends it: asks first, and after `grace` insists.
-    pub(super) fn end(&mut self, grace: Duration) {
+    pub(crate) fn end(&mut self, grace: Duration) {
         let start = Instant::now();
         self.terminate();
         while matches!(self.process.try_wait(), Ok(None)) {

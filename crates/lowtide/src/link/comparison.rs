@@ -8,7 +8,7 @@ use lowtide_cc::units::Duration;
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::program::{Active, Program, Watched};
-use lowtide_lab::setting::{Seeds, Setting};
+use lowtide_lab::setting::{Host, Seeds, Setting};
 use signal_hook::iterator::Signals;
 
 use super::session::LOOK;
@@ -43,7 +43,7 @@ pub(super) fn asked(args: &Args, contenders: &Contenders) -> Result<Vec<Contende
         [] => USUAL.map(str::to_string).to_vec(),
         some => some.to_vec(),
     };
-    crate::compare::asked(&named, contenders)
+    crate::compare::asked(&named, contenders, Host::Model)
 }
 
 /// What watches the ways down and up: those that have the link, if anybody asked.

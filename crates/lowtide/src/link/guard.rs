@@ -28,7 +28,7 @@ const NAME: &str = "link-guard";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running guard. Dropped, it has ended what was left in its namespace.
-pub(super) struct Guard {
+pub(crate) struct Guard {
     process: process::Child,
     /// Closed when this process is gone.
     alive: Option<ChildStdin>,
@@ -36,7 +36,7 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Starts the guard of a namespace, which must be the link's own.
-    pub(super) fn of(namespace: &Namespace) -> Result<Self, Failure> {
+    pub(crate) fn of(namespace: &Namespace) -> Result<Self, Failure> {
         let start = || {
             let id = fs::read_link("/proc/thread-self/ns/net")?;
             Command::new("/proc/self/exe")

@@ -129,6 +129,7 @@ fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
         up,
         base_rtt: setting.base_rtt(),
         seed: args.seed,
+        ports: None,
     })
 }
 
@@ -143,20 +144,24 @@ fn say(args: &Args, text: &str) {
     }
 }
 
+/// A namespace, and whether this process had to become root in a user namespace for it: it must not have
+/// started threads.
+pub(crate) fn first_namespace() -> Result<(Namespace, bool), Error> {
+    match Namespace::new() {
+        Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
+            become_root_of_new_user_namespace()?;
+            Ok((Namespace::new()?, true))
+        }
+        near => Ok((near?, false)),
+    }
+}
+
 /// The namespaces at both ends, joined, and whether the one at the far end is the link's own too.
 /// Without permission for that this process becomes root in a user namespace, from where the
 /// machine's own network cannot be reached.
 fn tunnel(args: &Args) -> Result<(Tunnel, bool), Failure> {
-    let mut isolated = args.peer.is_some();
-    let near = match Namespace::new() {
-        Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
-            become_root_of_new_user_namespace()?;
-            isolated = true;
-            Namespace::new()?
-        }
-        near => near?,
-    };
-    if !isolated {
+    let (near, unprivileged) = first_namespace()?;
+    if args.peer.is_none() && !unprivileged {
         let here = Namespace::current()?;
         let within = Addresses::within(&here)?;
         match Tunnel::between(here, near, args.mtu, within) {
@@ -243,7 +248,7 @@ fn run_command(run: &Run<'_>, programs: [Option<Program>; 2]) -> Result<ExitCode
 /// not everything does.
 fn wait_for_listener(tunnel: &Tunnel) -> Result<(), Failure> {
     let start = Instant::now();
-    while start.elapsed() < PEER_READY && !tunnel.far().run(lowtide_link::listens)? {
+    while start.elapsed() < PEER_READY && !tunnel.far().run(|| lowtide_link::listens(None))? {
         thread::sleep(LOOK);
     }
     Ok(())

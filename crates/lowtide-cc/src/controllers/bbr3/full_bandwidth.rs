@@ -26,6 +26,15 @@ impl FullBandwidth {
         };
     }
 
+    pub(super) fn baseline(&self) -> Rate {
+        self.baseline
+    }
+
+    /// Rounds without growth since then (`full_bw_count`).
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds_without_growth
+    }
+
     /// Found since the last restart (`full_bw_now`).
     pub(super) fn is_reached(&self) -> bool {
         self.reached

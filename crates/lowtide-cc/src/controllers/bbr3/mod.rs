@@ -47,6 +47,7 @@ mod probe_wait;
 mod short_term;
 mod startup;
 mod undo;
+mod variables;
 mod window;
 mod window_use;
 
@@ -321,6 +322,10 @@ impl Controller for Bbr3 {
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }
+    }
+
+    fn variables(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.tell_variables(visit);
     }
 
     fn phases(&self) -> &'static [State] {

@@ -43,6 +43,10 @@ impl Cycle {
         }
     }
 
+    pub(super) fn is_too_high(&self) -> bool {
+        self.too_high
+    }
+
     pub(super) fn has_probe_samples(&self) -> bool {
         self.probe_samples
     }

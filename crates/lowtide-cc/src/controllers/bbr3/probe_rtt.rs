@@ -41,6 +41,11 @@ impl MinRtt {
         }
     }
 
+    /// The minimum over 5 s and when it was seen, once there is one.
+    pub(super) fn recent(&self) -> Option<(Duration, Time)> {
+        (self.recent != Duration::MAX).then_some((self.recent, self.recent_seen_at))
+    }
+
     /// `UpdateMinRTT`; the minimum of 10 s.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> Duration {

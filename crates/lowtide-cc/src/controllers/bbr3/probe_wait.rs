@@ -37,6 +37,10 @@ impl ProbeWait {
         self.wait = LEAST + Duration::from_nanos(u64::from(rng.below(SPREAD_NANOS)));
     }
 
+    pub(super) fn wait(&self) -> Duration {
+        self.wait
+    }
+
     pub(super) fn on_round(&mut self) {
         self.rounds = self.rounds.saturating_add(1);
     }

@@ -15,18 +15,28 @@ use crate::units::{Bytes, Rate};
 /// Ranges of lost packets that are remembered; a recovery with more is taken for real.
 const MAX_RANGES: usize = 8;
 
+/// The bounds before the recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Saved {
+    pub(super) bandwidth_shortterm: Rate,
+    pub(super) inflight_shortterm: Bytes,
+    pub(super) inflight_longterm: Bytes,
+}
+
 /// The state before the recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    bandwidth_shortterm: Rate,
-    inflight_shortterm: Bytes,
-    inflight_longterm: Bytes,
+    saved: Saved,
     /// The phase that was left because of the losses (`undo_state`).
     left: Option<Phase>,
     lost: LostPackets,
 }
 
 impl Undo {
+    pub(super) fn saved(&self) -> &Saved {
+        &self.saved
+    }
+
     /// The recovery made the flow leave this phase.
     pub(super) fn on_leave(&mut self, phase: Phase) {
         self.left = Some(phase);
@@ -92,9 +102,11 @@ impl Bbr3 {
     /// `SaveStateUponLoss`, but for the window.
     pub(super) fn save_state(&mut self) {
         self.undo = Undo {
-            bandwidth_shortterm: self.short_term.bandwidth(),
-            inflight_shortterm: self.short_term.inflight(),
-            inflight_longterm: self.long_term.inflight(),
+            saved: Saved {
+                bandwidth_shortterm: self.short_term.bandwidth(),
+                inflight_shortterm: self.short_term.inflight(),
+                inflight_longterm: self.long_term.inflight(),
+            },
             left: None,
             lost: LostPackets::default(),
         };
@@ -106,10 +118,11 @@ impl Bbr3 {
         self.recovery.end();
         self.window.restore(&mut self.model);
         self.full_bandwidth.restart(Rate::ZERO);
+        let saved = undo.saved;
         self.short_term
-            .widen(undo.bandwidth_shortterm, undo.inflight_shortterm);
+            .widen(saved.bandwidth_shortterm, saved.inflight_shortterm);
         self.long_term
-            .set(self.long_term.inflight().max(undo.inflight_longterm));
+            .set(self.long_term.inflight().max(saved.inflight_longterm));
         match undo.left {
             Some(Phase::Startup) if self.model.phase != Phase::Startup => {
                 self.model.full_pipe = false;

@@ -15,6 +15,10 @@ pub(super) struct Window {
 }
 
 impl Window {
+    pub(super) fn prior(&self) -> Bytes {
+        self.prior
+    }
+
     /// `SaveCwnd`. While the window is already reduced, the larger memory stays.
     pub(super) fn save(&mut self, in_recovery: bool, model: &Model) {
         self.prior = if in_recovery || model.phase == Phase::ProbeRtt {

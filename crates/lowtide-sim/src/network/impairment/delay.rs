@@ -7,6 +7,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::moving::{Moving, MovingDelay};
+use super::wifi::WifiJitter;
 
 /// Random extra delay, uniform in `0..=max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,19 @@ pub struct Jitter {
 pub struct Aggregation {
     /// The time between two releases; zero: none.
     pub period: Duration,
+    /// What would arrive before this is not held.
+    pub from: Time,
+}
+
+impl Aggregation {
+    /// From the beginning on.
+    #[must_use]
+    pub const fn every(period: Duration) -> Self {
+        Self {
+            period,
+            from: Time::ZERO,
+        }
+    }
 }
 
 /// Says when what leaves a link arrives.
@@ -31,6 +45,7 @@ pub struct DelayProcess {
     delay: Duration,
     moving: Option<Box<Moving>>,
     jitter: Option<Jitter>,
+    wifi: Option<Arc<WifiJitter>>,
     aggregation: Option<Aggregation>,
     phase: Duration,
     /// Whether a packet waits for those before it where jitter would let it overtake.
@@ -61,11 +76,20 @@ impl DelayProcess {
             moving: moving.map(|moving| Box::new(Moving::new(moving))),
             keeps_order: jitter.is_some_and(|jitter| !jitter.reorder),
             jitter,
+            wifi: None,
             aggregation,
             phase,
             last: Time::ZERO,
             rng,
         }
+    }
+
+    /// The same with a busy Wi-Fi's delays besides.
+    #[must_use]
+    pub fn over_wifi(mut self, wifi: Option<Arc<WifiJitter>>) -> Self {
+        self.keeps_order |= wifi.is_some();
+        self.wifi = wifi;
+        self
     }
 
     /// No packet takes less than this.
@@ -93,11 +117,16 @@ impl DelayProcess {
         if let Some(jitter) = self.jitter {
             arrival += draw(&mut self.rng, jitter.max);
         }
+        if let Some(wifi) = &self.wifi {
+            arrival += wifi.draw(departure, &mut self.rng);
+        }
         if self.keeps_order {
             arrival = arrival.max(self.last);
             self.last = arrival;
         }
-        if let Some(Aggregation { period }) = self.aggregation {
+        if let Some(Aggregation { period, from }) = self.aggregation
+            && arrival >= from
+        {
             let since_phase = arrival.since(Time::ZERO + self.phase).as_nanos();
             let releases = since_phase.div_ceil(period.as_nanos());
             arrival = Time::ZERO + self.phase + period * releases;
@@ -140,8 +169,8 @@ mod tests {
                 assert!(delay >= ms(20) && (delay <= ms(25) || !reorder), "{delay}");
             }
         }
-        let mut process =
-            DelayProcess::new(ms(1), None, None, Some(Aggregation { period: ms(4) }), 3);
+        let aggregation = Aggregation::every(ms(4));
+        let mut process = DelayProcess::new(ms(1), None, None, Some(aggregation), 3);
         let arrivals: Vec<Time> = (0..1_000).map(|n| process.arrival(at(n))).collect();
         let mut releases = arrivals.clone();
         releases.dedup();

@@ -12,7 +12,7 @@ mod slot;
 
 use std::sync::Arc;
 
-use lowtide_cc::units::{Bytes, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 pub use self::error::{LinkError, MAX_TRACE_MS};
 use self::opportunities::OpportunityCursor;
@@ -73,6 +73,19 @@ impl Link {
             Self::Rates(schedule) => schedule.volume_between(from, to),
             Self::Opportunities(trace) => trace.volume_between(from, to),
             Self::Shaper(shaper) => shaper.volume_between(from, to),
+        }
+    }
+
+    /// The rate at a moment: of a trace over the second that begins there, of a shaper its mean.
+    #[must_use]
+    pub fn rate_at(&self, t: Time) -> Rate {
+        const SECOND: Duration = Duration::from_secs(1);
+        match self {
+            Self::Rates(schedule) => schedule.rate_at(t),
+            Self::Opportunities(trace) => {
+                Rate::from_volume(trace.volume_between(t, t + SECOND), SECOND)
+            }
+            Self::Unlimited | Self::Shaper(_) => self.mean_rate(),
         }
     }
 

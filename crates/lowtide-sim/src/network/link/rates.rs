@@ -127,6 +127,23 @@ impl RateSchedule {
         Self::new(steps.collect(), after)
     }
 
+    /// This schedule until `at`, and from then on `later`, whose times count from that moment.
+    ///
+    /// # Errors
+    /// When this one repeats, or no rate is left above zero.
+    pub fn followed_by(&self, at: Time, later: &Self) -> Result<Self, LinkError> {
+        if self.period != Time::MAX || later.period != Time::MAX {
+            return Err(LinkError::RepetitionContinued);
+        }
+        let before = self.steps.iter().copied().filter(|(start, _)| *start < at);
+        let shift = at.since(Time::ZERO);
+        let after = later
+            .steps
+            .iter()
+            .map(|(start, rate)| (*start + shift, *rate));
+        Self::new(before.chain(after).collect(), AfterLast::Hold)
+    }
+
     /// Length of one repetition, where it repeats.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
@@ -160,6 +177,11 @@ impl RateSchedule {
         repetitions * self.carried_per_period
             + self.carried_before[step]
             + work(rate, within.since(start))
+    }
+
+    pub(super) fn rate_at(&self, t: Time) -> Rate {
+        let (_, within) = self.locate(t);
+        self.steps[self.step_at(within)].1
     }
 
     pub(super) fn volume_between(&self, from: Time, to: Time) -> Bytes {

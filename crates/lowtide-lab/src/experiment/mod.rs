@@ -1,8 +1,11 @@
 //! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
 //! what was interrupted goes on where it stopped.
 
+mod values;
+
 use std::collections::BTreeSet;
 
+pub(crate) use self::values::Values;
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
 use crate::scenario_file::Cell;
 use crate::statistics::{ci95, mean};
@@ -28,6 +31,9 @@ pub struct CellResult {
     pub runs: Vec<Run>,
     /// Those that did not.
     pub failed: Vec<FailedRun>,
+    /// Those over real packets in which the machine was too late: of the link that was asked for they say
+    /// nothing.
+    pub unfaithful: Vec<FailedRun>,
 }
 
 impl CellResult {
@@ -107,6 +113,7 @@ pub fn run(
             cell: cell.clone(),
             runs: Vec::new(),
             failed: Vec::new(),
+            unfaithful: Vec::new(),
         })
         .collect();
     let done = pool.run(&tasks, options.store, progress);

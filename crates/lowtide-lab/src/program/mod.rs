@@ -1,39 +1,47 @@
-//! A program behind a link in real time, as the lab shows simulated flows.
+//! Programs behind a link in real time, as the lab shows simulated flows.
 //!
-//! All that goes over the link is one flow, whatever it is. The link knows what came, what passed, what
+//! [`Program`] is all that goes over a link, as one flow whatever it is; [`Programs`] are the flows of a
+//! setting. The link knows what came, what passed, what
 //! was dropped and how long it took; what only its sender knows is missing: windows, phases, which
 //! data was sent again. The RTT is what a sender would see whose packets are acknowledged at once:
 //! the path's, and the packet's own time in the queue and on the link.
 
+mod flows;
+mod obstacle;
+mod sender_log;
+mod watch;
+
 use std::sync::Arc;
 
-use lowtide_cc::controller::LostPacket;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::Probe;
 use lowtide_sim::link::LinkError;
-use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, ExtensionSeen, LossSeen, Sent};
+use lowtide_sim::probe::{Delivery, Departure, DropCause, Sent};
 use serde::Serialize;
 
+pub use self::flows::{Programs, UNKNOWN};
+pub use self::obstacle::{MAX_PROGRAMS, obstacle};
+pub use self::sender_log::SenderLog;
+use self::watch::{Watch, without};
 use crate::compare::{Comparison, Entry, Role};
+use crate::measure::Measures;
 use crate::metrics::Meter;
 use crate::setting::{LinkSource, Setting};
-use crate::timeline::Timeline;
 
 /// What it is called among controllers.
 pub const NAME: &str = "your program";
 
 /// What nobody knows who sees the link alone.
-const UNKNOWN: [&str; 2] = ["goodput_mbps", "retransmitted_share"];
+const UNKNOWN_OF_ALL: [&str; 2] = ["goodput_mbps", "retransmitted_share"];
 
 /// How long a timeline is before it grows.
 const FIRST_LENGTH: Duration = Duration::from_secs(30);
 
 /// Watches what a program does with a link, in memory that does not grow with time.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Program {
     setting: Setting,
-    meter: Meter,
-    timeline: Timeline,
+    watch: Watch,
     /// At least from the link to the far end.
     from_link: Duration,
     /// When its first packet came.
@@ -81,13 +89,14 @@ impl Program {
             link: LinkSource::Fixed(Arc::clone(&config.forward.link)),
             ..setting.clone()
         };
-        config.duration = FIRST_LENGTH;
-        let timeline = Timeline::new(&config);
         config.duration = Duration::MAX;
+        let meter = Meter::new(&config);
+        config.duration = FIRST_LENGTH;
+        let way_back = setting.way_back();
+        let watch = Watch::new(&config, meter, Measures::default(), way_back);
         Ok(Self {
             setting,
-            meter: Meter::new(&config),
-            timeline,
+            watch,
             from_link: config.forward.least_delay(),
             first: None,
             last_delivery: Time::ZERO,
@@ -98,17 +107,19 @@ impl Program {
 
     /// What it has done in all the time until `end`, rounded up to a millisecond.
     #[must_use]
-    pub fn finish(mut self, end: Duration) -> Watched {
+    pub fn finish(self, end: Duration) -> Watched {
         const STEP: Duration = Duration::from_millis(1);
         let end = end.max(self.last.since(Time::ZERO)).max(STEP);
         let end = STEP * end.as_nanos().div_ceil(STEP.as_nanos());
         let active = self.active();
-        self.timeline.set_length(end);
-        self.meter.on_flow_complete(0, Time::ZERO + end);
-        let measured = self.meter.finish();
-        let known = UNKNOWN
-            .iter()
-            .fold(measured.total, |m, key| m.with(key, f64::NAN));
+        let Watch {
+            mut meter,
+            mut timeline,
+            ..
+        } = self.watch;
+        timeline.set_length(end);
+        meter.on_flow_complete(0, Time::ZERO + end);
+        let known = without(meter.finish().total, &UNKNOWN_OF_ALL);
         let entry = Entry {
             name: NAME.to_string(),
             role: Role::Contender,
@@ -117,9 +128,9 @@ impl Program {
             flows: vec![known],
             seeds: vec![known],
             lives: Vec::new(),
-            timeline: Some(self.timeline),
-            rtt: self.meter.rtt(),
-            queueing: self.meter.queueing(),
+            timeline: Some(timeline),
+            rtt: meter.rtt(),
+            queueing: meter.queueing(),
         };
         Watched {
             setting: Setting {
@@ -149,9 +160,9 @@ impl Program {
 
     fn cover(&mut self, now: Time) {
         self.last = now;
-        let length = self.timeline.length();
+        let length = self.watch.timeline.length();
         if now >= Time::ZERO + length {
-            self.timeline.set_length(length * 2);
+            self.watch.timeline.set_length(length * 2);
         }
     }
 }
@@ -169,64 +180,30 @@ impl Watched {
 
 impl Probe for Program {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
-        self.meter.on_flow_start(flow, start, to_link, from_link);
+        self.watch.on_flow_start(flow, start, to_link, from_link);
     }
 
     fn on_send(&mut self, sent: &Sent) {
         self.cover(sent.now);
         self.first = self.first.or(Some(sent.now));
-        self.meter.on_send(sent);
-        self.timeline.on_send(sent);
+        self.watch.on_send(sent);
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
         self.cover(now);
-        self.meter.on_drop(flow, now, bytes, cause);
-        self.timeline.on_drop(flow, now, bytes, cause);
-        // Its sender will find out later; the link knows now.
-        let packet = LostPacket {
-            number: 0,
-            bytes,
-            sent_at: now,
-            sent_inflight: Bytes::ZERO,
-            lost: bytes,
-            app_limited: false,
-        };
-        let loss = LossSeen {
-            now,
-            packets: &[packet],
-            bytes,
-            inflight: Bytes::ZERO,
-        };
-        self.timeline.on_loss(flow, &loss);
+        self.watch.on_drop(flow, now, bytes, cause);
     }
 
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
         self.cover(exit.at);
-        self.meter.on_bottleneck_exit(exit);
-        self.timeline.on_bottleneck_exit(exit);
+        self.watch.on_bottleneck_exit(exit);
     }
 
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
-        let Delivery { flow, now, .. } = *delivery;
-        self.cover(now);
-        self.last_delivery = now;
+        self.cover(delivery.now);
+        self.last_delivery = delivery.now;
         self.delivered += delivery.bytes;
-        self.meter.on_deliver(delivery);
-        self.timeline.on_deliver(delivery);
-        let way_back = self.setting.way_back();
-        let rtt = now.since(delivery.sent_at) + way_back;
-        self.timeline.note_rtt(flow, now, rtt);
-        let ack = AckSeen {
-            now,
-            packets: &[],
-            rtt: Some(rtt),
-            smoothed_rtt: rtt,
-            inflight: Bytes::ZERO,
-            extension: ExtensionSeen::default(),
-            controller: None,
-        };
-        self.meter.on_ack(flow, &ack);
+        self.watch.on_deliver(delivery);
     }
 }
 
@@ -239,6 +216,7 @@ mod tests {
     use super::*;
     use crate::contender::Contenders;
     use crate::run::{self, Keep};
+    use crate::timeline::Timeline;
 
     /// A flow of the simulator, seen by the link alone, has the metrics that the simulator gives it.
     #[test]

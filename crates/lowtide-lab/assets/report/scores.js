@@ -1,0 +1,64 @@
+// Scorecards: a matrix of cases and controllers; a cell opens its limits, reasons and run.
+const SCORE_SIGNS = { pass: "✓", fail: "✗", "n/a": "·" };
+const SCORE_KINDS = { pass: "yes", fail: "no", "n/a": "partly" };
+
+function drawScores() {
+  const section = document.getElementById("scores");
+  section.hidden = !data.scores.length;
+  if (section.hidden) return;
+  document.getElementById("scorecards").replaceChildren(...data.scores.map(scorecard));
+}
+
+function scorecard(card) {
+  const shown = element("div", { className: "case" });
+  const head = element("tr", {}, element("th", { scope: "col" }, "case"),
+    ...card.controllers.map((c) => element("th", { scope: "col" }, c.name)));
+  const rows = card.cases.map((one) => element("tr", {},
+    element("th", { scope: "row" }, element("b", {}, one.id), ` ${one.title}`),
+    ...one.results.map((result, n) => {
+      const button = element("button", { type: "button", className: `verdict ${SCORE_KINDS[result.verdict]}`,
+        title: `${card.controllers[n].name}, ${one.id}: ${result.verdict}` },
+        `${SCORE_SIGNS[result.verdict]} ${result.verdict === "n/a" ? "n/a" : result.shown}`);
+      button.onclick = () => {
+        shown.replaceChildren(...scoreCase(card, one, n));
+        shown.scrollIntoView({ block: "nearest" });
+      };
+      return element("td", {}, button);
+    })));
+  const sums = element("tr", {}, element("th", { scope: "row" }, "passed"),
+    ...card.controllers.map((c) => element("td", {}, `${c.passed} of ${c.passed + c.failed}`)));
+  return element("div", {}, element("h2", {}, card.suite), element("p", {}, card.about),
+    element("div", { className: "scroll" }, element("table", { className: "claims" },
+      element("thead", {}, head), element("tbody", {}, ...rows, sums))), shown);
+}
+
+function scoreCase(card, one, n) {
+  const result = one.results[n];
+  const parts = [element("h3", {}, `${card.controllers[n].name}: ${one.id} ${one.title}`),
+    element("p", { className: "note" }, one.source)];
+  if (result.limits.length) {
+    parts.push(element("div", { className: "scroll" }, element("table", { className: "claims" },
+      element("thead", {}, element("tr", {}, ...["", "metric", "measured and limit", "where", "why this limit", "whose"]
+        .map((text) => element("th", { scope: "col" }, text)))),
+      element("tbody", {}, ...result.limits.map((limit) => element("tr", {},
+        element("td", {}, element("span", { className: `verdict ${SCORE_KINDS[limit.verdict]}` }, limit.verdict)),
+        ...[limit.metric, limit.shown, limit.cell, limit.reason, limit.source].map((text) => element("td", {}, text))))))));
+  } else {
+    parts.push(element("p", {}, result.reason));
+  }
+  if (result.explanation.length) {
+    parts.push(element("ul", {}, ...result.explanation.map((line) => element("li", {}, line))));
+  }
+  if (result.link !== null) {
+    const button = element("button", { type: "button", className: "link" }, "The run over time");
+    button.onclick = () => {
+      showLink(result.link);
+      document.getElementById("flow").scrollIntoView();
+    };
+    parts.push(element("p", {}, button));
+  }
+  if (result.qlog !== null) {
+    parts.push(element("p", {}, element("a", { href: result.qlog }, result.qlog)));
+  }
+  return parts;
+}

@@ -1,0 +1,46 @@
+//! Controllers that QUIC stacks bring along, by name.
+
+use lowtide_cc::registry::{self, nearest};
+use lowtide_host::Stock;
+
+/// What stands between a stack's name and its controller's, and in no other controller's name.
+const SEPARATOR: char = '/';
+
+/// Those of the stacks that are part of this build.
+pub fn stock() -> impl Iterator<Item = &'static Stock> {
+    let stacks: &[&'static [Stock]] = &[
+        #[cfg(feature = "stacks")]
+        lowtide_stacks::noq::STOCK,
+        #[cfg(feature = "stacks")]
+        lowtide_stacks::quinn::STOCK,
+        #[cfg(feature = "quic")]
+        lowtide_quic::virtual_time::STOCK,
+    ];
+    stacks
+        .iter()
+        .copied()
+        .flatten()
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The one that a spec names; `None`: it is about no stack's.
+pub(super) fn parse_stock(spec: &str) -> Option<Result<&'static Stock, registry::Error>> {
+    let (name, parameters) = match spec.split_once(':') {
+        Some((name, parameters)) => (name, Some(parameters)),
+        None => (spec, None),
+    };
+    if !name.contains(SEPARATOR) {
+        return None;
+    }
+    let Some(stock) = stock().find(|stock| stock.name == name) else {
+        let known: Vec<&str> = stock().map(|stock| stock.name).collect();
+        return Some(Err(registry::Error::UnknownController {
+            name: name.to_string(),
+            nearest: nearest(name, known.iter().copied()),
+            known: known.join(", "),
+        }));
+    };
+    let checked = registry::parse_parameters(stock.name, &[], parameters);
+    Some(checked.map(|_| stock))
+}

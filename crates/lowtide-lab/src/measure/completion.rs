@@ -1,0 +1,81 @@
+//! How long transfers take.
+
+use lowtide_cc::units::{Duration, Time};
+use lowtide_sim::{Probe, SimConfig};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Extent, Part};
+use crate::metrics::Delays;
+use crate::setting::MomentText;
+
+/// Seconds from a flow's start until all that it had to send is acknowledged. A flow that does not get
+/// so far counts with the time that it had.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Completion {
+    /// The group of flows.
+    pub group: usize,
+    /// Which of them, in order: 0.5 for the median, 0.95, 1 for the slowest; the mean without it.
+    pub quantile: Option<f64>,
+    /// Flows that start before this are left out (default: none).
+    pub from: Option<MomentText>,
+    /// And those that start later than this (default: none).
+    pub to: Option<MomentText>,
+}
+
+#[derive(Debug)]
+pub(super) struct Watcher {
+    quantile: Option<f64>,
+    /// Of the group's flows: index, start, end.
+    flows: Vec<(usize, Time, Time)>,
+}
+
+impl Watcher {
+    pub(super) fn new(
+        told: &Completion,
+        config: &SimConfig,
+        groups: &[usize],
+        extent: Extent,
+    ) -> Self {
+        let end = Time::ZERO + config.duration;
+        let part = Part::of(told.from, told.to, extent);
+        let flows = config.flows.iter().enumerate().zip(groups);
+        let wanted = flows.filter(|((_, flow), group)| {
+            **group == told.group && (part.from..part.to).contains(&flow.start)
+        });
+        Self {
+            quantile: told.quantile,
+            flows: wanted.map(|((n, flow), _)| (n, flow.start, end)).collect(),
+        }
+    }
+
+    pub(super) fn finish(self) -> f64 {
+        let took = |(_, start, end): &(usize, Time, Time)| end.since(*start);
+        let mut times: Vec<Duration> = self.flows.iter().map(took).collect();
+        times.sort();
+        match self.quantile {
+            None => {
+                let mut all = Delays::default();
+                times.iter().for_each(|time| all.record(*time));
+                all.summary_above(Duration::ZERO).mean / 1e3
+            }
+            Some(quantile) => {
+                let last = times.len().saturating_sub(1);
+                // The nearest rank: the least time that so many of them keep to.
+                let rank = (quantile.clamp(0.0, 1.0) * times.len() as f64).ceil() as usize;
+                let time = times.get(rank.saturating_sub(1).min(last));
+                time.map_or(f64::NAN, |time| time.as_secs_f64())
+            }
+        }
+    }
+}
+
+impl Probe for Watcher {
+    fn on_flow_complete(&mut self, flow: usize, now: Time) {
+        let found = self.flows.binary_search_by_key(&flow, |(n, _, _)| *n);
+        if let Ok(at) = found {
+            self.flows[at].2 = now;
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! What BBR's specification wants to hold at every acknowledgment.
+
+use std::collections::VecDeque;
+
+use lowtide_cc::units::{Bytes, Time};
+use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
+use lowtide_sim::{Probe, SimConfig};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Part;
+use super::state::{Rounds, State, Values};
+use crate::setting::MomentText;
+
+/// How often rules of the BBR draft (draft-ietf-ccwg-bbr) are broken; missing where the controller's
+/// phases are not those of the draft.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Invariant {
+    /// Whose, counted from 0 (default 0).
+    #[serde(default)]
+    pub flow: usize,
+    /// Which rules (default: all of them).
+    #[serde(default = "all")]
+    pub rules: Vec<Rule>,
+    /// From then on (default: the run's begin).
+    pub from: Option<MomentText>,
+    /// Until then (default: the run's end).
+    pub to: Option<MomentText>,
+}
+
+/// A rule of the draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// A phase is entered only from one that may lead to it (§5.1.2 and §5.3).
+    Transitions,
+    /// The pacing rate is gain × `bw` × 0.99 within 0.1 %, with the draft's gain of the phase (§5.6.2);
+    /// before the pipe has been full it is that at least, and does not fall.
+    Pacing,
+    /// The window is at least 4 packets, but in a recovery after a timeout (§5.6.4).
+    Window,
+    /// When a packet leaves, what is in flight is not above the window by more than a send quantum.
+    Inflight,
+    /// `max_bw` is at most 1.05 × the largest rate that the link has had in this cycle of ProbeBW and the
+    /// two before (§5.5.6).
+    MaxBw,
+}
+
+fn all() -> Vec<Rule> {
+    vec![
+        Rule::Transitions,
+        Rule::Pacing,
+        Rule::Window,
+        Rule::Inflight,
+        Rule::MaxBw,
+    ]
+}
+
+const STARTUP: &str = "Startup";
+const DRAIN: &str = "Drain";
+const DOWN: &str = "ProbeBW_DOWN";
+const CRUISE: &str = "ProbeBW_CRUISE";
+const REFILL: &str = "ProbeBW_REFILL";
+const UP: &str = "ProbeBW_UP";
+const PROBE_RTT: &str = "ProbeRTT";
+
+/// The draft's phases and their pacing gains (§5.6.1).
+const GAINS: [(&str, f64); 7] = [
+    (STARTUP, 2.77),
+    (DRAIN, 0.5),
+    (DOWN, 0.9),
+    (CRUISE, 1.0),
+    (REFILL, 1.0),
+    (UP, 1.25),
+    (PROBE_RTT, 1.0),
+];
+
+fn gain(phase: &str) -> Option<f64> {
+    let found = GAINS.iter().find(|(name, _)| *name == phase);
+    found.map(|(_, gain)| *gain)
+}
+
+/// What came since the last acknowledgment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    lost: bool,
+    undone: bool,
+    drained: bool,
+}
+
+/// Whether a phase may follow another between two acknowledgments. `undone`: a recovery may have proved
+/// spurious in between; `lost`: packets may have been declared lost, which ends UP before the
+/// acknowledgment goes on from DOWN; `drained`: no queue stands, so that DRAIN is over as it begins.
+fn may_follow(from: &str, to: &str, seen: Seen) -> bool {
+    let Seen {
+        lost,
+        undone,
+        drained,
+    } = seen;
+    match (from, to) {
+        _ if from == to => true,
+        ("", STARTUP) | (_, PROBE_RTT) | (STARTUP, DRAIN) | (DRAIN, DOWN) => true,
+        (DOWN, CRUISE | REFILL) | (CRUISE, REFILL) | (REFILL, UP) | (UP, DOWN) => true,
+        // DOWN and then what follows it, both with the same acknowledgment.
+        (PROBE_RTT, STARTUP | DOWN | CRUISE) | (DRAIN, CRUISE | REFILL) => true,
+        (UP, CRUISE | REFILL) if lost => true,
+        (STARTUP, DOWN | CRUISE | REFILL) if drained => true,
+        (_, STARTUP | REFILL) => undone,
+        _ => false,
+    }
+}
+
+/// Packets declared lost that are remembered, to know them when they arrive after all.
+const MAX_LOST: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct Watcher {
+    told: Invariant,
+    part: Part,
+    state: State,
+    now: Values,
+    phase: &'static str,
+    /// The phases are those of the draft.
+    is_known: bool,
+    broken: u64,
+    /// Packets were declared lost since the last acknowledgment.
+    has_lost: bool,
+    /// The newest of all that were.
+    lost: VecDeque<u64>,
+    /// A timer has fired, and nothing has shown yet that its recovery is over.
+    timed_out: bool,
+    /// The window and the send quantum after the last acknowledgment.
+    allowed: Option<(f64, f64)>,
+    inflight: Bytes,
+    /// After the last acknowledgment, once there was an RTT sample: the first replaces a rate that was
+    /// guessed.
+    pacing_rate: Option<f64>,
+    /// What was in flight at most where no queue stood, after the last acknowledgment.
+    drained_inflight: f64,
+    /// The largest rate of the link in this cycle and in the two before.
+    caps: [f64; 3],
+    /// The rounds since UP ended: after one the cycle is over.
+    since_up: Option<Rounds>,
+}
+
+impl Watcher {
+    pub(super) fn new(told: &Invariant, part: Part, config: &SimConfig) -> Self {
+        Self {
+            told: told.clone(),
+            part,
+            state: State::new(told.flow, config),
+            now: Values::default(),
+            phase: "",
+            is_known: false,
+            broken: 0,
+            has_lost: false,
+            lost: VecDeque::new(),
+            timed_out: false,
+            allowed: None,
+            inflight: Bytes::ZERO,
+            pacing_rate: None,
+            drained_inflight: 0.0,
+            caps: [0.0; 3],
+            since_up: None,
+        }
+    }
+
+    pub(super) fn finish(self) -> f64 {
+        if self.is_known {
+            self.broken as f64
+        } else {
+            f64::NAN
+        }
+    }
+
+    fn note(&mut self, now: Time, holds: bool) {
+        self.broken += u64::from(!holds && self.part.contains(now));
+    }
+
+    fn pacing_holds(&mut self, gain: f64) -> bool {
+        let (rate, bw) = (self.now.get("pacing_rate"), self.now.get("bw"));
+        let before = self.pacing_rate;
+        if before.is_some() || !self.now.get("rtt").is_nan() {
+            self.pacing_rate = Some(rate);
+        }
+        if bw == 0.0 || bw.is_nan() {
+            return rate > 0.0;
+        }
+        let target = gain * bw * 0.99;
+        if self.now.get("full_bw_reached") == 1.0 {
+            return (rate - target).abs() <= target * 1e-3;
+        }
+        rate >= target * (1.0 - 1e-3) && before.is_none_or(|before| rate >= before)
+    }
+
+    fn max_bw_holds(&mut self, ack: &AckSeen<'_>, before: &str) -> bool {
+        if before == UP && self.phase != UP {
+            self.since_up = Some(Rounds::from(&self.state));
+        }
+        if let Some(rounds) = &mut self.since_up {
+            rounds.on_ack(ack, &self.state);
+            if self.phase == PROBE_RTT {
+                // The cycle of the filter goes on (§5.5.6).
+                self.since_up = None;
+            } else if rounds.count() > 0 {
+                self.since_up = None;
+                self.caps = [0.0, self.caps[0], self.caps[1]];
+            }
+        }
+        self.caps[0] = self.caps[0].max(self.now.get("cap"));
+        let most = self.caps.iter().copied().fold(0.0, f64::max);
+        let max_bw = self.now.get("max_bw");
+        max_bw.is_nan() || max_bw <= 1.05 * most
+    }
+}
+
+impl Probe for Watcher {
+    fn on_send(&mut self, sent: &Sent) {
+        if !self.state.is_of(sent.flow) {
+            return;
+        }
+        self.state.on_send(sent);
+        self.inflight += sent.bytes;
+        if let Some((window, quantum)) = self.allowed
+            && self.told.rules.contains(&Rule::Inflight)
+        {
+            let holds = self.timed_out || self.inflight.as_f64() <= window + quantum;
+            self.note(sent.now, holds);
+        }
+    }
+
+    fn on_loss(&mut self, flow: usize, loss: &LossSeen<'_>) {
+        if !self.state.is_of(flow) {
+            return;
+        }
+        self.inflight = loss.inflight;
+        self.has_lost = true;
+        for packet in loss.packets {
+            if self.lost.len() == MAX_LOST {
+                self.lost.pop_front();
+            }
+            self.lost.push_back(packet.number);
+        }
+    }
+
+    fn on_timeout(&mut self, flow: usize, _now: Time) {
+        self.timed_out |= self.state.is_of(flow);
+    }
+
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
+        if !self.state.is_of(flow) {
+            return;
+        }
+        let phase = State::phase(ack);
+        let before = std::mem::replace(&mut self.phase, phase);
+        let Some(gain) = gain(phase) else {
+            // A phase that the draft has not: to enter it is no step of the draft's.
+            if self.is_known && self.told.rules.contains(&Rule::Transitions) {
+                self.note(ack.now, before == phase);
+            }
+            return;
+        };
+        self.is_known = true;
+        self.state.read(ack, &mut self.now);
+        // The send quantum in it changes only after the phase is chosen.
+        let drained = self.now.get("drained_inflight");
+        self.drained_inflight = self.drained_inflight.max(drained);
+        let in_recovery = ack.controller.is_some_and(|c| c.snapshot().in_recovery);
+        self.timed_out &= in_recovery;
+        self.inflight = ack.inflight;
+        self.allowed = Some((self.now.get("cwnd"), self.now.get("send_quantum")));
+        for n in 0..self.told.rules.len() {
+            let holds = match self.told.rules[n] {
+                Rule::Transitions => {
+                    let had_lost = |number| self.lost.contains(&number);
+                    let undone = ack.packets.iter().any(|p| had_lost(p.number));
+                    let drained = self.now.get("inflight") <= self.drained_inflight;
+                    let lost = self.has_lost;
+                    may_follow(
+                        before,
+                        phase,
+                        Seen {
+                            lost,
+                            undone,
+                            drained,
+                        },
+                    )
+                }
+                Rule::Pacing => self.pacing_holds(gain),
+                Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
+                Rule::Inflight => true,
+                Rule::MaxBw => self.max_bw_holds(ack, before),
+            };
+            self.note(ack.now, holds);
+        }
+        self.has_lost = false;
+        self.drained_inflight = self.now.get("drained_inflight");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_follow_each_other_as_in_the_draft() {
+        let follows = |from, to| may_follow(from, to, Seen::default());
+        assert!(follows("", STARTUP) && follows(UP, UP) && follows(UP, PROBE_RTT));
+        assert!(follows(DOWN, REFILL) && follows(PROBE_RTT, CRUISE));
+        let illegal = [
+            (STARTUP, DOWN),
+            (DRAIN, UP),
+            (UP, CRUISE),
+            (CRUISE, UP),
+            (DOWN, UP),
+            (PROBE_RTT, REFILL),
+            (DRAIN, STARTUP),
+            ("", CRUISE),
+        ];
+        for (from, to) in illegal {
+            assert!(!follows(from, to), "{from} {to}");
+        }
+        let all = Seen {
+            lost: true,
+            undone: true,
+            drained: true,
+        };
+        let possible = [(UP, CRUISE), (CRUISE, STARTUP), (STARTUP, CRUISE)];
+        assert!(possible.iter().all(|(from, to)| may_follow(from, to, all)));
+        assert!(!may_follow(CRUISE, UP, all));
+    }
+}

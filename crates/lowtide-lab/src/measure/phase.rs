@@ -1,0 +1,289 @@
+//! What a flow is in its phases, and when.
+
+use lowtide_cc::units::{Bytes, Time};
+use lowtide_sim::network::DropCause;
+use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
+use lowtide_sim::{Probe, SimConfig};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Part;
+use super::state::{Rounds, State, Values};
+use crate::claim::{self, Expression};
+use crate::setting::MomentText;
+
+/// A value of a flow, worked out from what is [known](super::state) of it at acknowledgments in a phase.
+///
+/// Besides, of a visit of the phase until then: `rounds` (packet-timed round trips, counted from packet
+/// numbers), `drops` (packets of the flow that the network dropped), `losses` (packets that the sender
+/// declared lost), `rounds_since_drop` and `since_drop` (s; both since the visit's first drop), and under
+/// `entry.NAME` what a value was at the visit's first acknowledgment.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Whose, counted from 0 (default 0).
+    #[serde(default)]
+    pub flow: usize,
+    /// The phase by the controller's own name, or `any`, where each phase is a visit (default: the whole
+    /// run is one visit).
+    pub name: Option<String>,
+    /// Only at this visit, counted from 1 (default: at each).
+    pub visit: Option<u64>,
+    /// Only visits that come directly after this phase.
+    pub after: Option<String>,
+    /// Only visits that this phase follows directly.
+    pub next: Option<String>,
+    /// What of it, as in `max_bw / cap`.
+    pub value: String,
+    /// When in a visit (default `entry`).
+    #[serde(default)]
+    pub at: At,
+    /// What of several visits (default `most`).
+    #[serde(default)]
+    pub of: Of,
+    /// Only acknowledgments from then on (default: the run's begin).
+    pub from: Option<MomentText>,
+    /// Only acknowledgments before (default: the run's end).
+    pub to: Option<MomentText>,
+}
+
+/// The name that stands for each phase.
+const ANY: &str = "any";
+
+/// An acknowledgment of a visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum At {
+    /// The first.
+    #[default]
+    Entry,
+    /// The last.
+    Exit,
+    /// The one with which the next phase begins.
+    After,
+    /// Where the value is least.
+    Least,
+    /// Where it is most.
+    Most,
+}
+
+/// What is made of the values of several visits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// The least.
+    Least,
+    /// The largest.
+    #[default]
+    Most,
+    /// Their sum.
+    Sum,
+    /// How many there are.
+    Count,
+    /// The last one.
+    Last,
+}
+
+/// A visit under way.
+#[derive(Debug)]
+struct Visit {
+    is_wanted: bool,
+    entry: Values,
+    rounds: Rounds,
+    drops: u64,
+    losses: u64,
+    /// When the first packet was dropped, and the rounds by then.
+    dropped: Option<(Time, u64)>,
+    /// NaN before there is one.
+    value: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Watcher {
+    told: Phase,
+    value: Expression,
+    part: Part,
+    state: State,
+    visits: u64,
+    phase: &'static str,
+    inside: Option<Visit>,
+    now: Values,
+    count: u64,
+    found: f64,
+}
+
+impl Visit {
+    fn get(&self, name: &str, now: &Values) -> f64 {
+        let since = |dropped: Option<f64>| dropped.unwrap_or(f64::NAN);
+        match name {
+            "rounds" => self.rounds.count() as f64,
+            "drops" => self.drops as f64,
+            "losses" => self.losses as f64,
+            "rounds_since_drop" => since(
+                self.dropped
+                    .map(|(_, rounds)| (self.rounds.count() - rounds) as f64),
+            ),
+            "since_drop" => {
+                let at = |at: Time| at.since(Time::ZERO).as_secs_f64();
+                since(
+                    self.dropped
+                        .map(|(dropped, _)| now.get("now") - at(dropped)),
+                )
+            }
+            _ => match name.strip_prefix("entry.") {
+                Some(name) => self.entry.get(name),
+                None => now.get(name),
+            },
+        }
+    }
+
+    fn work_out(&self, value: &Expression, now: &Values) -> f64 {
+        claim::number(value, &|name: &str| self.get(name, now))
+    }
+}
+
+impl Watcher {
+    /// `part`: where acknowledgments count.
+    pub(super) fn new(told: &Phase, value: Expression, part: Part, config: &SimConfig) -> Self {
+        Self {
+            told: told.clone(),
+            value,
+            part,
+            state: State::new(told.flow, config),
+            visits: 0,
+            phase: "",
+            inside: None,
+            now: Values::default(),
+            count: 0,
+            found: f64::NAN,
+        }
+    }
+
+    fn enter(&mut self, ack: &AckSeen<'_>, before: &str) {
+        self.visits += 1;
+        let told = &self.told;
+        let is_wanted = told.visit.is_none_or(|visit| visit == self.visits)
+            && told.after.as_ref().is_none_or(|after| after == before)
+            && (is_over_visit(told.at) || self.part.contains(ack.now));
+        self.inside = Some(Visit {
+            is_wanted,
+            entry: self.now.clone(),
+            rounds: Rounds::from(&self.state),
+            drops: 0,
+            losses: 0,
+            dropped: None,
+            value: f64::NAN,
+        });
+    }
+
+    /// Takes the value of a visit that is over; `next` is the phase that follows.
+    fn leave(&mut self, mut visit: Visit, next: Option<&str>) {
+        let is_next = self.told.next.as_deref().is_none_or(|n| Some(n) == next);
+        if !visit.is_wanted || !is_next {
+            return;
+        }
+        match self.told.at {
+            At::After if next.is_some() => visit.value = visit.work_out(&self.value, &self.now),
+            At::Exit | At::After if next.is_none() => return,
+            _ => {}
+        }
+        if visit.value.is_nan() {
+            return;
+        }
+        self.count += 1;
+        self.found = match self.told.of {
+            _ if self.count == 1 => visit.value,
+            Of::Least => self.found.min(visit.value),
+            Of::Most => self.found.max(visit.value),
+            Of::Sum => self.found + visit.value,
+            Of::Count | Of::Last => visit.value,
+        };
+    }
+
+    pub(super) fn finish(mut self) -> f64 {
+        if let Some(visit) = self.inside.take() {
+            self.leave(visit, None);
+        }
+        match self.told.of {
+            Of::Count => self.count as f64,
+            Of::Sum if self.count == 0 => 0.0,
+            _ => self.found,
+        }
+    }
+}
+
+/// Whether acknowledgments in all of a visit count, and not one of them.
+fn is_over_visit(at: At) -> bool {
+    matches!(at, At::Least | At::Most)
+}
+
+impl Probe for Watcher {
+    fn on_send(&mut self, sent: &Sent) {
+        if self.state.is_of(sent.flow) {
+            self.state.on_send(sent);
+        }
+    }
+
+    fn on_drop(&mut self, flow: usize, now: Time, _bytes: Bytes, _cause: DropCause) {
+        if let Some(visit) = &mut self.inside
+            && self.state.is_of(flow)
+        {
+            visit.drops += 1;
+            visit.dropped = visit.dropped.or(Some((now, visit.rounds.count())));
+        }
+    }
+
+    fn on_loss(&mut self, flow: usize, loss: &LossSeen<'_>) {
+        if let Some(visit) = &mut self.inside
+            && self.state.is_of(flow)
+        {
+            visit.losses += loss.packets.len() as u64;
+        }
+    }
+
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
+        if !self.state.is_of(flow) {
+            return;
+        }
+        self.state.read(ack, &mut self.now);
+        let before = std::mem::replace(&mut self.phase, State::phase(ack));
+        let is_inside = match &self.told.name {
+            None => true,
+            Some(name) => name == self.phase || name == ANY,
+        };
+        if let Some(visit) = &mut self.inside {
+            visit.rounds.on_ack(ack, &self.state);
+        }
+        let is_any = self.told.name.as_deref() == Some(ANY);
+        if !is_inside || (is_any && before != self.phase) {
+            if let Some(visit) = self.inside.take() {
+                self.leave(visit, Some(self.phase));
+            }
+            if !is_inside {
+                return;
+            }
+        }
+        let enters = self.inside.is_none();
+        if enters {
+            self.enter(ack, before);
+        }
+        let Some(visit) = self.inside.as_mut().filter(|visit| visit.is_wanted) else {
+            return;
+        };
+        let at = self.told.at;
+        let counts = match at {
+            At::Entry => enters,
+            At::Exit => true,
+            At::After => false,
+            At::Least | At::Most => self.part.contains(ack.now),
+        };
+        if counts {
+            let value = visit.work_out(&self.value, &self.now);
+            visit.value = match at {
+                At::Least => visit.value.min(value),
+                At::Most => visit.value.max(value),
+                At::Entry | At::Exit | At::After => value,
+            };
+        }
+    }
+}

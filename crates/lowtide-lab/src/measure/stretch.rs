@@ -1,0 +1,137 @@
+//! How long a value stays within a bound, and how often.
+
+use lowtide_cc::units::Time;
+use lowtide_sim::probe::{AckSeen, Sent};
+use lowtide_sim::{Probe, SimConfig};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Part;
+use super::state::{State, Values};
+use crate::claim::{self, Expression};
+use crate::setting::MomentText;
+
+/// The stretches of time in which a value of a flow, worked out from what is [known](super::state) of it
+/// at acknowledgments, is at most, or at least, a number.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stretch {
+    /// Whose, counted from 0 (default 0).
+    #[serde(default)]
+    pub flow: usize,
+    /// The value, as in `inflight / (cap * base_rtt)`.
+    pub value: String,
+    /// It is not above this …
+    pub at_most: Option<f64>,
+    /// … and not below this.
+    pub at_least: Option<f64>,
+    /// What of the stretches.
+    pub what: What,
+    /// Stretches that begin from then on (default: the run's begin).
+    pub from: Option<MomentText>,
+    /// Stretches that begin before (default: the run's end).
+    pub to: Option<MomentText>,
+}
+
+/// What of stretches of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// How many there are.
+    Count,
+    /// The length of the shortest that ended, s.
+    Shortest,
+    /// The length of the longest that ended, s.
+    Longest,
+    /// The shortest time from the begin of one to the begin of the next, s.
+    LeastPeriod,
+    /// The longest such time, s.
+    MostPeriod,
+    /// From `from` to the begin of the first, s.
+    First,
+}
+
+#[derive(Debug)]
+pub(super) struct Watcher {
+    told: Stretch,
+    value: Expression,
+    part: Part,
+    state: State,
+    now: Values,
+    began: Option<Time>,
+    last_began: Option<Time>,
+    count: u64,
+    found: f64,
+}
+
+impl Watcher {
+    pub(super) fn new(told: &Stretch, value: Expression, part: Part, config: &SimConfig) -> Self {
+        Self {
+            told: told.clone(),
+            value,
+            part,
+            state: State::new(told.flow, config),
+            now: Values::default(),
+            began: None,
+            last_began: None,
+            count: 0,
+            found: f64::NAN,
+        }
+    }
+
+    pub(super) fn finish(self) -> f64 {
+        match self.told.what {
+            What::Count => self.count as f64,
+            _ => self.found,
+        }
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.count += 1;
+        let since = |at: Time| now.since(at).as_secs_f64();
+        match (self.told.what, self.last_began) {
+            (What::First, None) => self.found = since(self.part.from),
+            (What::LeastPeriod, Some(last)) => self.found = self.found.min(since(last)),
+            (What::MostPeriod, Some(last)) => self.found = self.found.max(since(last)),
+            _ => {}
+        }
+        self.began = Some(now);
+        self.last_began = self.began;
+    }
+
+    fn end(&mut self, began: Time, now: Time) {
+        let length = now.since(began).as_secs_f64();
+        match self.told.what {
+            What::Shortest => self.found = self.found.min(length),
+            What::Longest => self.found = self.found.max(length),
+            _ => {}
+        }
+    }
+}
+
+impl Probe for Watcher {
+    fn on_send(&mut self, sent: &Sent) {
+        if self.state.is_of(sent.flow) {
+            self.state.on_send(sent);
+        }
+    }
+
+    fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
+        if !self.state.is_of(flow) {
+            return;
+        }
+        self.state.read(ack, &mut self.now);
+        let value = claim::number(&self.value, &|name: &str| self.now.get(name));
+        let fits = self.told.at_most.is_none_or(|most| value <= most)
+            && self.told.at_least.is_none_or(|least| value >= least)
+            && !value.is_nan();
+        match self.began {
+            None if fits && self.part.contains(ack.now) => self.begin(ack.now),
+            Some(began) if !fits => {
+                self.end(began, ack.now);
+                self.began = None;
+            }
+            _ => {}
+        }
+    }
+}

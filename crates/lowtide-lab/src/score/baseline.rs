@@ -1,0 +1,138 @@
+//! An earlier scorecard, to fail on what has become worse.
+
+use serde::{Deserialize, Serialize};
+
+use super::scorecard::Scorecard;
+use super::verdict::{Sense, Verdict};
+
+/// What `lowtide score --json` printed earlier, as much as is needed of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Baseline {
+    suite: String,
+    results: Vec<OldScore>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct OldScore {
+    controller: String,
+    cases: Vec<OldCase>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct OldCase {
+    id: String,
+    verdict: String,
+    #[serde(default)]
+    limits: Vec<OldLimit>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct OldLimit {
+    metric: String,
+    sense: String,
+    value: Option<f64>,
+    interval: Option<f64>,
+}
+
+/// What has become worse.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Regression {
+    /// The suite.
+    pub suite: String,
+    /// The controller.
+    pub controller: String,
+    /// The case.
+    pub case: String,
+    /// What was measured.
+    pub metric: String,
+    /// The earlier value.
+    pub before: Option<f64>,
+    /// The value now.
+    pub now: Option<f64>,
+}
+
+/// Why an earlier scorecard cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no scorecards that 'lowtide score --json' wrote: {0}")]
+pub struct BaselineError(String);
+
+impl Baseline {
+    /// Reads one scorecard or an array of them.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn parse(text: &str) -> Result<Vec<Self>, BaselineError> {
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|e| BaselineError(e.to_string()))?;
+        let list = match value {
+            serde_json::Value::Array(list) => list,
+            one => vec![one],
+        };
+        let read = |one| serde_json::from_value(one).map_err(|e| BaselineError(e.to_string()));
+        list.into_iter().map(read).collect()
+    }
+
+    /// What has become worse since: a case that passed and fails, or a value that is worse by more than
+    /// both intervals together. Cases and controllers that are new are no worse.
+    #[must_use]
+    pub fn regressions(&self, now: &Scorecard) -> Vec<Regression> {
+        let mut found = Vec::new();
+        if self.suite != now.suite {
+            return found;
+        }
+        for score in &now.results {
+            let Some(old) = self
+                .results
+                .iter()
+                .find(|o| o.controller == score.controller)
+            else {
+                continue;
+            };
+            for case in &score.cases {
+                let Some(old) = old.cases.iter().find(|o| o.id == case.id) else {
+                    continue;
+                };
+                let worse = |metric: &str, before, now| Regression {
+                    suite: self.suite.clone(),
+                    controller: score.controller.clone(),
+                    case: case.id.clone(),
+                    metric: metric.to_string(),
+                    before,
+                    now,
+                };
+                let known = found.len();
+                for limit in &case.limits {
+                    let sense = match limit.sense {
+                        Sense::AtMost => "at_most",
+                        Sense::AtLeast => "at_least",
+                    };
+                    let is_it = |o: &&OldLimit| o.metric == limit.metric && o.sense == sense;
+                    let Some(old) = old.limits.iter().find(is_it) else {
+                        continue;
+                    };
+                    let Some((before, value)) = old.value.zip(limit.value) else {
+                        if old.value.is_some() {
+                            found.push(worse(&limit.metric, old.value, None));
+                        }
+                        continue;
+                    };
+                    let noise = old.interval.unwrap_or(0.0) + limit.interval.unwrap_or(0.0);
+                    // What is printed and read again may differ in the last bit.
+                    let noise = noise + 1e-12 * before.abs();
+                    let change = match limit.sense {
+                        Sense::AtMost => value - before,
+                        Sense::AtLeast => before - value,
+                    };
+                    if change > noise {
+                        found.push(worse(&limit.metric, Some(before), Some(value)));
+                    }
+                }
+                let fails = case.verdict == Verdict::Fail;
+                if fails && old.verdict == Verdict::Pass.name() && found.len() == known {
+                    found.push(worse(&case.metric, None, case.value));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,73 @@
+//! Scorecards as JUnit XML, which most CI systems show.
+
+use std::fmt::Write as _;
+
+use super::scorecard::{CaseResult, Scorecard};
+use super::verdict::Verdict;
+
+/// Text within XML, as far as XML 1.0 can say it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            c if (c as u32) < 0x20 => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// All scorecards as one file: a test suite for each suite and controller, a test case for each case.
+#[must_use]
+pub fn junit(cards: &[Scorecard]) -> String {
+    // Writing to a string cannot fail.
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    for card in cards {
+        for score in &card.results {
+            let name = escaped(&format!("{}.{}", card.suite, score.controller));
+            let _ = writeln!(
+                xml,
+                "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
+                score.cases.len(),
+                score.failed,
+                score.not_applicable
+            );
+            for case in &score.cases {
+                let title = escaped(&format!("{} {}", case.id, case.title));
+                let _ = writeln!(xml, "    <testcase classname=\"{name}\" name=\"{title}\">");
+                match case.verdict {
+                    Verdict::Pass => {}
+                    Verdict::NotApplicable => {
+                        let why = escaped(&case.reason);
+                        let _ = writeln!(xml, "      <skipped message=\"{why}\"/>");
+                    }
+                    Verdict::Fail => {
+                        let (first, all) = failure(case);
+                        let (first, all) = (escaped(&first), escaped(&all));
+                        let _ = writeln!(xml, "      <failure message=\"{first}\">{all}</failure>");
+                    }
+                }
+                xml.push_str("    </testcase>\n");
+            }
+            xml.push_str("  </testsuite>\n");
+        }
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+/// The first limit that fails, and all that is to be said.
+fn failure(case: &CaseResult) -> (String, String) {
+    let failing = case.limits.iter().filter(|l| l.verdict == Verdict::Fail);
+    let limits = failing.map(|l| format!("{}: {}", l.metric, l.shown()));
+    let mut lines: Vec<String> = limits.collect();
+    lines.extend(case.explanation.iter().cloned());
+    lines.extend(case.failed_runs.iter().cloned());
+    let first = lines.first().cloned().unwrap_or_default();
+    (first, lines.join("\n"))
+}

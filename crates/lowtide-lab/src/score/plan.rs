@@ -1,0 +1,190 @@
+//! What has to be run for a scorecard.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use lowtide_cc::controllers::bbr3;
+use lowtide_cc::units::Bytes;
+use lowtide_cc::{Config, Ecn};
+use lowtide_sim::SenderKind;
+
+use super::suite::Suite;
+use crate::contender::{Contender, Contenders};
+use crate::key::Key;
+use crate::reproduce;
+use crate::scenario_file::{Cell, FileError, Need, ScenarioFile};
+use crate::setting::Host;
+
+/// A case for a controller.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The controller, by its place.
+    pub candidate: usize,
+    /// The case, with the controller in its place.
+    pub case: ScenarioFile,
+    /// Its cells, and the place of each one's run in [`Plan::cells`]; or why it is not applicable.
+    pub cells: Result<Vec<(Cell, usize)>, String>,
+}
+
+/// All that has to be run, nothing twice: what others are held against is the same for all of them.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who is judged.
+    pub candidates: Vec<Contender>,
+    /// The cases of each.
+    pub jobs: Vec<Job>,
+    /// The runs.
+    pub cells: Vec<Cell>,
+}
+
+impl Plan {
+    /// All cases of a suite for each of the candidates. Recorded links lie below `traces`; a case
+    /// of none but links that are not there is not applicable.
+    ///
+    /// # Errors
+    /// When a case is wrong; the error names file, line and key.
+    pub fn new(
+        suite: &Suite,
+        candidates: Vec<Contender>,
+        contenders: &Contenders,
+        traces: Option<&Path>,
+    ) -> Result<Self, FileError> {
+        let mut plan = Self {
+            candidates,
+            jobs: Vec::new(),
+            cells: Vec::new(),
+        };
+        let mut places: HashMap<(Key, u64, u64), usize> = HashMap::new();
+        for n in 0..plan.candidates.len() {
+            let candidate = plan.candidates[n].clone();
+            for case in &suite.cases {
+                let case = case.judging(candidate.name());
+                let cells = match cells(&case, &candidate, contenders, traces)? {
+                    Err(reason) => Err(reason),
+                    Ok(cells) => Ok(cells
+                        .into_iter()
+                        .map(|cell| {
+                            let seeds = cell.setting.seeds;
+                            let key = (cell.key, seeds.first, seeds.count);
+                            let place = *places.entry(key).or_insert_with(|| {
+                                plan.cells.push(cell.clone());
+                                plan.cells.len() - 1
+                            });
+                            (cell, place)
+                        })
+                        .collect()),
+                };
+                plan.jobs.push(Job {
+                    candidate: n,
+                    case,
+                    cells,
+                });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Makes cases not applicable in whose cells there is an obstacle, and leaves out their runs.
+    pub fn leave_out(&mut self, obstacle: impl Fn(&Cell) -> Option<String>) {
+        for job in &mut self.jobs {
+            let cells = job.cells.iter().flatten();
+            let found = cells.map(|(cell, _)| cell).find_map(&obstacle);
+            if let Some(reason) = found {
+                job.cells = Err(reason);
+            }
+        }
+        let kept = |n: &usize| {
+            let cells = self.jobs.iter().flat_map(|job| job.cells.iter().flatten());
+            cells.into_iter().any(|(_, place)| place == n)
+        };
+        let kept: Vec<usize> = (0..self.cells.len()).filter(kept).collect();
+        for job in &mut self.jobs {
+            for (_, place) in job.cells.iter_mut().flatten() {
+                *place = kept.partition_point(|n| n < place);
+            }
+        }
+        let cells = kept.into_iter().map(|n| self.cells[n].clone());
+        self.cells = cells.collect();
+    }
+}
+
+/// The cells of a case for a candidate, or why it is not applicable.
+fn cells(
+    case: &ScenarioFile,
+    candidate: &Contender,
+    contenders: &Contenders,
+    traces: Option<&Path>,
+) -> Result<Result<Vec<Cell>, String>, FileError> {
+    let needs = case.content.case.iter().flat_map(|c| &c.needs);
+    let host = case.host();
+    for need in needs {
+        if let Some(lacking) = lacks(*need, candidate, host) {
+            return Ok(Err(lacking));
+        }
+    }
+    let (found, lacking) = match traces {
+        _ if case.content.traces.is_empty() => (Vec::new(), String::new()),
+        None => (Vec::new(), "needs recorded links: --traces DIR".to_string()),
+        Some(folder) => {
+            let (found, missing) = reproduce::traces(case, folder);
+            let missing = missing.join(", ");
+            (found, format!("{missing}: not in {}", folder.display()))
+        }
+    };
+    let cells = if found.is_empty() {
+        if !case.content.traces.is_empty() && case.content.cases.is_empty() {
+            return Ok(Err(lacking));
+        }
+        case.cells(contenders)?
+    } else {
+        case.on_traces_too(&found).cells(contenders)?
+    };
+    Ok(Ok(cells))
+}
+
+/// What a candidate lacks of a need; `None` where it has it.
+pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<String> {
+    let name = candidate.name();
+    match need {
+        Need::Multipath => return Some(format!("{name} has one path at a time")),
+        Need::Person => return Some("judged by a person".to_string()),
+        Need::Bbr | Need::State | Need::Ecn | Need::Model => {}
+    }
+    if let Contender::Program(_) = candidate {
+        return Some(match need {
+            Need::Bbr | Need::State => {
+                format!("{name} is seen from the link, which knows no phases")
+            }
+            Need::Ecn => format!("whether {name} asks for ECN is not known"),
+            _ => "needs the simulator's own transports".to_string(),
+        });
+    }
+    let controller = match candidate.sender() {
+        SenderKind::Controlled { controller, .. } => {
+            Some(controller(&Config::for_datagram(Bytes::new(1200))))
+        }
+        _ => None,
+    };
+    let states = controller.as_ref().map_or(&[][..], |c| c.phases());
+    let (has, lacking) = match need {
+        Need::Bbr => (
+            bbr3::Phase::STATES
+                .iter()
+                .all(|state| states.contains(state)),
+            format!("{name} has not the phases of BBR's draft"),
+        ),
+        Need::State => (
+            !states.is_empty(),
+            format!("the phases of {name} cannot be seen"),
+        ),
+        Need::Ecn => (
+            controller.is_some_and(|c| c.ecn() != Ecn::NotEct),
+            format!("{name} sends packets that are not ECN-capable"),
+        ),
+        _ => (
+            host == Host::Model,
+            "needs the simulator's own transports (--host model)".to_string(),
+        ),
+    };
+    (!has).then_some(lacking)
+}

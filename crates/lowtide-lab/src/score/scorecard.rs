@@ -1,0 +1,330 @@
+//! What came of it.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::plan::{Plan, lacks};
+use super::suite::{Suite, id};
+use super::verdict::{LimitResult, Sense, Verdict, judged, known_to_senders};
+use crate::contender::Contender;
+use crate::experiment::CellResult;
+use crate::scenario_file::FileError;
+use crate::setting::Host;
+
+/// A case of a controller.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseResult {
+    /// The case.
+    pub id: String,
+    /// What it is.
+    pub title: String,
+    /// Who asks for it.
+    pub source: String,
+    /// The metric of the limit that decides: the one that fails, or else the one that is nearest to it.
+    pub metric: String,
+    /// What was measured.
+    pub value: Option<f64>,
+    /// Half the width of its 95 % interval.
+    pub interval: Option<f64>,
+    /// The limit.
+    pub limit: Option<f64>,
+    /// How the case came out.
+    pub verdict: Verdict,
+    /// Why the limit is this one; of a case that is not applicable, why that is so.
+    pub reason: String,
+    /// All limits.
+    pub limits: Vec<LimitResult>,
+    /// What happened, where it fails.
+    pub explanation: Vec<String>,
+    /// Runs that did not come to their end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_runs: Vec<String>,
+    /// Its results, for reports.
+    #[serde(skip)]
+    pub results: Vec<CellResult>,
+}
+
+/// All cases of a controller.
+#[derive(Clone, Debug, Serialize)]
+pub struct Score {
+    /// The controller.
+    pub controller: String,
+    /// Cases in which every limit holds.
+    pub passed: usize,
+    /// Cases in which one does not.
+    pub failed: usize,
+    /// Cases that are not applicable.
+    pub not_applicable: usize,
+    /// The cases.
+    pub cases: Vec<CaseResult>,
+}
+
+/// A suite for some controllers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scorecard {
+    /// The suite.
+    pub suite: String,
+    /// What it is.
+    pub about: String,
+    /// Each controller.
+    pub results: Vec<Score>,
+}
+
+/// Judges what was run: `results` are those of [`Plan::cells`].
+///
+/// # Errors
+/// When a limit cannot be worked out; the error names file, line and key.
+pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Scorecard, FileError> {
+    let mut scores: Vec<Score> = plan
+        .candidates
+        .iter()
+        .map(|candidate| Score {
+            controller: candidate.name().to_string(),
+            passed: 0,
+            failed: 0,
+            not_applicable: 0,
+            cases: Vec::new(),
+        })
+        .collect();
+    for job in &plan.jobs {
+        let score = &mut scores[job.candidate];
+        let content = &job.case.content;
+        let about = content.case.as_ref();
+        let mut case = CaseResult {
+            id: id(&job.case),
+            title: about.map_or_else(String::new, |c| c.title.clone()),
+            source: about.map_or_else(String::new, |c| c.source.clone()),
+            metric: String::new(),
+            value: None,
+            interval: None,
+            limit: None,
+            verdict: Verdict::NotApplicable,
+            reason: String::new(),
+            limits: Vec::new(),
+            explanation: Vec::new(),
+            failed_runs: Vec::new(),
+            results: Vec::new(),
+        };
+        match &job.cells {
+            Err(reason) => case.reason.clone_from(reason),
+            Ok(cells) => {
+                case.results = cells
+                    .iter()
+                    .map(|(cell, place)| CellResult {
+                        cell: cell.clone(),
+                        ..results[*place].clone()
+                    })
+                    .collect();
+                let failed = case.results.iter().flat_map(|r| &r.failed);
+                case.failed_runs = failed
+                    .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
+                    .collect();
+                let candidate = &plan.candidates[job.candidate];
+                let host = cells.first().map_or(Host::Model, |(c, _)| c.setting.host);
+                for (n, limit) in content.limits.iter().enumerate() {
+                    let name = candidate.name();
+                    let plain = name.split(':').next().unwrap_or(name);
+                    if !limit.only.is_empty() && !limit.only.iter().any(|n| n == plain) {
+                        continue;
+                    }
+                    let mut lacking = limit.needs.iter().find_map(|n| lacks(*n, candidate, host));
+                    if let Contender::Program(_) = candidate
+                        && let Some(key) = known_to_senders(&job.case, n)?
+                    {
+                        lacking = Some(format!("{key} is known to its sender only"));
+                    }
+                    let reported = limit.report.iter().any(|n| n == plain);
+                    for mut one in judged(&job.case, n, &case.results)? {
+                        if let Some(lacking) = &lacking {
+                            one.verdict = Verdict::NotApplicable;
+                            one.reason.clone_from(lacking);
+                        } else if reported {
+                            one.verdict = Verdict::NotApplicable;
+                            one.reason = format!("shown only: {}", one.reason);
+                        }
+                        case.limits.push(one);
+                    }
+                }
+                decide(&mut case);
+            }
+        }
+        match case.verdict {
+            Verdict::Pass => score.passed += 1,
+            Verdict::Fail => score.failed += 1,
+            Verdict::NotApplicable => score.not_applicable += 1,
+        }
+        score.cases.push(case);
+    }
+    Ok(Scorecard {
+        suite: suite.name.clone(),
+        about: suite.about.clone(),
+        results: scores,
+    })
+}
+
+/// How near a value is to its limit, or how far beyond: by the limit's size.
+fn excess(limit: &LimitResult) -> f64 {
+    let Some((value, bound)) = limit.value.zip(limit.limit) else {
+        return f64::INFINITY;
+    };
+    let over = match limit.sense {
+        Sense::AtMost => value - bound,
+        Sense::AtLeast => bound - value,
+    };
+    over / bound.abs().max(1e-9)
+}
+
+/// The limit that decides is the case's.
+fn decide(case: &mut CaseResult) {
+    let rank = |limit: &LimitResult| match limit.verdict {
+        Verdict::Fail => 2,
+        Verdict::Pass => 1,
+        Verdict::NotApplicable => 0,
+    };
+    let deciding = case.limits.iter().max_by(|a, b| {
+        let order = rank(a).cmp(&rank(b));
+        order.then(excess(a).total_cmp(&excess(b)))
+    });
+    match deciding {
+        None => case.reason = "no limit of it is for this controller".to_string(),
+        Some(one) => {
+            case.metric.clone_from(&one.metric);
+            (case.value, case.interval, case.limit) = (one.value, one.interval, one.limit);
+            case.verdict = one.verdict;
+            case.reason.clone_from(&one.reason);
+        }
+    }
+    // A run that did not end is no pass.
+    if !case.failed_runs.is_empty() && case.verdict != Verdict::NotApplicable {
+        case.verdict = Verdict::Fail;
+        return;
+    }
+    // Of a link that was not what it should be nothing can be held against anybody.
+    if let Some(run) = case.results.iter().flat_map(|r| &r.unfaithful).next() {
+        case.verdict = Verdict::NotApplicable;
+        case.reason = format!("not faithful: {} (seed {})", run.reason, run.seed);
+    }
+}
+
+/// A number with three significant digits.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 100.0 || v == 0.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        v if v >= 0.1 => 3,
+        v if v >= 0.001 => 4,
+        _ => 6,
+    };
+    format!("{value:.digits$}")
+}
+
+impl LimitResult {
+    /// What was measured, with its interval, and the limit: `0.93 ±0.01 ≥ 0.9`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let value = self.value.map_or_else(|| "never".to_string(), short);
+        let interval = self
+            .interval
+            .map_or_else(String::new, |half| format!(" ±{}", short(half)));
+        let limit = self.limit.map_or_else(|| "?".to_string(), short);
+        format!("{value}{interval} {} {limit}", self.sense.sign())
+    }
+}
+
+impl CaseResult {
+    /// The cell that shows why it fails; `None` of a case that does not, or that is of no single cell.
+    #[must_use]
+    pub fn worst_cell(&self) -> Option<&CellResult> {
+        let mut failing = self.limits.iter().filter(|l| l.verdict == Verdict::Fail);
+        let (place, _) = failing.find_map(|limit| limit.worst)?;
+        self.results.get(place)
+    }
+
+    /// The limit that decides.
+    #[must_use]
+    pub fn deciding(&self) -> Option<&LimitResult> {
+        let same = |limit: &&LimitResult| {
+            limit.metric == self.metric
+                && (limit.value, limit.limit) == (self.value, self.limit)
+                && limit.reason == self.reason
+        };
+        self.limits.iter().find(same)
+    }
+}
+
+/// A page of scorecards in Markdown: a matrix of each, and what fails and why.
+#[must_use]
+pub fn document(cards: &[Scorecard], command: &str) -> String {
+    let mut page = String::from("# Scorecards\n\n");
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        page,
+        "Made by `{command}`; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
+         hold, fails (✗) when one does not; · is not applicable. Of a case that fails the number is what was \
+         measured over its limit.\n"
+    );
+    for card in cards {
+        let _ = writeln!(page, "## `{}`\n\n{}.\n", card.suite, card.about);
+        let names: Vec<&str> = card.results.iter().map(|s| s.controller.as_str()).collect();
+        let _ = writeln!(page, "| case | {} |", names.join(" | "));
+        let _ = writeln!(page, "|---|{}", "---|".repeat(names.len()));
+        let cases = card.results.first().map_or(0, |score| score.cases.len());
+        for n in 0..cases {
+            let row: Vec<String> = card.results.iter().map(|s| cell(&s.cases[n])).collect();
+            let case = &card.results[0].cases[n];
+            let _ = writeln!(page, "| {} {} | {} |", case.id, case.title, row.join(" | "));
+        }
+        let passed: Vec<String> = card
+            .results
+            .iter()
+            .map(|s| format!("**{}/{}**", s.passed, s.passed + s.failed))
+            .collect();
+        let _ = writeln!(page, "| passed | {} |\n", passed.join(" | "));
+        for n in 0..cases {
+            let failing = card
+                .results
+                .iter()
+                .filter(|s| s.cases[n].verdict == Verdict::Fail);
+            let failing: Vec<_> = failing.collect();
+            let Some(first) = failing.first() else {
+                continue;
+            };
+            let case = &first.cases[n];
+            let _ = writeln!(page, "**{} {}** ({})\n", case.id, case.title, case.source);
+            for score in failing {
+                for limit in &score.cases[n].limits {
+                    if limit.verdict == Verdict::Fail {
+                        let cell = if limit.cell.is_empty() {
+                            String::new()
+                        } else {
+                            format!(" ({})", limit.cell)
+                        };
+                        let shown = limit.shown();
+                        let _ = writeln!(
+                            page,
+                            "- `{}`: {}: {shown} fails{cell}; {}",
+                            score.controller, limit.metric, limit.reason
+                        );
+                    }
+                }
+                for line in &score.cases[n].explanation {
+                    let _ = writeln!(page, "  {line}");
+                }
+            }
+            page.push('\n');
+        }
+    }
+    page
+}
+
+/// A case in the matrix.
+fn cell(case: &CaseResult) -> String {
+    match (case.verdict, case.value.zip(case.limit)) {
+        (Verdict::Pass, _) => "✓".to_string(),
+        (Verdict::NotApplicable, _) => "·".to_string(),
+        (Verdict::Fail, Some((value, limit))) => format!("✗ {}/{}", short(value), short(limit)),
+        (Verdict::Fail, None) => "✗".to_string(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Suites: those that are built in, and users' own.
+
+use std::path::Path;
+
+use crate::files;
+use crate::scenario_file::{FileError, JudgedCase, Need, ScenarioFile};
+
+/// Cases that are judged together.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// Its cases, in the order of their ids.
+    pub cases: Vec<ScenarioFile>,
+}
+
+/// Why a suite cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SuiteError {
+    /// One of its files is wrong.
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// It is wrong as a whole.
+    #[error("{0}")]
+    Whole(String),
+}
+
+macro_rules! suites {
+    ($($suite:literal, $about:literal: $($case:literal)+;)*) => {
+        &[$(($suite, $about, &[$((
+            concat!("suites/", $suite, "/", $case, ".toml"),
+            include_str!(concat!("../../suites/", $suite, "/", $case, ".toml")),
+        )),+])),*]
+    };
+}
+
+/// A case's path and text.
+type File = (&'static str, &'static str);
+
+static SUITES: &[(&str, &str, &[File])] = suites![
+    "cellular", "Links that were recorded or are like them: limits relative to what can be done on them":
+        "throughput" "delay" "power" "frames" "outage" "fade" "handover" "shared" "upload";
+    "app-limited", "Applications that send less than the path carries, or more, or now and then":
+        "moq-2432" "moq-keepalive" "moq-video" "moq-video-beside-bulk" "moq-probe" "noq-800" "steady" "on-off"
+        "ramp" "idle";
+    "users", "What users of QUIC stacks report and test, as far as it is about a controller under a transport (not freenet's replay of RTT series, for which a controller of another kind is needed)":
+        "freenet-fresh" "freenet-paths" "freenet-timeout" "moq-shaper" "noq-819" "openipc-2344";
+    "c4", "The C4 project's specifications with its limits; its satellite, which needs a window seeded from an earlier connection, is not among them":
+        "after_c4" "alone" "alone_200" "before_c4" "blackhole" "drop_and_back" "low_and_up" "media" "media10"
+        "media_600fr" "media_short_long" "media_wb" "media_wf" "media_ws" "short_long" "vs_bbr" "vs_bbr_lg"
+        "vs_bbr_lg2" "vs_c4" "vs_c4_lg" "vs_c4_lg2" "vs_cubic" "vs_cubic_lg" "vs_cubic_lg2" "wifi_bad"
+        "wifi_bad_vs_bbr" "wifi_bad_vs_c4" "wifi_bad_vs_cubic" "wifi_fade" "wifi_fade_tenth" "wifi_fader"
+        "wifi_suspension";
+    "link", "What can be seen of any program at a link, short enough for real time (--link)":
+        "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
+];
+
+/// Those that are built in.
+///
+/// # Errors
+/// When one is wrong, which the tests rule out.
+pub fn built_in() -> Result<Vec<Suite>, SuiteError> {
+    let suite = |(name, about, files): &(&str, &str, &[File])| {
+        let cases: Result<Vec<_>, _> = files
+            .iter()
+            .map(|(path, text)| ScenarioFile::parse(Path::new(path), (*text).to_string()))
+            .collect();
+        Suite::new(name, about, cases?)
+    };
+    SUITES.iter().map(suite).collect()
+}
+
+impl Suite {
+    /// The built-in suite of a name; or else the cases of a folder, or of one file.
+    ///
+    /// # Errors
+    /// When there is none, or a file is wrong.
+    pub fn find(name: &str) -> Result<Self, SuiteError> {
+        let path = Path::new(name);
+        let known = built_in()?;
+        if let Some(suite) = known.iter().find(|suite| suite.name == name) {
+            return Ok(suite.clone());
+        }
+        let unreadable = |e: std::io::Error| SuiteError::Whole(format!("{}: {e}", path.display()));
+        let paths = if path.is_dir() {
+            files::of_folder(path, "toml").map_err(unreadable)?
+        } else if path.is_file() {
+            vec![path.to_path_buf()]
+        } else {
+            let known: Vec<&str> = known.iter().map(|suite| suite.name.as_str()).collect();
+            return Err(SuiteError::Whole(format!(
+                "there is no suite, file or folder '{}'; known suites are {}",
+                name.escape_debug(),
+                known.join(", ")
+            )));
+        };
+        let cases: Result<Vec<_>, _> = paths.iter().map(|path| ScenarioFile::load(path)).collect();
+        let shown = path.file_stem().unwrap_or(path.as_os_str());
+        Self::new(&shown.to_string_lossy(), "", cases?)
+    }
+
+    fn new(name: &str, about: &str, cases: Vec<ScenarioFile>) -> Result<Self, SuiteError> {
+        if cases.is_empty() {
+            let problem =
+                format!("suite '{name}' has no case: a case is a .toml file in its folder");
+            return Err(SuiteError::Whole(problem));
+        }
+        for case in &cases {
+            if case.content.case.is_none() {
+                let problem = "a case of a suite says what it is in a section [case]".to_string();
+                return Err(case.error_at(&["case"], problem).into());
+            }
+            let read = |c: &JudgedCase| c.needs.contains(&Need::Person);
+            if case.content.limits.is_empty() && !case.content.case.as_ref().is_some_and(read) {
+                let problem = "a case has at least one [[limits]]".to_string();
+                return Err(case.error_at(&["limits"], problem).into());
+            }
+        }
+        let mut suite = Self {
+            name: name.to_string(),
+            about: about.to_string(),
+            cases,
+        };
+        suite.cases.sort_by_key(id);
+        for pair in suite.cases.windows(2) {
+            if id(&pair[0]) == id(&pair[1]) {
+                let problem = format!("{} has the same id", pair[0].path().display());
+                return Err(pair[1].error_at(&["case", "id"], problem).into());
+            }
+        }
+        Ok(suite)
+    }
+
+    /// Keeps the cases of these ids only.
+    ///
+    /// # Errors
+    /// When there is no case of one of them.
+    pub fn keep(&mut self, ids: &[String]) -> Result<(), SuiteError> {
+        for wanted in ids {
+            if !self.cases.iter().any(|case| id(case) == *wanted) {
+                let known: Vec<String> = self.cases.iter().map(id).collect();
+                return Err(SuiteError::Whole(format!(
+                    "suite '{}' has no case '{}'; its cases are {}",
+                    self.name,
+                    wanted.escape_debug(),
+                    known.join(", ")
+                )));
+            }
+        }
+        self.cases
+            .retain(|case| ids.is_empty() || ids.contains(&id(case)));
+        Ok(())
+    }
+}
+
+/// What a case is called.
+pub(super) fn id(case: &ScenarioFile) -> String {
+    let named = case.content.case.as_ref().and_then(|c| c.id.clone());
+    named.unwrap_or_else(|| case.name())
+}

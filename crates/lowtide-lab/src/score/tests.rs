@@ -1,0 +1,288 @@
+use std::fs;
+
+use super::*;
+use crate::contender::Contenders;
+use crate::experiment::{self, Options};
+use crate::run::FailedRun;
+
+const CASE: &str = r#"
+[case]
+title = "A queue"
+source = "here"
+[link]
+rate = "10mbit"
+buffer = "4bdp"
+[path]
+rtt = "40ms"
+[run]
+duration = "5s"
+[[flows]]
+controller = "candidate"
+"#;
+
+/// The scorecard of a case with these lines behind it, for these controllers.
+fn card(more: &str, controllers: &str) -> Result<Scorecard, String> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
+    let suite = Suite::find(folder.path().to_str().unwrap()).map_err(|e| e.to_string())?;
+    let contenders = Contenders::default();
+    let candidates = contenders
+        .parse_all(controllers)
+        .map_err(|e| e.to_string())?;
+    let plan = Plan::new(&suite, candidates, &contenders, None).map_err(|e| e.to_string())?;
+    let results = experiment::run(&plan.cells, Options::default(), &|| {});
+    judge(&suite, &plan, &results.unwrap()).map_err(|e| e.to_string())
+}
+
+fn verdicts(card: &Scorecard) -> Vec<Verdict> {
+    card.results
+        .iter()
+        .map(|score| score.cases[0].verdict)
+        .collect()
+}
+
+#[test]
+fn a_limit_is_judged_by_the_cell_that_is_worst_off() {
+    // CUBIC fills the queue of 4 BDP, which is 160 ms; of one packet 1.2 ms. Both stay below a second.
+    let more = r#"
+        [sweep]
+        "link.buffer" = ["1p", "4bdp"]
+        [[limits]]
+        metric = "largest delay, ms"
+        value = "queue_delay_ms.max"
+        at_most = 100
+        reason = "who waits longer hangs up"
+        [[limits]]
+        metric = "the same"
+        value = "queue_delay_ms.max"
+        at_most = "1000 * 1"
+        reason = "and this is long"
+    "#;
+    let card = card(more, "cubic").unwrap();
+    assert_eq!(verdicts(&card), [Verdict::Fail]);
+    let case = &card.results[0].cases[0];
+    assert_eq!(
+        (case.limits[0].verdict, case.limits[1].verdict),
+        (Verdict::Fail, Verdict::Pass)
+    );
+    assert_eq!(case.limits[0].cell, "4bdp");
+    assert!(
+        (150.0..200.0).contains(&case.value.unwrap()),
+        "{:?}",
+        case.value
+    );
+    assert_eq!(
+        (case.limit, case.metric.as_str()),
+        (Some(100.0), "largest delay, ms")
+    );
+    assert_eq!(card.results[0].failed, 1);
+}
+
+#[test]
+fn a_mean_fails_only_with_its_whole_interval_and_each_seed_counts_where_each_must() {
+    // A loss share that differs from seed to seed, held against its own mean.
+    let with = |rule: &str, limit: f64| {
+        let more = format!(
+            "[[limits]]\nmetric = 'loss'\nvalue = 'loss_share'\nat_most = {limit}\n\
+             seeds = '{rule}'\nreason = 'so'\n"
+        );
+        let case = CASE
+            .replace("rtt = \"40ms\"", "rtt = \"40ms\"\nloss = \"1%\"")
+            .replace("duration = \"5s\"", "duration = \"5s\"\nseeds = 5");
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.toml"), format!("{case}{more}")).unwrap();
+        let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
+        let contenders = Contenders::default();
+        let candidates = contenders.parse_all("window:packets=40").unwrap();
+        let plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+        let results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
+        judge(&suite, &plan, &results).unwrap().results[0].cases[0].limits[0].clone()
+    };
+    let measured = with("mean", 0.0);
+    assert_eq!(
+        measured.verdict,
+        Verdict::Fail,
+        "the whole interval lies above zero"
+    );
+    let (mean, half) = (measured.value.unwrap(), measured.interval.unwrap());
+    assert!(
+        (0.005..0.015).contains(&mean) && half < mean,
+        "{measured:?}"
+    );
+    // A limit just below the mean: some seeds are beyond it, the interval is not.
+    let just_below = mean - 0.5 * half;
+    assert_eq!(with("mean", just_below).verdict, Verdict::Pass);
+    let each = with("each", just_below);
+    assert_eq!(each.verdict, Verdict::Fail);
+    assert!((1..5).contains(&each.seeds_beyond.0), "{each:?}");
+    assert_eq!(with("mean", mean - 2.0 * half).verdict, Verdict::Fail);
+    assert_eq!(with("each", 0.05).verdict, Verdict::Pass);
+}
+
+#[test]
+fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
+    let never = r#"
+        [measures]
+        full_s = { reached = { share = 2.0 } }
+        [[limits]]
+        metric = "seconds to twice the link"
+        value = "full_s"
+        at_most = 1000
+        reason = "nobody can"
+    "#;
+    let never = card(never, "cubic").unwrap();
+    assert_eq!(verdicts(&never), [Verdict::Fail]);
+    assert!(
+        never.results[0].cases[0].limits[0]
+            .shown()
+            .starts_with("never")
+    );
+
+    let needs = r#"
+        [[limits]]
+        metric = "throughput"
+        value = "utilisation"
+        at_least = 0.1
+        needs = ["bbr"]
+        reason = "so"
+    "#;
+    let both = card(needs, "cubic,bbr3").unwrap();
+    assert_eq!(verdicts(&both), [Verdict::NotApplicable, Verdict::Pass]);
+    assert!(both.results[0].cases[0].reason.contains("phases of BBR"));
+
+    let shown = needs
+        .replace("needs = [\"bbr\"]", "report = [\"cubic\"]")
+        .replace("0.1", "2.0");
+    let shown = card(&shown, "cubic:hystart=true,bbr3").unwrap();
+    assert_eq!(verdicts(&shown), [Verdict::NotApplicable, Verdict::Fail]);
+}
+
+#[test]
+fn what_others_are_held_against_is_run_once() {
+    let more = r#"
+        [sweep]
+        "flows.0.controller" = ["candidate", "cubic", "newreno"]
+        [[limits]]
+        metric = "share of CUBIC's throughput"
+        value = "throughput_mbps('candidate') / throughput_mbps('cubic')"
+        at_least = 0.5
+        reason = "so"
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
+    let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
+    let contenders = Contenders::default();
+    let candidates = contenders.parse_all("bbr,ebb,cubic").unwrap();
+    let plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+    // bbr, ebb, and the two that are named; cubic as a candidate is one of these.
+    assert_eq!(plan.cells.len(), 4);
+    let results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
+    let card = judge(&suite, &plan, &results).unwrap();
+    assert_eq!(card.results[2].cases[0].value, Some(1.0));
+}
+
+#[test]
+fn a_wrong_case_is_named_with_its_line() {
+    for (more, problem) in [
+        ("", "at least one [[limits]]"),
+        (
+            "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nreason = 'y'",
+            "'at_most' or 'at_least'",
+        ),
+        (
+            "[[limits]]\nmetric = 'x'\nvalue = 'nonsense'\nat_most = 1\nreason = 'y'",
+            "nothing is measured that is called 'nonsense'",
+        ),
+        (
+            "[[limits]]\nmetric = 'x'\nvalue = 'jain('\nat_most = 1\nreason = 'y'",
+            "limits.0.value",
+        ),
+        (
+            "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_most = 1\nneeds = ['luck']\nreason = 'y'",
+            "unknown variant `luck`",
+        ),
+    ] {
+        let error = card(more, "cubic").unwrap_err();
+        assert!(
+            error.contains(problem) && error.contains("a.toml:"),
+            "{more}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_baseline_tells_what_is_worse_from_noise() {
+    let more = r#"
+        [[limits]]
+        metric = "throughput"
+        value = "throughput_mbps"
+        at_least = 1
+        reason = "so"
+    "#;
+    let now = card(more, "cubic").unwrap();
+    let mut old = serde_json::to_value(&now).unwrap();
+    let same = Baseline::parse(&old.to_string()).unwrap();
+    assert_eq!(same[0].regressions(&now), []);
+    let limit = old.pointer_mut("/results/0/cases/0/limits/0").unwrap();
+    let before = limit["value"].as_f64().unwrap();
+    limit["value"] = (before + 1.0).into();
+    let better = Baseline::parse(&old.to_string()).unwrap();
+    let worse = better[0].regressions(&now);
+    assert_eq!(worse.len(), 1);
+    assert_eq!(
+        (worse[0].before, worse[0].now),
+        (Some(before + 1.0), Some(before))
+    );
+    // Within both intervals it is noise.
+    old.pointer_mut("/results/0/cases/0/limits/0").unwrap()["interval"] = 1.5.into();
+    let noisy = Baseline::parse(&old.to_string()).unwrap();
+    assert_eq!(noisy[0].regressions(&now), []);
+    assert!(Baseline::parse("[1]").is_err());
+}
+
+#[test]
+fn what_cannot_be_run_or_was_run_on_a_link_that_was_late_is_not_applicable() {
+    let more = r#"
+        [sweep]
+        "flows.0.controller" = ["candidate", "newreno"]
+        [[limits]]
+        metric = "share of NewReno's throughput"
+        value = "throughput_mbps('candidate') / throughput_mbps('newreno')"
+        at_least = 2
+        reason = "so"
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
+    let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
+    let contenders = Contenders::default().with_program("kernel/cubic");
+    let candidates = contenders.parse_all("kernel/cubic,bbr,cubic").unwrap();
+    let mut plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+    assert_eq!(plan.cells.len(), 4);
+    plan.leave_out(|cell| {
+        let is_bbr = cell.setting.groups[0].contender.name() == "bbr";
+        is_bbr.then(|| "no room".to_string())
+    });
+    assert_eq!(plan.cells.len(), 3);
+    let mut results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
+    // A program is not simulated, and what stands for it is not its own.
+    assert!(
+        results[0].failed[0]
+            .reason
+            .contains("over real packets only")
+    );
+    let reason = |card: &Scorecard, n: usize| card.results[n].cases[0].reason.clone();
+    let card = judge(&suite, &plan, &results).unwrap();
+    assert_eq!(
+        verdicts(&card),
+        [Verdict::Fail, Verdict::NotApplicable, Verdict::Fail]
+    );
+    assert_eq!(reason(&card, 1), "no room");
+    let late = results[0].failed.remove(0);
+    results[2].unfaithful.push(FailedRun {
+        reason: "2 % late".to_string(),
+        ..late
+    });
+    let card = judge(&suite, &plan, &results).unwrap();
+    assert_eq!(verdicts(&card)[2], Verdict::NotApplicable);
+    assert!(reason(&card, 2).starts_with("not faithful: 2 % late"));
+}

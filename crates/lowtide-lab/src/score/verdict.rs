@@ -1,0 +1,301 @@
+//! Whether a limit holds.
+
+use serde::Serialize;
+
+use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
+use crate::experiment::{CellResult, Values};
+use crate::measure::Measure;
+use crate::metrics::split_group;
+use crate::program;
+use crate::scenario_file::{FileError, Limit, ScenarioFile, Seeds};
+use crate::setting::Value;
+use crate::statistics::{ci95, mean};
+
+/// How a case or a limit came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// Every limit holds.
+    #[serde(rename = "pass")]
+    Pass,
+    /// One does not.
+    #[serde(rename = "fail")]
+    Fail,
+    /// The controller, or its host, lacks what the case needs; or there is nothing that it must reach.
+    #[serde(rename = "n/a")]
+    NotApplicable,
+}
+
+impl Verdict {
+    /// For people and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::NotApplicable => "n/a",
+        }
+    }
+}
+
+/// On which side of a limit a value has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sense {
+    /// It is no larger.
+    AtMost,
+    /// It is no smaller.
+    AtLeast,
+}
+
+impl Sense {
+    /// The sign.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::AtMost => "≤",
+            Self::AtLeast => "≥",
+        }
+    }
+}
+
+/// A limit and what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitResult {
+    /// What was measured, with its unit.
+    pub metric: String,
+    /// The mean over the seeds, in the cell that is worst off; missing where it does not exist.
+    pub value: Option<f64>,
+    /// Half the width of its 95 % interval, where there are several seeds.
+    pub interval: Option<f64>,
+    /// The limit there.
+    pub limit: Option<f64>,
+    /// On which side of it the value has to be.
+    pub sense: Sense,
+    /// Whether it is.
+    pub verdict: Verdict,
+    /// Why the limit is this one; of one that is not applicable, why that is so.
+    pub reason: String,
+    /// Whose number it is.
+    pub source: String,
+    /// The cell that is worst off; empty where the value is of several.
+    pub cell: String,
+    /// In how many of its seeds it is beyond the limit, and how many there are.
+    pub seeds_beyond: (usize, usize),
+    /// That cell and its worst seed, by their places.
+    #[serde(skip)]
+    pub worst: Option<(usize, usize)>,
+}
+
+/// A limit with both of its sides read.
+struct Sides {
+    value: Expression,
+    limit: Expression,
+    sense: Sense,
+}
+
+/// How one element of a value compares with its limit.
+struct Element {
+    value: f64,
+    interval: Option<f64>,
+    limit: f64,
+    holds: bool,
+    /// How far it is beyond the limit, by the limit's size: the largest is the worst.
+    excess: f64,
+    beyond: usize,
+    worst_seed: usize,
+}
+
+fn sides(file: &ScenarioFile, n: usize, limit: &Limit) -> Result<Vec<Sides>, FileError> {
+    let n = n.to_string();
+    let wrong = |key: &str, e: ClaimError| file.error_at(&["limits", &n, key], e.to_string());
+    let mut found = Vec::new();
+    let both = [
+        ("at_most", &limit.at_most, Sense::AtMost),
+        ("at_least", &limit.at_least, Sense::AtLeast),
+    ];
+    for (key, text, sense) in both {
+        let Some(text) = text.as_ref().map(Value::to_string) else {
+            continue;
+        };
+        found.push(Sides {
+            value: parse_expression(&limit.value).map_err(|e| wrong("value", e))?,
+            limit: parse_expression(&text).map_err(|e| wrong(key, e))?,
+            sense,
+        });
+    }
+    if found.is_empty() {
+        let problem = "a limit has 'at_most' or 'at_least'".to_string();
+        return Err(file.error_at(&["limits", &n], problem));
+    }
+    Ok(found)
+}
+
+/// The value of the n-th limit that no link can see, only who sends; `None` where there is none.
+///
+/// # Errors
+/// When the limit cannot be read.
+pub(super) fn known_to_senders(file: &ScenarioFile, n: usize) -> Result<Option<String>, FileError> {
+    let sides = sides(file, n, &file.content.limits[n])?;
+    let names = sides
+        .iter()
+        .flat_map(|s| [s.value.names(), s.limit.names()].concat());
+    let is_unknown = |name: &&str| {
+        let measure = file.content.measures.get(*name);
+        let metric = measure.map_or(*name, |m| m.metric().unwrap_or(name));
+        let of_sender = measure.is_some_and(Measure::is_of_senders);
+        of_sender || program::UNKNOWN.contains(&split_group(metric).1)
+    };
+    Ok(names.into_iter().find(is_unknown).map(str::to_string))
+}
+
+/// Judges the n-th limit of a case by its results.
+///
+/// # Errors
+/// When it cannot be worked out; the error names file, line and key.
+pub(super) fn judged(
+    file: &ScenarioFile,
+    n: usize,
+    results: &[CellResult],
+) -> Result<Vec<LimitResult>, FileError> {
+    let limit = &file.content.limits[n];
+    let place = n.to_string();
+    let wrong = |e: ClaimError| file.error_at(&["limits", &place, "value"], e.to_string());
+    let seeds = results.iter().map(|r| r.runs.len()).max().unwrap_or(0);
+    let mut judged = Vec::new();
+    for sides in sides(file, n, limit)? {
+        // Each seed's values by element, and the limits beside them.
+        let mut of_seeds: Vec<Vec<(f64, f64)>> = Vec::with_capacity(seeds);
+        for seed in 0..seeds {
+            let values = Values {
+                seed: Some(seed),
+                ..Values::new(results)
+            };
+            let of = |expression| evaluate(expression, &values).map_err(wrong);
+            let (value, bound) = (of(&sides.value)?, of(&sides.limit)?);
+            let count = value.len().max(bound.len());
+            if [value.len(), bound.len()]
+                .iter()
+                .any(|n| *n != 1 && *n != count)
+            {
+                let problem = format!("{} values for {} limits", value.len(), bound.len());
+                return Err(wrong(ClaimError(problem)));
+            }
+            let at = |all: &[f64], n: usize| all[if all.len() == 1 { 0 } else { n }];
+            of_seeds.push((0..count).map(|n| (at(&value, n), at(&bound, n))).collect());
+        }
+        let count = of_seeds.iter().map(Vec::len).min().unwrap_or(0);
+        let elements: Vec<Element> = (0..count)
+            .map(|n| {
+                let pairs: Vec<(f64, f64)> = of_seeds.iter().map(|all| all[n]).collect();
+                element(&pairs, sides.sense, limit.seeds)
+            })
+            .collect();
+        let worst = elements.iter().enumerate().max_by(|(_, a), (_, b)| {
+            let order = b.holds.cmp(&a.holds);
+            order.then(a.excess.total_cmp(&b.excess))
+        });
+        let holds = count > 0 && elements.iter().all(|e| e.holds);
+        let cell = worst.and_then(|(n, _)| cell_of(&sides.value, results, n, count));
+        let case = file.content.case.as_ref();
+        judged.push(LimitResult {
+            metric: limit.metric.clone(),
+            value: worst.map(|(_, e)| e.value).filter(|v| v.is_finite()),
+            interval: worst.and_then(|(_, e)| e.interval),
+            limit: worst.map(|(_, e)| e.limit).filter(|v| v.is_finite()),
+            sense: sides.sense,
+            verdict: if holds { Verdict::Pass } else { Verdict::Fail },
+            reason: limit.reason.clone(),
+            source: match limit.source.as_str() {
+                "" => case.map_or_else(String::new, |c| c.source.clone()),
+                own => own.to_string(),
+            },
+            cell: cell.map_or_else(String::new, |n| results[n].cell.name()),
+            seeds_beyond: worst.map_or((0, seeds), |(_, e)| (e.beyond, seeds)),
+            worst: cell.zip(worst).map(|(cell, (_, e))| (cell, e.worst_seed)),
+        });
+    }
+    Ok(judged)
+}
+
+/// Compares the values of all seeds with their limits.
+fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
+    let at_worst: Vec<(f64, f64)>;
+    let pairs = match seeds {
+        Seeds::Worst => {
+            at_worst = against_worst_limit(pairs, sense);
+            &at_worst
+        }
+        Seeds::Mean | Seeds::Each => pairs,
+    };
+    // Above zero: beyond the limit. What does not exist is beyond any.
+    let excess = |(value, limit): &(f64, f64)| {
+        let over = match sense {
+            Sense::AtMost => value - limit,
+            Sense::AtLeast => limit - value,
+        };
+        if over.is_nan() { f64::INFINITY } else { over }
+    };
+    let over: Vec<f64> = pairs.iter().map(excess).collect();
+    let values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
+    let limits: Vec<f64> = pairs.iter().map(|(_, limit)| *limit).collect();
+    let beyond = over.iter().filter(|over| **over > 0.0).count();
+    let holds = match seeds {
+        Seeds::Each | Seeds::Worst => beyond == 0,
+        Seeds::Mean => {
+            let half = Some(ci95(&over)).filter(|half| half.is_finite());
+            mean(&over) - half.unwrap_or(0.0) <= 0.0
+        }
+    };
+    let worst_seed = over.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    let limit = mean(&limits);
+    let size = limit.abs().max(1e-9);
+    Element {
+        value: mean(&values),
+        interval: Some(ci95(&values)).filter(|half| half.is_finite()),
+        limit,
+        holds,
+        excess: mean(&over) / size,
+        beyond,
+        worst_seed: worst_seed.map_or(0, |(n, _)| n),
+    }
+}
+
+/// The values of all seeds, each with the limit that is the easiest to keep of any seed.
+fn against_worst_limit(pairs: &[(f64, f64)], sense: Sense) -> Vec<(f64, f64)> {
+    let limits = pairs.iter().map(|(_, limit)| *limit);
+    let worst = limits.reduce(|a, b| match sense {
+        _ if a.is_nan() || b.is_nan() => f64::NAN,
+        Sense::AtMost => a.max(b),
+        Sense::AtLeast => a.min(b),
+    });
+    let worst = worst.unwrap_or(f64::NAN);
+    pairs.iter().map(|(value, _)| (*value, worst)).collect()
+}
+
+/// The cell that the n-th of `count` elements of an expression is of: by the first value in it that is of
+/// so many cells.
+fn cell_of(
+    expression: &Expression,
+    results: &[CellResult],
+    n: usize,
+    count: usize,
+) -> Option<usize> {
+    match expression {
+        Expression::Number(_) => None,
+        Expression::Value { labels, .. } => {
+            let values = Values::new(results);
+            let cells: Vec<&CellResult> = values.cells(labels).collect();
+            let found = if cells.len() == count {
+                cells.get(n)
+            } else {
+                None
+            };
+            let found = found.copied()?;
+            results.iter().position(|r| std::ptr::eq(r, found))
+        }
+        Expression::Arithmetic(_, left, right) => {
+            cell_of(left, results, n, count).or_else(|| cell_of(right, results, n, count))
+        }
+        Expression::Function(_, inner) => cell_of(inner, results, n, count),
+    }
+}

@@ -1,0 +1,91 @@
+//! quinn, with its own controllers. Its trait for controllers knows no pacing rate: packets leave at
+//! 1.25 windows a round trip, so that Lowtide's controllers would not be obeyed.
+
+mod stock;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use lowtide_cc::Ecn;
+use lowtide_cc::units::Duration;
+use lowtide_sim::network::seed;
+use lowtide_sim::stack::{self, Error};
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, Outcome, Probe, SimConfig};
+use quinn_proto as proto;
+use rustls::RootCertStore;
+
+pub use self::stock::STOCK;
+use self::stock::StockControllers;
+use crate::driver::{self, CLIENT_STREAM, SERVER_STREAM};
+use crate::end::{SEGMENTS, Setup, Stack, end};
+
+/// Runs a configuration with quinn and hands back its outcome and the probe.
+///
+/// # Errors
+/// When the configuration cannot run with quinn.
+pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
+    driver::run::<Quinn, P>(config, probe)
+}
+
+struct Quinn;
+
+impl Stack for Quinn {
+    type End = End;
+
+    fn ends(setup: &Setup<'_>) -> Result<[End; 2], Error> {
+        let flow = setup.flow;
+        let stock = stack::stock_of(&flow.sender, STOCK)?;
+        let stock = stock.and_then(|name| StockControllers::new(name, setup.observer.clone()));
+        let Some(stock) = stock else {
+            return Err(Error::Pacing);
+        };
+        let mut to_send = transport(setup);
+        ask_for_acknowledgments(&mut to_send, flow);
+        to_send.congestion_controller_factory(Arc::new(stock));
+        Ok([
+            client(setup, to_send, Extension)?,
+            server(setup, transport(setup), Extension)?,
+        ])
+    }
+}
+
+/// quinn's callers have nothing to do beside it.
+struct Extension;
+
+impl Extension {
+    fn exchange(&mut self, _now: Instant, _connection: &mut proto::Connection) {}
+}
+
+fn endpoint(config: proto::EndpointConfig, server: Option<proto::ServerConfig>) -> proto::Endpoint {
+    proto::Endpoint::new(Arc::new(config), server.map(Arc::new), true, None)
+}
+
+fn handle(
+    endpoint: &mut proto::Endpoint,
+    now: Instant,
+    peer: SocketAddr,
+    ecn: Option<proto::EcnCodepoint>,
+    datagram: &[u8],
+) -> Option<proto::DatagramEvent> {
+    let datagram = BytesMut::from(datagram);
+    endpoint.handle(now, peer, None, ecn, datagram, &mut Vec::new())
+}
+
+fn poll_transmit(
+    connection: &mut proto::Connection,
+    now: Instant,
+    buffer: &mut Vec<u8>,
+) -> Option<proto::Transmit> {
+    connection.poll_transmit(now, SEGMENTS, buffer)
+}
+
+fn write(stream: &mut proto::SendStream<'_>, data: bytes::Bytes) -> usize {
+    stream
+        .write_chunks(&mut [data])
+        .map_or(0, |written| written.bytes)
+}
+
+end!();

@@ -1,0 +1,540 @@
+//! `lowtide score`.
+
+#[cfg(target_os = "linux")]
+pub(crate) mod bulk_tcp;
+#[cfg(target_os = "linux")]
+mod real;
+mod recipe;
+#[cfg(target_os = "linux")]
+mod session;
+mod stage;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::files;
+use lowtide_lab::key::Key;
+use lowtide_lab::qlog::{self, Version};
+use lowtide_lab::report::{Report, ScoreResult, Shown};
+use lowtide_lab::run::Run;
+use lowtide_lab::scenario_file::Cell;
+use lowtide_lab::score::{
+    self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
+};
+use lowtide_lab::store::Store;
+use serde::Serialize;
+
+use self::stage::Stage;
+use crate::experiment::{Place, places, program};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::json_flag::JsonFlag;
+use crate::output::{self, SCHEMA};
+use crate::progress;
+use crate::run_flags::RunFlags;
+use crate::table::{self, Column, Look};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A suite ('lowtide score --list' has them), a folder of cases, or a case's file; repeatable
+    /// [default: rfc9743; with --link: link]
+    #[arg(long = "suite", value_name = "NAME")]
+    suites: Vec<String>,
+
+    /// Controllers, as in bbr3,ebb:idle=3%, or one each time [default: ebb]; with --link programs: recipes
+    /// ('lowtide score --link --list' has them) or files of your own, as in kernel/cubic,my.toml
+    #[arg(long = "cc", visible_alias = "recipe", value_name = "NAME")]
+    controllers: Vec<String>,
+
+    /// Run programs over real packets, in real time, behind emulated links (Linux)
+    #[arg(long, help_heading = "Programs")]
+    link: bool,
+
+    /// A program of your own: what sends, run by sh at the far end of each link, with {port}, {bytes},
+    /// {seconds}, {dir} in it
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "client"], help_heading = "Programs")]
+    server: Option<String>,
+
+    /// And what fetches, run by sh at the near end, with {host} and {port} too
+    #[arg(long, value_name = "COMMAND", requires_all = ["link", "server"], help_heading = "Programs")]
+    client: Option<String>,
+
+    /// Only this case; repeatable
+    #[arg(long = "case", value_name = "ID")]
+    cases: Vec<String>,
+
+    /// Where recorded links are: cases that need them are not applicable without it
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
+
+    #[command(flatten)]
+    flags: RunFlags,
+
+    /// List the suites and their cases, and run none
+    #[arg(long)]
+    list: bool,
+
+    /// Folder that keeps the results of runs; the same command goes on where it was interrupted
+    #[arg(long, short, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Fail when a case or value is worse than in this earlier --json, beyond the intervals
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonFlag,
+
+    /// Write JUnit XML to this file, for CI
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    junit: Option<PathBuf>,
+
+    /// Write a page of all scorecards, in Markdown, to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    document: Option<PathBuf>,
+
+    /// Write the scorecards with what happened in cases that fail, index.html, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
+}
+
+/// One suite's result; other tools rely on the names.
+#[derive(Serialize)]
+struct JsonCard<'a> {
+    schema: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    card: &'a Scorecard,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regressions: Option<Vec<&'a Regression>>,
+}
+
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    if args.list && args.link {
+        return stage::list_recipes();
+    }
+    if args.list {
+        return list(&suites(args)?);
+    }
+    let stage = Stage::of(args)?;
+    let contenders = &stage.contenders(contenders);
+    let candidates = stage.candidates(args, contenders)?;
+    let suites = suites(args)?;
+    let baseline = match &args.baseline {
+        None => None,
+        Some(path) => Some(read_baseline(path)?),
+    };
+    let mut plans = Vec::new();
+    for suite in &suites {
+        let plan = Plan::new(
+            suite,
+            candidates.clone(),
+            contenders,
+            args.traces.as_deref(),
+        );
+        let mut plan = plan.map_err(Failure::input)?;
+        stage.fit(&mut plan);
+        plans.push(plan);
+    }
+    let results = execute(args, &plans, &stage)?;
+    let mut cards = Vec::new();
+    for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
+        cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
+    }
+    explain(&mut cards, args.flags.jobs.threads())?;
+    let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
+        let found = cards.iter().flat_map(|card| {
+            let of_suite = old.iter().flat_map(move |old| old.regressions(card));
+            of_suite.collect::<Vec<_>>()
+        });
+        found.collect()
+    });
+    show(args, &cards, &regressions)?;
+    let failed: usize = cards
+        .iter()
+        .flat_map(|c| &c.results)
+        .map(|s| s.failed)
+        .sum();
+    let said = [
+        (failed, "case fails", "cases fail"),
+        (
+            regressions.len(),
+            "value is worse than before",
+            "values are worse than before",
+        ),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
+        .collect();
+    if said.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::run(said.join("; ")))
+}
+
+/// The suites that are run when nobody names one: in the simulator, and over real packets.
+const USUAL: &str = "rfc9743";
+const USUAL_OVER_LINKS: &str = "link";
+
+/// The suites that are named; all that are built in, where they are only listed and nobody names any.
+fn suites(args: &Args) -> Result<Vec<Suite>, Failure> {
+    let mut suites = match args.suites.as_slice() {
+        [] if args.list => score::built_in().map_err(Failure::run)?,
+        [] if args.link => vec![Suite::find(USUAL_OVER_LINKS).map_err(Failure::input)?],
+        [] => vec![Suite::find(USUAL).map_err(Failure::input)?],
+        named => {
+            let found: Result<_, _> = named.iter().map(|name| Suite::find(name)).collect();
+            found.map_err(Failure::input)?
+        }
+    };
+    for suite in &mut suites {
+        suite.keep(&args.cases).map_err(Failure::input)?;
+        for case in &mut suite.cases {
+            args.flags.apply(case);
+        }
+    }
+    Ok(suites)
+}
+
+fn list(suites: &[Suite]) -> Result<(), Failure> {
+    let mut text = String::new();
+    for suite in suites {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}: {}", suite.name, suite.about);
+        for case in &suite.cases {
+            let content = case.content.case.as_ref();
+            let title = content.map_or("", |c| c.title.as_str());
+            let source = content.map_or("", |c| c.source.as_str());
+            let id = content.and_then(|c| c.id.clone());
+            let id = id.unwrap_or_else(|| case.name());
+            let _ = writeln!(text, "  {id:<14} {title} ({source})");
+        }
+    }
+    output::print(text.as_bytes())
+}
+
+/// The largest scorecards that are read.
+const BASELINE: files::Kind = files::Kind {
+    name: "scorecard",
+    most: 256 << 20,
+};
+
+fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
+    let bytes = files::read(path, BASELINE).map_err(Failure::input)?;
+    let text = files::text(path, bytes).map_err(Failure::input)?;
+    Baseline::parse(&text).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
+}
+
+/// Runs what all suites need as one piece of work; the results by suite.
+fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
+    let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
+    let store = match &args.output {
+        None => None,
+        Some(folder) => {
+            let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
+            let store = Store::open(folder, program()?, &keys);
+            Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
+        }
+    };
+    let all = experiment::count_runs(&cells, None);
+    let missing = experiment::count_runs(&cells, store.as_ref());
+    let started = Instant::now();
+    let jobs = args.flags.jobs.threads();
+    let results = match stage {
+        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), all - missing)?,
+        #[cfg(target_os = "linux")]
+        Stage::Real(_, cast) => real::execute(&cells, cast, jobs, store.as_ref())?,
+    };
+    if let Some(problem) = store.as_ref().and_then(Store::problem) {
+        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+    }
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{missing} runs in {:.1} s",
+        started.elapsed().as_secs_f64()
+    );
+    let mut rest = results.into_iter();
+    Ok(plans
+        .iter()
+        .map(|plan| rest.by_ref().take(plan.cells.len()).collect())
+        .collect())
+}
+
+/// Runs cells in the simulator; `known` runs of them are in the store already.
+fn in_virtual_time(
+    cells: &[Cell],
+    jobs: usize,
+    store: Option<&Store>,
+    known: u64,
+) -> Result<Vec<CellResult>, Failure> {
+    let all = experiment::count_runs(cells, None);
+    let bar = progress::bar(all - known);
+    let options = Options {
+        jobs,
+        store,
+        over_time: &[],
+    };
+    let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
+    let results = match store {
+        None => work()?,
+        Some(store) => {
+            let farewell = || {
+                let kept = store.stop();
+                bar.finish_and_clear();
+                let path = store.path().display();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    known + kept
+                );
+            };
+            interrupt::with_farewell(farewell, work)?
+        }
+    };
+    bar.finish_and_clear();
+    Ok(results)
+}
+
+/// Says what happened in the cases that fail.
+fn explain(cards: &mut [Scorecard], jobs: usize) -> Result<(), Failure> {
+    let cases = cards.iter_mut().flat_map(|card| &mut card.results);
+    let cases = cases.flat_map(|score| &mut score.cases);
+    let failing = cases.filter(|case| case.verdict == Verdict::Fail);
+    score::explain_all(failing.collect(), jobs).map_err(Failure::run)
+}
+
+fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {
+    let json = cards.iter().map(|card| JsonCard {
+        schema: SCHEMA,
+        command: "score",
+        card,
+        regressions: args.baseline.as_ref().map(|_| {
+            let own = regressions.iter().filter(|r| r.suite == card.suite);
+            own.collect()
+        }),
+    });
+    let json: Vec<JsonCard<'_>> = json.collect();
+    match json.as_slice() {
+        [one] => args.json.put(one)?,
+        several => args.json.put(&several)?,
+    }
+    if !args.json.is_printed() {
+        let mut text = String::new();
+        cards.iter().for_each(|card| text.push_str(&table_of(card)));
+        for worse in regressions {
+            let value = |v: Option<f64>| v.map_or_else(|| "?".to_string(), |v| format!("{v:.4}"));
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "worse: {} {} {}: {} was {}, is {}",
+                worse.suite,
+                worse.controller,
+                worse.case,
+                worse.metric,
+                value(worse.before),
+                value(worse.now)
+            );
+        }
+        output::print(text.as_bytes())?;
+    }
+    if let Some(path) = &args.junit {
+        output::write(path, score::junit(cards).as_bytes())?;
+    }
+    if let Some(path) = &args.document {
+        let page = score::document(cards, &command(args));
+        output::write(path, page.as_bytes())?;
+    }
+    if let Some(folder) = &args.report {
+        write_report(args, cards, folder)?;
+    }
+    Ok(())
+}
+
+/// What made a page.
+fn command(args: &Args) -> String {
+    let all = |flag: &str, values: &[String]| -> String {
+        values.iter().map(|v| format!(" --{flag} {v}")).collect()
+    };
+    format!(
+        "lowtide score{}{}{}{}{}{}{}",
+        if args.link { " --link" } else { "" },
+        if args.server.is_some() {
+            " --server … --client …"
+        } else {
+            ""
+        },
+        all("suite", &args.suites),
+        all("cc", &args.controllers),
+        all("case", &args.cases),
+        if args.traces.is_some() {
+            " --traces DIR"
+        } else {
+            ""
+        },
+        args.flags.shown()
+    )
+}
+
+/// A scorecard for a terminal: the matrix where there are several controllers, then what fails and why.
+fn table_of(card: &Scorecard) -> String {
+    let mut text = format!("{}: {}\n\n", card.suite, card.about);
+    let columns: Vec<Column<'_>> = card
+        .results
+        .iter()
+        .map(|score| Column {
+            head: &score.controller,
+            rank: 0,
+        })
+        .collect();
+    let cases = card.results.first().map_or(0, |score| score.cases.len());
+    let rows = (0..cases).map(|n| {
+        let case = &card.results[0].cases[n];
+        let cells = card.results.iter().map(|score| cell(&score.cases[n]));
+        (format!("{} {}", case.id, case.title), cells.collect())
+    });
+    let rows: Vec<(String, Vec<String>)> = rows.collect();
+    text.push_str(&table::table(
+        "case",
+        &columns,
+        &rows,
+        Look::of_output(false),
+    ));
+    text.push('\n');
+    for score in &card.results {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}: {} passed, {} failed, {} not applicable",
+            score.controller, score.passed, score.failed, score.not_applicable
+        );
+        failures(&mut text, score);
+        text.push('\n');
+    }
+    text
+}
+
+fn failures(text: &mut String, score: &Score) {
+    for case in &score.cases {
+        match case.verdict {
+            Verdict::Pass => continue,
+            Verdict::NotApplicable => {
+                let _ = writeln!(text, "  n/a   {} {}: {}", case.id, case.title, case.reason);
+                continue;
+            }
+            Verdict::Fail => {}
+        }
+        let _ = writeln!(text, "  FAIL  {} {} ({})", case.id, case.title, case.source);
+        for limit in case.limits.iter().filter(|l| l.verdict == Verdict::Fail) {
+            let cell = match limit.cell.as_str() {
+                "" => String::new(),
+                cell => format!(" ({cell})"),
+            };
+            let shown = limit.shown();
+            let _ = writeln!(
+                text,
+                "        {}: {shown} does not hold{cell}",
+                limit.metric
+            );
+            let _ = writeln!(text, "          because {}", limit.reason);
+        }
+        for line in case.explanation.iter().chain(&case.failed_runs) {
+            let _ = writeln!(text, "        {line}");
+        }
+    }
+}
+
+/// A case in the matrix: its verdict, and the value that decides.
+fn cell(case: &CaseResult) -> String {
+    let value = case
+        .deciding()
+        .map_or_else(String::new, |limit| format!(" {}", limit.shown()));
+    match case.verdict {
+        Verdict::Pass => format!("pass{value}"),
+        Verdict::Fail => format!("FAIL{value}"),
+        Verdict::NotApplicable => "n/a".to_string(),
+    }
+}
+
+/// Runs of failing cases that a report shows over time; they take some megabytes of memory each.
+const MAX_OVER_TIME: usize = 48;
+
+fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), Failure> {
+    let mut cells = Vec::new();
+    // What was watched as it ran is shown as it was: programs do not run the same twice.
+    let mut watched: BTreeMap<usize, Run> = BTreeMap::new();
+    let mut shown: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
+    for (n, card) in cards.iter().enumerate() {
+        for (s, score) in card.results.iter().enumerate() {
+            for (c, case) in score.cases.iter().enumerate() {
+                let Some(result) = case.worst_cell().filter(|_| cells.len() < MAX_OVER_TIME) else {
+                    continue;
+                };
+                let mut cell = result.cell.clone();
+                let name = format!("{} {} {}", card.suite, case.id, score.controller);
+                cell.setting.link_name = format!("{name}: {}", cell.setting.link_name);
+                cell.setting.seeds.count = 1;
+                let mut runs = result.runs.iter();
+                let run =
+                    runs.find(|run| run.details.as_ref().is_some_and(|d| d.timeline.is_some()));
+                watched.extend(run.map(|run| (cells.len(), run.clone())));
+                shown.insert((n, s, c), cells.len());
+                cells.push(cell);
+            }
+        }
+    }
+    let mut logs = BTreeMap::new();
+    for (place, n) in &shown {
+        let setting = &cells[*n].setting;
+        if qlog::check(setting).is_ok() {
+            let name = setting.link_name.split(':').next().unwrap_or_default();
+            let path = output::qlog_path(&folder.join("qlog"), name);
+            output::write_qlog(setting, Version::default(), &path)?;
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            logs.insert(*place, format!("qlog/{file}"));
+        }
+    }
+    let all: Vec<usize> = (0..cells.len()).collect();
+    let options = Options {
+        jobs: args.flags.jobs.threads(),
+        store: None,
+        over_time: &all,
+    };
+    let mut results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
+    for (n, run) in watched {
+        results[n].runs = vec![run];
+        results[n].failed.clear();
+    }
+    // One place each: what a cell of the matrix leads to.
+    let places: Vec<Place> = results
+        .iter()
+        .flat_map(|result| places(std::slice::from_ref(result)))
+        .collect();
+    let runs = places
+        .iter()
+        .map(|p| (p.setting.clone(), p.comparison.clone()));
+    let runs: Vec<_> = runs.collect();
+    let report = Report {
+        title: "Scorecards".to_string(),
+        about: format!("Made by {}.", command(args)),
+        scores: cards
+            .iter()
+            .enumerate()
+            .map(|(n, card)| {
+                ScoreResult::new(card, |s, c| Shown {
+                    link: shown.get(&(n, s, c)).copied(),
+                    qlog: logs.get(&(n, s, c)).cloned(),
+                })
+            })
+            .collect(),
+        ..Report::of_comparisons(&runs)
+    };
+    output::write_report(report, folder)
+}

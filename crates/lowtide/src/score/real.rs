@@ -1,0 +1,258 @@
+//! Suites over real packets: programs behind emulated links, in real time.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use lowtide_lab::experiment::CellResult;
+use lowtide_lab::key::Key;
+use lowtide_lab::metrics::Measured;
+use lowtide_lab::program::obstacle;
+use lowtide_lab::run::{FailedRun, Run};
+use lowtide_lab::scenario_file::Cell;
+use lowtide_lab::score::Plan;
+use lowtide_lab::setting::Setting;
+use lowtide_lab::store::Store;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::recipe::Program;
+use super::session::{self, Done, Order};
+use crate::failure::Failure;
+use crate::link;
+use crate::progress;
+
+/// How often a run is made until the link was faithful.
+const ATTEMPTS: u32 = 3;
+
+/// Links need two threads on time.
+const CORES_PER_RUN: usize = 2;
+
+/// Programs by the names of those whom they are in cells.
+pub(super) struct Cast(BTreeMap<String, Program>);
+
+impl Cast {
+    /// These, and the kernel's for the controllers that it has. Finds out whether there can be namespaces,
+    /// for which this process may have to become root in a user namespace: no thread may run yet.
+    pub(super) fn new(programs: &[Program]) -> Result<Self, Failure> {
+        link::session::first_namespace()?;
+        let named = programs.iter().map(|p| (p.name.clone(), p.clone()));
+        let mut all: BTreeMap<String, Program> = named.collect();
+        for name in ["cubic", "newreno", "bbr"] {
+            if let Some(program) = Program::standing_for(name) {
+                all.entry(name.to_string()).or_insert(program);
+            }
+        }
+        Ok(Self(all))
+    }
+
+    /// Leaves out of a plan what cannot be run, and gives its cells keys that know the programs.
+    pub(super) fn fit(&self, plan: &mut Plan) {
+        plan.leave_out(|cell| {
+            let setting = &cell.setting;
+            let found = obstacle(setting, |name| self.0.contains_key(name));
+            let sized = |group: &lowtide_lab::setting::Group| {
+                matches!(group.source, lowtide_sim::source::SourceConfig::Sized(_))
+            };
+            found.or_else(|| {
+                let mut groups = setting.groups.iter().filter(|group| sized(group));
+                let deaf = groups.find(|group| {
+                    let program = self.0.get(group.contender.name());
+                    program.is_some_and(|program| !program.knows_volume())
+                })?;
+                let name = deaf.contender.name();
+                Some(format!("the commands of {name} have no {{bytes}}"))
+            })
+        });
+        for cell in &mut plan.cells {
+            let mut text = format!("link {}", cell.key);
+            for program in self.of(&cell.setting) {
+                text += &format!("\n{}\n{}", program.server, program.client);
+            }
+            cell.key = Key::of(&[text.as_bytes()]);
+        }
+    }
+
+    /// The program of each group.
+    fn of(&self, setting: &Setting) -> Vec<Program> {
+        let names = setting.groups.iter().map(|group| group.contender.name());
+        names.filter_map(|name| self.0.get(name).cloned()).collect()
+    }
+}
+
+/// A cell's run.
+struct Task {
+    cell: usize,
+    seed: u64,
+    programs: Vec<Program>,
+}
+
+/// What came of a run.
+enum Outcome {
+    Measured(Run),
+    Unfaithful(Run, FailedRun),
+    Failed(FailedRun),
+}
+
+/// Runs all cells with all their seeds, `jobs` at a time (0: as the cores allow). A signal ends all
+/// programs, then this process.
+pub(super) fn execute(
+    cells: &[Cell],
+    cast: &Cast,
+    jobs: usize,
+    store: Option<&Store>,
+) -> Result<Vec<CellResult>, Failure> {
+    let mut results: Vec<CellResult> = cells
+        .iter()
+        .map(|cell| CellResult {
+            cell: cell.clone(),
+            runs: Vec::new(),
+            failed: Vec::new(),
+            unfaithful: Vec::new(),
+        })
+        .collect();
+    let mut tasks = Vec::new();
+    for (n, cell) in cells.iter().enumerate() {
+        for seed in cell.setting.seeds.iter() {
+            match store.and_then(|store| store.get(cell.key, seed)) {
+                Some(named) => results[n].runs.push(Run {
+                    seed,
+                    measured: Measured::from_named(named),
+                    details: None,
+                }),
+                None => tasks.push(Task {
+                    cell: n,
+                    seed,
+                    programs: cast.of(&cell.setting),
+                }),
+            }
+        }
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let workers = match jobs {
+        0 => (cores / CORES_PER_RUN).max(1),
+        jobs => jobs,
+    };
+    announce(cells, &tasks, workers);
+    let bar = progress::bar(tasks.len() as u64);
+    let (next, stop, signalled) = (
+        AtomicUsize::new(0),
+        AtomicBool::new(false),
+        AtomicI32::new(0),
+    );
+    let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::new(Vec::new());
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::run)?;
+    let handle = signals.handle();
+    let work = || {
+        while !stop.load(Ordering::Relaxed)
+            && let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            let Some(outcome) = attempt(&cells[task.cell], task, &stop) else {
+                return;
+            };
+            if let (Some(store), Outcome::Measured(run)) = (store, &outcome) {
+                let cell = &cells[task.cell];
+                store.put(cell.key, &cell.name(), task.seed, &run.measured.named());
+            }
+            let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((task.cell, outcome));
+            bar.inc(1);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for signal in signals.forever() {
+                signalled.store(signal, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let ended: Vec<_> = workers.into_iter().map(|w| w.join()).collect();
+        handle.close();
+        // A worker that panicked must not leave the others' results unseen, nor be taken for one that ended.
+        ended
+            .into_iter()
+            .filter_map(Result::err)
+            .for_each(|panic| std::panic::resume_unwind(panic));
+    });
+    bar.finish_and_clear();
+    if stop.load(Ordering::Relaxed) {
+        let kept = match store {
+            Some(store) => format!(
+                ": {} runs are in {}; the same command goes on from there",
+                store.stop(),
+                store.path().display()
+            ),
+            None => String::new(),
+        };
+        // Nobody is left to tell when even this fails.
+        let _ = writeln!(io::stderr(), "interrupted{kept}");
+        std::process::exit(128 + signalled.load(Ordering::Relaxed));
+    }
+    for (cell, outcome) in outcomes
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    {
+        let result = &mut results[cell];
+        match outcome {
+            Outcome::Measured(run) => result.runs.push(run),
+            Outcome::Unfaithful(run, why) => {
+                result.runs.push(run);
+                result.unfaithful.push(why);
+            }
+            Outcome::Failed(why) => result.failed.push(why),
+        }
+    }
+    for result in &mut results {
+        result.runs.sort_by_key(|run| run.seed);
+    }
+    Ok(results)
+}
+
+fn announce(cells: &[Cell], tasks: &[Task], workers: usize) {
+    let seconds = |task: &Task| cells[task.cell].setting.duration.as_secs_f64();
+    let all: f64 = tasks.iter().map(seconds).sum();
+    // Nobody is left to tell when even this fails.
+    let _ = writeln!(
+        io::stderr(),
+        "{} runs in real time, {workers} at a time: about {:.0} s",
+        tasks.len(),
+        all / workers as f64
+    );
+}
+
+/// Makes a run, again where the link was not faithful; `None` when it was stopped.
+fn attempt(cell: &Cell, task: &Task, stop: &AtomicBool) -> Option<Outcome> {
+    let failed = |reason: String| FailedRun {
+        name: cell.name(),
+        seed: task.seed,
+        reason,
+    };
+    let order = Order {
+        setting: &cell.setting,
+        seed: task.seed,
+        programs: &task.programs,
+        stop,
+    };
+    let started = Instant::now();
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match session::run(order) {
+            Err(failure) => return Some(Outcome::Failed(failed(failure.to_string()))),
+            Ok(None) => return None,
+            Ok(Some(Done { run, unfaithful })) => match unfaithful {
+                None => return Some(Outcome::Measured(run)),
+                Some(_) if attempts < ATTEMPTS => {}
+                Some(why) => {
+                    let seconds = started.elapsed().as_secs();
+                    let why = format!("{why} ({attempts} attempts in {seconds} s)");
+                    return Some(Outcome::Unfaithful(run, failed(why)));
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Programs that can be scored: what runs at each end of a link. Those of well-known ones are built in,
+//! a few lines of TOML each.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "programs are run on Linux only")
+)]
+
+use std::env;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lowtide_lab::files;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// A recipe.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recipe {
+    /// What it is called.
+    name: String,
+    /// What it is, in a line.
+    about: String,
+    /// Commands that must be there.
+    #[serde(default)]
+    needs: Vec<String>,
+    /// How to get them.
+    #[serde(default)]
+    install: String,
+    /// Runs at the far end, and sends.
+    server: String,
+    /// Runs at the near end, and fetches.
+    client: String,
+}
+
+macro_rules! recipes {
+    ($($name:literal)+) => {
+        &[$(include_str!(concat!("../../recipes/", $name, ".toml"))),+]
+    };
+}
+
+static RECIPES: &[&str] = recipes!["kernel" "iperf3" "curl" "quic-go" "aioquic" "lowtide"];
+
+/// The largest recipe that is read.
+const RECIPE: files::Kind = files::Kind {
+    name: "recipe",
+    most: 64 << 10,
+};
+
+/// What stands between a recipe's name and a controller.
+const SEPARATOR: char = '/';
+
+/// The recipe whose controllers are the kernel's.
+const KERNEL: &str = "kernel";
+
+/// A program: a recipe with its controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Program {
+    /// How it is shown.
+    pub(super) name: String,
+    /// Run by `sh` at the far end.
+    pub(super) server: String,
+    /// Run by `sh` at the near end.
+    pub(super) client: String,
+}
+
+/// What commands may name in braces, and what it is.
+const PLACES: [(&str, &str); 5] = [
+    ("host", "the server's address"),
+    ("port", "the server's port"),
+    ("seconds", "how long it runs, in whole seconds"),
+    ("bytes", "how much there is to send"),
+    ("dir", "a folder of the run's own"),
+];
+
+/// In a recipe the controller.
+const CONTROLLER: &str = "cc";
+
+impl Recipe {
+    fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|e| e.to_string())
+    }
+
+    /// Those that are built in.
+    pub(super) fn built_in() -> Result<Vec<Self>, Failure> {
+        let all = RECIPES.iter().map(|text| Self::parse(text));
+        all.collect::<Result<_, _>>().map_err(Failure::run)
+    }
+
+    /// Whether it leaves the choice of a controller.
+    fn has_choice(&self) -> bool {
+        let commands = [&self.server, &self.client];
+        commands
+            .iter()
+            .any(|text| places(text).any(|name| name == CONTROLLER))
+    }
+
+    /// For people.
+    pub(super) fn line(&self) -> String {
+        let choice = if self.has_choice() { "/CC" } else { "" };
+        let mut line = format!("{:<14} {}", format!("{}{choice}", self.name), self.about);
+        if let Some(lacking) = self.lacking() {
+            // Writing to a string cannot fail.
+            let _ = write!(line, " ({lacking} is not installed: {})", self.install);
+        }
+        line
+    }
+
+    /// A command that it needs and that is not there.
+    fn lacking(&self) -> Option<&str> {
+        let found = |command: &str| {
+            let path = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&path).any(|folder| folder.join(command).is_file())
+        };
+        let lacking = self.needs.iter().find(|command| !found(command));
+        lacking.map(String::as_str)
+    }
+
+    fn with(&self, controller: Option<&str>) -> Result<Program, Failure> {
+        let Self { name, .. } = self;
+        if let Some(command) = self.lacking() {
+            let problem = format!(
+                "recipe '{name}' needs the command '{command}', which is not in PATH: {}",
+                self.install
+            );
+            return Err(Failure::input(problem));
+        }
+        let (server, client) = match (controller, self.has_choice()) {
+            (None, false) => (self.server.clone(), self.client.clone()),
+            (Some(cc), true) => {
+                // It becomes part of a shell's command.
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:=%".contains(c);
+                if cc.is_empty() || !cc.chars().all(is_plain) {
+                    let cc = cc.escape_debug();
+                    return Err(Failure::input(format!("'{cc}' is no controller's name")));
+                }
+                if name == KERNEL {
+                    check_kernel(cc)?;
+                }
+                let put = |text: &str| text.replace(&format!("{{{CONTROLLER}}}"), cc);
+                (put(&self.server), put(&self.client))
+            }
+            (None, true) => {
+                let problem = format!("recipe '{name}' has several controllers: {name}/cubic");
+                return Err(Failure::input(problem));
+            }
+            (Some(cc), false) => {
+                let cc = cc.escape_debug();
+                let problem = format!("recipe '{name}' has no choice of controller: no '{cc}'");
+                return Err(Failure::input(problem));
+            }
+        };
+        let shown = match controller {
+            None => name.clone(),
+            Some(cc) => format!("{name}{SEPARATOR}{cc}"),
+        };
+        Program::new(shown, server, client)
+    }
+}
+
+impl Program {
+    /// A program of these commands.
+    ///
+    /// # Errors
+    /// When they name something in braces that is not known.
+    pub(super) fn new(name: String, server: String, client: String) -> Result<Self, Failure> {
+        for (end, text) in [("server", &server), ("client", &client)] {
+            let known = |place: &&str| PLACES.iter().any(|(name, _)| name == place);
+            if let Some(unknown) = places(text).find(|place| !known(place)) {
+                let all: Vec<String> = PLACES
+                    .iter()
+                    .map(|(name, what)| format!("{{{name}}} ({what})"))
+                    .collect();
+                return Err(Failure::input(format!(
+                    "the {end} command of {name} has {{{unknown}}}: known are {}; braces of the \
+                     shell's own have a blank behind them",
+                    all.join(", ")
+                )));
+            }
+        }
+        if !places(&client).any(|place| place == "port") {
+            let problem = format!(
+                "the client command of {name} has no {{port}}, by which the link knows whose \
+                 packets are whose"
+            );
+            return Err(Failure::input(problem));
+        }
+        Ok(Self {
+            name,
+            server,
+            client,
+        })
+    }
+
+    /// The program of a name: a recipe's, or a recipe file's, with `/CC` behind it where it leaves the
+    /// choice of a controller.
+    ///
+    /// # Errors
+    /// When there is none, something that it needs is missing, or the controller does not fit.
+    pub(super) fn find(spec: &str) -> Result<Self, Failure> {
+        let file = match spec.split_once(".toml") {
+            Some((head, "")) => Some((format!("{head}.toml"), None)),
+            Some((head, rest)) => rest
+                .strip_prefix(SEPARATOR)
+                .map(|cc| (format!("{head}.toml"), Some(cc))),
+            None => None,
+        };
+        if let Some((path, controller)) = file {
+            let path = Path::new(&path);
+            let bytes = files::read(path, RECIPE).map_err(Failure::input)?;
+            let text = files::text(path, bytes).map_err(Failure::input)?;
+            let wrong = |e: String| Failure::input(format!("{}: {e}", path.display()));
+            return Recipe::parse(&text).map_err(wrong)?.with(controller);
+        }
+        let (name, controller) = match spec.split_once(SEPARATOR) {
+            Some((name, cc)) => (name, Some(cc)),
+            None => (spec, None),
+        };
+        let known = Recipe::built_in()?;
+        let Some(recipe) = known.iter().find(|recipe| recipe.name == name) else {
+            let known: Vec<&str> = known.iter().map(|recipe| recipe.name.as_str()).collect();
+            return Err(Failure::input(format!(
+                "there is no recipe '{}'; known are {}, a file of your own ends in .toml, and \
+                 --server and --client do without",
+                spec.escape_debug(),
+                known.join(", ")
+            )));
+        };
+        recipe.with(controller)
+    }
+
+    /// The kernel's program that stands for a controller of the simulator.
+    pub(super) fn standing_for(controller: &str) -> Option<Self> {
+        let kernel = match controller {
+            "cubic" => "cubic",
+            "newreno" => "reno",
+            "bbr" => "bbr",
+            _ => return None,
+        };
+        Self::find(&format!("{KERNEL}{SEPARATOR}{kernel}")).ok()
+    }
+
+    /// Whether it is told how much there is to send.
+    pub(super) fn knows_volume(&self) -> bool {
+        [&self.server, &self.client]
+            .iter()
+            .any(|text| places(text).any(|place| place == "bytes"))
+    }
+}
+
+/// A command with values in the places of its names.
+pub(super) fn filled(text: &str, values: &[(&str, String)]) -> String {
+    let mut text = text.to_string();
+    for (name, value) in values {
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    text
+}
+
+/// What a command names in braces. The shell's own are not taken for that: `${HOME}`, `{ a; }`, `{a,b}`.
+fn places(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('{').filter_map(|(at, _)| {
+        let (name, _) = text[at + 1..].split_once('}')?;
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
+        (is_name && !text[..at].ends_with('$')).then_some(name)
+    })
+}
+
+/// Whether the kernel has a controller.
+#[cfg(target_os = "linux")]
+fn check_kernel(controller: &str) -> Result<(), Failure> {
+    super::bulk_tcp::check(controller).map_err(|e| {
+        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+        Failure::input(format!(
+            "this kernel has no controller '{controller}' ({e}); it has {}",
+            known.unwrap_or_default().trim()
+        ))
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn check_kernel(_: &str) -> Result<(), Failure> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_that_is_built_in_makes_a_program() {
+        for recipe in Recipe::built_in().unwrap() {
+            let recipe = Recipe {
+                needs: Vec::new(),
+                ..recipe
+            };
+            let controller = recipe.has_choice().then_some("cubic");
+            let program = recipe.with(controller).unwrap();
+            assert!(program.knows_volume(), "{}", program.name);
+            assert!(!program.server.contains("{cc}") && !program.client.contains("{cc}"));
+        }
+    }
+
+    #[test]
+    fn braces_of_the_shell_are_left_to_it() {
+        let text = "{ a; }; cp ${HOME}/{x,y} {dir} {} {Port} {port}";
+        assert_eq!(places(text).collect::<Vec<_>>(), ["dir", "port"]);
+        let values = [("dir", "/d".to_string()), ("port", "7".to_string())];
+        assert_eq!(
+            filled(text, &values),
+            "{ a; }; cp ${HOME}/{x,y} /d {} {Port} 7"
+        );
+    }
+
+    #[test]
+    fn a_wrong_program_is_named_with_its_remedy() {
+        let said = |spec: &str| Program::find(spec).unwrap_err().to_string();
+        assert!(said("quick-go").contains("known are kernel, iperf3"));
+        assert!(said("kernel").contains("kernel/cubic"));
+        assert!(said("kernel/a;b").contains("is no controller's name"));
+        assert!(said("nowhere.toml").contains("nowhere.toml"));
+        let new = |server: &str, client: &str| {
+            let made = Program::new("p".into(), server.into(), client.into());
+            made.unwrap_err().to_string()
+        };
+        assert!(new("a {prot}", "b {port}").contains("{port} (the server's port)"));
+        assert!(new("a {port}", "b").contains("has no {port}"));
+    }
+}

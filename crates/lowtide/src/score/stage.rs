@@ -1,0 +1,119 @@
+//! Where candidates are run: in the simulator, or as programs over real packets.
+
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::score::Plan;
+
+use super::Args;
+#[cfg(target_os = "linux")]
+use super::real;
+use super::recipe::{Program, Recipe};
+use crate::failure::Failure;
+use crate::output;
+
+/// Who is judged when nobody is named.
+const USUAL: &str = "ebb";
+
+/// Where candidates are run.
+pub(super) enum Stage {
+    /// In the simulator.
+    Virtual,
+    /// Over real packets.
+    #[cfg(target_os = "linux")]
+    Real(Vec<Program>, real::Cast),
+}
+
+impl Stage {
+    #[cfg(target_os = "linux")]
+    pub(super) fn of(args: &Args) -> Result<Self, Failure> {
+        if !args.link {
+            return Ok(Self::Virtual);
+        }
+        let programs = programs(args)?;
+        let cast = real::Cast::new(&programs)?;
+        Ok(Self::Real(programs, cast))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn of(args: &Args) -> Result<Self, Failure> {
+        if args.link {
+            programs(args)?;
+            return Err(Failure::run(
+                "lowtide score --link needs Linux, as lowtide link does",
+            ));
+        }
+        Ok(Self::Virtual)
+    }
+
+    /// Whom cases may name.
+    pub(super) fn contenders(&self, known: &Contenders) -> Contenders {
+        match self {
+            Self::Virtual => known.clone(),
+            #[cfg(target_os = "linux")]
+            Self::Real(programs, _) => programs.iter().fold(known.clone(), |all, program| {
+                all.with_program(&program.name)
+            }),
+        }
+    }
+
+    /// Who is judged.
+    pub(super) fn candidates(
+        &self,
+        args: &Args,
+        contenders: &Contenders,
+    ) -> Result<Vec<Contender>, Failure> {
+        let named: Vec<&str> = match self {
+            Self::Virtual if args.controllers.is_empty() => vec![USUAL],
+            Self::Virtual => args.controllers.iter().map(String::as_str).collect(),
+            #[cfg(target_os = "linux")]
+            Self::Real(programs, _) => {
+                let all = programs.iter().map(|p| contenders.parse(&p.name));
+                return all.collect::<Result<_, _>>().map_err(Failure::input);
+            }
+        };
+        let all = named.into_iter().map(|specs| contenders.parse_all(specs));
+        let all: Vec<Vec<Contender>> = all.collect::<Result<_, _>>().map_err(Failure::input)?;
+        Ok(all.concat())
+    }
+
+    /// Leaves out what cannot be run here.
+    pub(super) fn fit(&self, plan: &mut Plan) {
+        match self {
+            Self::Virtual => {}
+            #[cfg(target_os = "linux")]
+            Self::Real(_, cast) => cast.fit(plan),
+        }
+    }
+}
+
+/// The programs that are judged.
+fn programs(args: &Args) -> Result<Vec<Program>, Failure> {
+    if args.flags.host.is_some() {
+        return Err(Failure::input(
+            "--host: programs bring their own; leave it out",
+        ));
+    }
+    let mut programs = Vec::new();
+    for name in args.controllers.iter().flat_map(|names| names.split(',')) {
+        let program = Program::find(name)?;
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    if let (Some(server), Some(client)) = (&args.server, &args.client) {
+        let own = Program::new("program".to_string(), server.clone(), client.clone());
+        programs.push(own?);
+    }
+    if programs.is_empty() {
+        return Err(Failure::input(
+            "--link: whom? --recipe NAME ('lowtide score --link --list' has them), or --server and \
+             --client",
+        ));
+    }
+    Ok(programs)
+}
+
+pub(super) fn list_recipes() -> Result<(), Failure> {
+    let lines = Recipe::built_in()?.into_iter();
+    let lines: String = lines.map(|recipe| recipe.line() + "\n").collect();
+    output::print(lines.as_bytes())
+}

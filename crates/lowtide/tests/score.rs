@@ -1,0 +1,266 @@
+//! `lowtide score` as a user meets it.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn lowtide(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lowtide").unwrap();
+    command.args(args);
+    command
+}
+
+/// A user's own suite: a long queue, one that only some controllers can be asked about, and one with
+/// chance in it.
+fn suite() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write(
+        "delay.toml",
+        r#"
+        about = "One flow, a queue of 8 BDP."
+        [case]
+        id = "Q1"
+        title = "Keeps the queue short"
+        source = "our calls"
+        [link]
+        rate = "10mbit"
+        buffer = "8bdp"
+        [path]
+        rtt = "40ms"
+        [run]
+        duration = "8s"
+        [[flows]]
+        controller = "candidate"
+        [[limits]]
+        metric = "queueing delay, p95, ms"
+        value = "queue_delay_ms.p95"
+        at_most = 80
+        reason = "people talk over each other beyond it"
+        "#,
+    );
+    write(
+        "phases.toml",
+        r#"
+        [case]
+        id = "Q2"
+        title = "Is BBR"
+        source = "us"
+        needs = ["bbr"]
+        [link]
+        rate = "10mbit"
+        [run]
+        duration = "2s"
+        [[flows]]
+        controller = "candidate"
+        [[limits]]
+        metric = "utilisation"
+        value = "utilisation"
+        at_least = 0.5
+        reason = "so"
+        "#,
+    );
+    write(
+        "loss.toml",
+        r#"
+        [case]
+        id = "Q3"
+        title = "Bears some loss"
+        source = "us"
+        [link]
+        rate = "10mbit"
+        [path]
+        loss = "0.5%"
+        [run]
+        duration = "4s"
+        seeds = 3
+        [[flows]]
+        controller = "candidate"
+        [measures]
+        late_mbps = { span = { metric = "goodput_mbps", from = "2s" } }
+        [[limits]]
+        metric = "goodput after 2 s, Mbit/s"
+        value = "late_mbps"
+        at_least = 1
+        reason = "it is no congestion"
+        "#,
+    );
+    dir
+}
+
+fn path(path: &Path) -> String {
+    path.to_str().unwrap().to_string()
+}
+
+fn json(output: &[u8]) -> Value {
+    serde_json::from_slice(output).unwrap()
+}
+
+#[test]
+fn a_suite_of_ones_own_passes_fails_and_says_why() {
+    let dir = suite();
+    let folder = path(dir.path());
+    let args = ["score", "--suite", &folder, "--cc", "cubic,bbr3"];
+    let done = lowtide(&args).arg("--json").assert().code(1);
+    let card = json(&done.get_output().stdout);
+    assert_eq!(
+        (card["schema"].clone(), card["command"].clone()),
+        (1.into(), "score".into())
+    );
+    let cubic = &card["results"][0];
+    assert_eq!(cubic["controller"], "cubic");
+    let counts = ["passed", "failed", "not_applicable"].map(|key| cubic[key].as_u64().unwrap());
+    assert_eq!(counts, [1, 1, 1]);
+    let verdicts: Vec<(&str, &str)> = cubic["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| {
+            (
+                case["id"].as_str().unwrap(),
+                case["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(verdicts, [("Q1", "fail"), ("Q2", "n/a"), ("Q3", "pass")]);
+    let queue = &cubic["cases"][0];
+    assert!(queue["value"].as_f64().unwrap() > 80.0, "{queue}");
+    assert_eq!(
+        (&queue["limit"], &queue["interval"]),
+        (&80.0.into(), &Value::Null)
+    );
+    assert!(cubic["cases"][2]["interval"].as_f64().unwrap() > 0.0);
+    let said = queue["explanation"].to_string();
+    assert!(
+        said.contains("longest wait") && said.contains("kB in the queue"),
+        "{said}"
+    );
+    assert_eq!(card["results"][1]["failed"], 0, "bbr3: {card}");
+
+    // The table says the same to people, and the same runs give the same bytes.
+    let text = lowtide(&args).assert().code(1).get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    for part in [
+        "FAIL  Q1 Keeps the queue short (our calls)",
+        "people talk over each other",
+        "n/a   Q2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let again = lowtide(&args)
+        .args(["--json", "--jobs", "1"])
+        .assert()
+        .code(1);
+    assert_eq!(json(&again.get_output().stdout), card);
+}
+
+#[test]
+fn ci_gets_junit_a_baseline_and_an_exit_code() {
+    let dir = suite();
+    let (folder, out) = (path(dir.path()), tempfile::tempdir().unwrap());
+    let file = |name: &str| path(&out.path().join(name));
+    let args = ["score", "--suite", &folder, "--case", "Q3", "--case", "Q1"];
+    let (xml, before) = (file("junit.xml"), file("before.json"));
+    let to = format!("--json={before}");
+    lowtide(&args)
+        .args(["--cc", "bbr3", "--junit", &xml, &to])
+        .assert()
+        .success();
+    let xml = fs::read_to_string(&xml).unwrap();
+    assert!(
+        xml.contains(r#"tests="2" failures="0" skipped="0""#),
+        "{xml}"
+    );
+    lowtide(&args)
+        .args(["--cc", "bbr3", "--baseline", &before])
+        .assert()
+        .success();
+
+    // What was better once is a regression, even where every limit holds.
+    let mut old = json(&fs::read(&before).unwrap());
+    let value = old
+        .pointer_mut("/results/0/cases/0/limits/0/value")
+        .unwrap();
+    *value = (value.as_f64().unwrap() / 2.0).into();
+    fs::write(&before, old.to_string()).unwrap();
+    let done = lowtide(&args)
+        .args(["--cc", "bbr3", "--baseline", &before])
+        .assert()
+        .code(1);
+    let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert!(
+        text.contains("bbr3 Q1: queueing delay, p95, ms was"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_was_interrupted_goes_on() {
+    let dir = suite();
+    let (folder, out) = (path(dir.path()), tempfile::tempdir().unwrap());
+    let kept = path(out.path());
+    let args = [
+        "score", "--suite", &folder, "--cc", "bbr3", "--output", &kept, "--json",
+    ];
+    let first = lowtide(&args).assert().success().get_output().clone();
+    // As if it had been killed in the middle of the last line.
+    let results = out.path().join("results.jsonl");
+    let text = fs::read(&results).unwrap();
+    fs::write(&results, &text[..text.len() - 9]).unwrap();
+    let second = lowtide(&args).assert().success().get_output().clone();
+    assert!(String::from_utf8_lossy(&first.stderr).contains("5 runs in"));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("1 runs in"));
+    assert_eq!(json(&first.stdout), json(&second.stdout));
+}
+
+#[test]
+fn bad_input_is_named_and_nothing_is_run() {
+    let dir = suite();
+    let folder = path(dir.path());
+    let bad = dir.path().join("bad");
+    fs::create_dir(&bad).unwrap();
+    fs::write(bad.join("x.toml"), "[link]\nrate = '1mbit'\n[[flows]]\n").unwrap();
+    let bad = path(&bad);
+    let torn = path(&dir.path().join("delay.toml"));
+    let run = lowtide(&["run", &torn]).assert().code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).to_string();
+    assert!(
+        said.contains("delay.toml:") && said.contains("lowtide score --suite FILE"),
+        "{said}"
+    );
+    for (args, problem) in [
+        (
+            vec!["--suite", "nonsense"],
+            "there is no suite, file or folder 'nonsense'; known suites are",
+        ),
+        (
+            vec!["--suite", &folder, "--case", "Q9"],
+            "has no case 'Q9'; its cases are Q1, Q2, Q3",
+        ),
+        (vec!["--suite", &folder, "--cc", "bbr9"], "did you mean"),
+        (
+            vec!["--suite", &bad],
+            "x.toml:1: case: a case of a suite says what it is",
+        ),
+        (
+            vec!["--suite", &folder, "--baseline", &torn],
+            "no scorecards that",
+        ),
+    ] {
+        let done = lowtide(&["score"]).args(&args).assert().code(2);
+        let said = String::from_utf8_lossy(&done.get_output().stderr).to_string();
+        assert!(said.contains(problem), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn built_in_suites_are_listed_with_who_asks() {
+    let done = lowtide(&["score", "--list"]).assert().success();
+    let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert!(
+        text.contains("cellular: ") && text.contains("  throughput "),
+        "{text}"
+    );
+}
