@@ -33,6 +33,7 @@ fn every_case_of_the_built_in_suites_can_be_judged_and_every_limit_has_its_reaso
                     details: None,
                 }],
                 failed: Vec::new(),
+                unfaithful: Vec::new(),
             })
             .collect();
         let card = judge(&suite, &plan, &results).unwrap();
