@@ -154,7 +154,7 @@ impl Controller for Faulty {
         if let Some(rtt) = &mut ack.rtt {
             self.least_rtt = self.least_rtt.min(*rtt);
             match self.fault {
-                Fault::ProbeRttNever => *rtt = *rtt - Duration::from_nanos(self.acks),
+                Fault::ProbeRttNever => *rtt -= Duration::from_nanos(self.acks),
                 Fault::MinRttStays => *rtt = self.least_rtt,
                 _ => {}
             }
