@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use lowtide_cc::units::Bytes;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::Error;
@@ -205,6 +206,13 @@ impl Tunnel {
     #[must_use]
     pub fn near(&self) -> &Namespace {
         &self.near.namespace
+    }
+
+    /// Whether a packet that was sent at the near end waits for an [`Emulation`](crate::Emulation) to begin.
+    #[must_use]
+    pub fn near_waits(&self) -> bool {
+        let mut fds = [PollFd::new(self.near.device.as_fd(), PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 
     /// What became of packets that were sent at the far end, and of those at the near end.

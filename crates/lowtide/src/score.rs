@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         return list(&suites(args)?);
     }
     let stage = Stage::of(args)?;
-    let contenders = &stage.contenders(contenders);
+    let contenders = &stage.contenders(contenders)?;
     let candidates = stage.candidates(args, contenders)?;
     let suites = suites(args)?;
     let baseline = match &args.baseline {

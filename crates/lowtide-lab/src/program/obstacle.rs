@@ -47,7 +47,59 @@ fn only_simulated(group: &Group) -> Option<&'static str> {
             "a say in how programs acknowledge and time out",
         ),
         (group.pacing != Pacing::Rate, "a say in how programs pace"),
+        (group.lie.is_some(), "receivers that lie"),
     ]
     .into_iter()
     .find_map(|(has, what)| has.then_some(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::contender::Contenders;
+    use crate::scenario_file::ScenarioFile;
+
+    #[test]
+    fn what_programs_cannot_be_asked_for_is_said() {
+        let said = |flow: &str| {
+            let text = format!(
+                "[link]\nrate = '8mbit'\n[run]\nduration = '5s'\n[[flows]]\ncontroller = 'mine'\n{flow}\n"
+            );
+            let file = ScenarioFile::parse(Path::new("test.toml"), text).unwrap();
+            let contenders = Contenders::default().with_program("mine");
+            let cells = file.cells(&contenders).unwrap();
+            obstacle(&cells[0].setting, |name| name == "cubic")
+        };
+        for runs in [
+            "",
+            "source = '1MB'",
+            "count = 3\nevery = '1s'",
+            "transport = 'tcp'",
+            "[[flows]]\ncontroller = 'cubic'\nstart = '1s'\nstop = '3s'",
+        ] {
+            assert_eq!(said(runs), None, "{runs}");
+        }
+        for (flow, problem) in [
+            ("count = 65", "at most 64"),
+            ("source = 'video:1mbit'", "neither bulk nor of a size"),
+            (
+                "direction = 'reverse'\n[reverse]\nrate = '1mbit'",
+                "go the other way",
+            ),
+            ("ack_every = 10", "acknowledge"),
+            ("pacing = 'off'", "pace"),
+            (
+                "[[flows]]\ncontroller = 'ebb'",
+                "ebb is in the simulator only",
+            ),
+        ] {
+            let found = said(flow);
+            assert!(
+                found.as_ref().is_some_and(|said| said.contains(problem)),
+                "{flow}: {found:?}"
+            );
+        }
+    }
 }

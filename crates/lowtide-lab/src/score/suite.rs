@@ -47,15 +47,20 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "ramp" "idle";
     "users", "What users of QUIC stacks report and test, as far as it is about a controller under a transport (not freenet's replay of RTT series, for which a controller of another kind is needed)":
         "freenet-fresh" "freenet-paths" "freenet-timeout" "moq-shaper" "noq-819" "openipc-2344";
-    "bbr-draft", "The example test cases of BBR's draft (draft-ietf-ccwg-bbr): states and variables of controllers that have its phases, and what can be seen of any from outside":
-        "01" "02" "03" "04" "05" "06" "07" "08" "09" "10" "11" "12" "13" "14" "15" "16" "17" "18" "19"
-        "20" "21" "22";
     "c4", "The C4 project's specifications with its limits; its satellite, which needs a window seeded from an earlier connection, is not among them":
         "after_c4" "alone" "alone_200" "before_c4" "blackhole" "drop_and_back" "low_and_up" "media" "media10"
         "media_600fr" "media_short_long" "media_wb" "media_wf" "media_ws" "short_long" "vs_bbr" "vs_bbr_lg"
         "vs_bbr_lg2" "vs_c4" "vs_c4_lg" "vs_c4_lg2" "vs_cubic" "vs_cubic_lg" "vs_cubic_lg2" "wifi_bad"
         "wifi_bad_vs_bbr" "wifi_bad_vs_c4" "wifi_bad_vs_cubic" "wifi_fade" "wifi_fade_tenth" "wifi_fader"
         "wifi_suspension";
+    "rfc8867", "Media over a controller: RFC 8867, and RFC 8869 as far as links stand in for its models (NADA and SCReAM are not among the controllers)":
+        "5.1" "5.2" "5.3" "5.4" "5.5" "5.6" "5.7" "5.8" "8869-3" "8869-4.1" "8869-4.1-both-ways" "vparam";
+    "nsperf", "The tests that BBR's authors run for TCP, with limits":
+        "bufferbloat" "coexist" "ecn-bulk" "random-loss" "shallow";
+    "interop", "The measurements of the QUIC interop runner, and its cases about loss and outages, with limits":
+        "blackhole" "crosstraffic" "goodput" "longrtt" "transferloss";
+    "aqm", "A controller behind queues that are managed: the cases of RFC 7928":
+        "5.1.1" "5.3.2" "6" "8.2" "8.2.6";
     "link", "What can be seen of any program at a link, short enough for real time (--link)":
         "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];

@@ -14,8 +14,9 @@ use lowtide_lab::program::obstacle;
 use lowtide_lab::run::{FailedRun, Run};
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::Plan;
-use lowtide_lab::setting::Setting;
+use lowtide_lab::setting::{Group, Setting};
 use lowtide_lab::store::Store;
+use lowtide_sim::source::SourceConfig;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -54,9 +55,7 @@ impl Cast {
         plan.leave_out(|cell| {
             let setting = &cell.setting;
             let found = obstacle(setting, |name| self.0.contains_key(name));
-            let sized = |group: &lowtide_lab::setting::Group| {
-                matches!(group.source, lowtide_sim::source::SourceConfig::Sized(_))
-            };
+            let sized = |group: &Group| matches!(group.source, SourceConfig::Sized(_));
             found.or_else(|| {
                 let mut groups = setting.groups.iter().filter(|group| sized(group));
                 let deaf = groups.find(|group| {
@@ -172,11 +171,10 @@ pub(super) fn execute(
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let ended: Vec<_> = workers.into_iter().map(|w| w.join()).collect();
         handle.close();
-        // A worker that panicked must not leave the others' results unseen, nor be taken for one that ended.
-        ended
-            .into_iter()
-            .filter_map(Result::err)
-            .for_each(|panic| std::panic::resume_unwind(panic));
+        // One that panicked is not one that ended.
+        if let Some(panic) = ended.into_iter().find_map(Result::err) {
+            std::panic::resume_unwind(panic);
+        }
     });
     bar.finish_and_clear();
     if stop.load(Ordering::Relaxed) {

@@ -267,10 +267,15 @@ fn places(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the kernel has a controller.
+/// Whether the kernel has a controller, and lets programs behind a link choose it. Where there can be no
+/// link, that is what will be said.
 #[cfg(target_os = "linux")]
 fn check_kernel(controller: &str) -> Result<(), Failure> {
-    super::bulk_tcp::check(controller).map_err(|e| {
+    let Ok((namespace, _)) = crate::link::session::first_namespace() else {
+        return Ok(());
+    };
+    let found = namespace.run(|| super::bulk_tcp::check(controller))?;
+    found.map_err(|e| {
         let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         Failure::input(format!(
             "this kernel has no controller '{controller}' ({e}); it has {}",

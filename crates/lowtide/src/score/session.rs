@@ -128,6 +128,9 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
             return Ok(None);
         }
     }
+    if !wait_for_first_packet(&mut flows, &tunnel, order.stop)? {
+        return Ok(None);
+    }
     let probe = Programs::new(setting, seed).map_err(Failure::run)?;
     let emulation = Emulation::between(&tunnel, &path, [Some(probe), None])?;
     let completed = carry(
@@ -170,6 +173,32 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
 /// A time of the link by the wall's clock.
 fn of(time: Time) -> Duration {
     Duration::from_nanos(time.since(Time::ZERO).as_nanos())
+}
+
+/// Starts the clients of flows that begin with the link, and waits for the first packet: what programs need until
+/// they send is not the link's time. False when all is to end.
+fn wait_for_first_packet(
+    flows: &mut [Flow<'_>],
+    tunnel: &Tunnel,
+    stop: &AtomicBool,
+) -> Result<bool, Failure> {
+    let begins = |flow: &&mut Flow<'_>| flow.start.is_zero();
+    let mut are_any = false;
+    for flow in flows.iter_mut().filter(begins) {
+        flow.fetch()?;
+        are_any = true;
+    }
+    let until = Instant::now() + READY;
+    while are_any && !tunnel.near_waits() && Instant::now() < until {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        for flow in flows.iter_mut().filter(begins) {
+            flow.step(Duration::ZERO)?;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(true)
 }
 
 /// Starts and ends clients when it is time, until `end`; which flows had nothing left to send, and since

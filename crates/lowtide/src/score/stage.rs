@@ -45,14 +45,24 @@ impl Stage {
     }
 
     /// Whom cases may name.
-    pub(super) fn contenders(&self, known: &Contenders) -> Contenders {
+    pub(super) fn contenders(&self, known: &Contenders) -> Result<Contenders, Failure> {
+        let mut all = known.clone();
         match self {
-            Self::Virtual => known.clone(),
+            Self::Virtual => {}
             #[cfg(target_os = "linux")]
-            Self::Real(programs, _) => programs.iter().fold(known.clone(), |all, program| {
-                all.with_program(&program.name)
-            }),
+            Self::Real(programs, _) => {
+                for program in programs {
+                    let name = &program.name;
+                    if all.parse(name).is_ok() {
+                        return Err(Failure::input(format!(
+                            "a program cannot be called '{name}', as somebody else is: change its name"
+                        )));
+                    }
+                    all = all.with_program(name);
+                }
+            }
         }
+        Ok(all)
     }
 
     /// Who is judged.
@@ -76,6 +86,7 @@ impl Stage {
     }
 
     /// Leaves out what cannot be run here.
+    #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
     pub(super) fn fit(&self, plan: &mut Plan) {
         match self {
             Self::Virtual => {}
