@@ -2,12 +2,14 @@
 #include "managed-queue.h"
 
 #include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/fq-codel-queue-disc.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/mac48-address.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
 #include "ns3/tcp-header.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -47,6 +49,8 @@ ManagedQueue::ManagedQueue(const std::string& name,
                            uint64_t packets,
                            std::function<void(Ptr<const Packet>)> onDrop)
 {
+    // RFC 8289 drops nothing with one packet of the largest size waiting, ns-3 nothing below this.
+    Config::SetDefault("ns3::CoDelQueueDisc::MinBytes", UintegerValue(1501));
     ObjectFactory factory;
     if (name == "codel")
     {
@@ -57,17 +61,17 @@ ManagedQueue::ManagedQueue(const std::string& name,
         factory.SetTypeId("ns3::FqCoDelQueueDisc");
         factory.Set("UseEcn", BooleanValue(false));
     }
-    else if (name == "pie")
+    else if (name == "pie" || name == "pie:max_burst=0s")
     {
         factory.SetTypeId("ns3::PieQueueDisc");
         factory.Set("UseDerandomization", BooleanValue(true));
         factory.Set("QueueDelayReference", StringValue("15ms"));
         factory.Set("Tupdate", StringValue("15ms"));
-        factory.Set("MaxBurstAllowance", StringValue("150ms"));
+        factory.Set("MaxBurstAllowance", StringValue(name == "pie" ? "150ms" : "0s"));
     }
     else
     {
-        throw std::runtime_error("--queue: '" + name + "' is none of codel, fq_codel, pie");
+        throw std::runtime_error("--queue: '" + name + "' is none of codel, fq_codel, pie, pie:max_burst=0s");
     }
     const uint64_t most = std::min<uint64_t>(packets, 1000000);
     factory.Set("MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, most)));

@@ -24,7 +24,8 @@ class ManagedQueue
         Time since;
     };
 
-    /// `name`: codel, fq_codel or pie, with the defaults of the RFCs. Throws std::runtime_error.
+    /// `name`: codel, fq_codel or pie, with the defaults of the RFCs, or pie:max_burst=0s. Throws
+    /// std::runtime_error.
     ManagedQueue(const std::string& name,
                  uint64_t packets,
                  std::function<void(Ptr<const Packet>)> onDrop);

@@ -70,7 +70,8 @@ const char*
 Scenario::Help()
 {
     return "usage: lowtide-ns3 [--cc NAME]... (--rate 20mbit | --trace FILE) [--rtt 40ms]\n"
-           "  [--queue codel|fq_codel|pie] [--buffer 2bdp|100p|64kB|50ms|inf] [--loss 0.1%] [--flows N] [--stagger 1s]\n"
+           "  [--queue codel|fq_codel|pie|pie:max_burst=0s] [--buffer 2bdp|100p|64kB|50ms|inf] [--loss 0.1%]\n"
+           "  [--flows N] [--stagger 1s]\n"
            "  [--packet-size 1500B] [--opportunity 1504B] [--duration 30s] [--seed N]\n"
            "  [--transport tcp] [--json]\n"
            "  [--min-rto 200ms] [--no-repair] [--log FILE]\n"

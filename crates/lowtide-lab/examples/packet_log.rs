@@ -19,9 +19,9 @@ use lowtide_lab::setting::{LinkSource, Setting};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::probe::{AckSeen, DropCause, LossSeen, Sent};
-use lowtide_sim::queue::{self, QueueLimit};
+use lowtide_sim::queue::{self, QueueKind, QueueLimit};
 use lowtide_sim::trace;
-use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{Probe, Simulation};
 
 struct Log<W: Write>(W);
@@ -99,6 +99,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--duration" => setting.duration = quantity::duration(&value)?,
             "--flows" => setting = setting.with_flows(value.parse()?),
             "--loss" => setting.loss = LossModel::Random(quantity::probability(&value)?),
+            "--queue" => {
+                setting.queue = QueueKind::parse(&value)?;
+                // As in ns-3, whose packets are not ECN-capable.
+                for group in &mut setting.groups {
+                    group.ecn = EcnFeedback::Off;
+                }
+            }
             _ => return Err(format!("{flag}: unknown").into()),
         }
     }

@@ -10,8 +10,9 @@
 //! hosts send lost data before new data. So the repair is complete when as much as was lost has been
 //! sent again and the packet that completed it is acknowledged.
 
+use super::undo::Undo;
 use crate::controller::{AckEvent, LossEvent, PacketSent};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// Tells the first loss of an epoch from those that follow. Packets are told apart by number, which
 /// unlike the time of sending is unique.
@@ -28,6 +29,8 @@ pub struct RecoveryEpoch {
     resent_by: u64,
     /// A timeout came in this recovery: it lasts until the losses are repaired.
     after_timeout: bool,
+    /// `began_at` from before a timeout.
+    undo: Undo<u64>,
 }
 
 impl RecoveryEpoch {
@@ -48,6 +51,7 @@ impl RecoveryEpoch {
         let newest = loss.packets.last().map_or(0, |p| p.number);
         let opens = newest >= self.began_at;
         if opens {
+            self.undo.before_reduction(loss.now, self.began_at);
             self.restart();
         }
         opens
@@ -60,14 +64,31 @@ impl RecoveryEpoch {
     }
 
     /// The whole flight is taken for lost; [`on_loss`](Self::on_loss) has told of its packets.
-    pub fn on_timeout(&mut self) {
+    pub fn on_timeout(&mut self, now: Time) {
+        self.undo.before_timeout(now, self.began_at);
         self.restart();
         self.after_timeout = true;
+    }
+
+    /// As [`on_timeout`](Self::on_timeout), for a controller that begins anew instead of recovering.
+    pub fn end_by_timeout(&mut self, now: Time) {
+        self.undo.before_timeout(now, self.began_at);
+        self.end();
+    }
+
+    /// The timeout was spurious. What it gave up is in flight again, and opens a recovery of its own
+    /// should it be lost after all.
+    pub fn on_spurious_timeout(&mut self) {
+        if let Some(began_at) = self.undo.take() {
+            self.began_at = began_at;
+        }
+        self.end();
     }
 
     /// Packets were acknowledged; true when that ends a recovery.
     #[inline]
     pub fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
+        self.undo.on_ack();
         let newest = ack.packets.last().map_or(0, |p| p.number);
         let is_repaired = self.to_resend.is_zero() && newest >= self.resent_by;
         let ends = self.active && newest >= self.began_at && (is_repaired || !self.after_timeout);

@@ -178,10 +178,11 @@ impl RenoWindow {
             TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
         }
         self.acked = Bytes::ZERO;
-        self.recovery.end();
+        self.recovery.end_by_timeout(timeout.now);
     }
 
     pub(crate) fn on_spurious_timeout(&mut self) {
+        self.recovery.on_spurious_timeout();
         // RFC 4015 §3.2, without its limit to the flight: what was given up is in flight again.
         if let Some((cwnd, ssthresh)) = self.undo.take() {
             self.cwnd = self.cwnd.max(cwnd);

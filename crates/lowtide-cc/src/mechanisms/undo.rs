@@ -14,6 +14,12 @@ pub(crate) struct Undo<S> {
     before_timeout: Option<S>,
 }
 
+impl<S: Copy> Default for Undo<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<S: Copy> Undo<S> {
     pub(crate) const fn new() -> Self {
         Self {

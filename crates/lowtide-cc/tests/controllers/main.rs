@@ -18,4 +18,5 @@ mod newreno;
 mod rbbr;
 mod rtt_gain;
 mod sprout;
+mod spurious;
 mod vegas;

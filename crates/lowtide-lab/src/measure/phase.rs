@@ -12,7 +12,8 @@ use super::state::{Rounds, State, Values};
 use crate::claim::{self, Expression};
 use crate::setting::MomentText;
 
-/// A value of a flow, worked out from what is [known](super::state) of it at acknowledgments in a phase.
+/// A value of a flow, worked out from what is known of it at acknowledgments in a phase
+/// (`docs/scoring.md` has the names).
 ///
 /// Besides, of a visit of the phase until then: `rounds` (packet-timed round trips, counted from packet
 /// numbers), `drops` (packets of the flow that the network dropped), `losses` (packets that the sender

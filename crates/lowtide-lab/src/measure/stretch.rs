@@ -11,8 +11,8 @@ use super::state::{State, Values};
 use crate::claim::{self, Expression};
 use crate::setting::MomentText;
 
-/// The stretches of time in which a value of a flow, worked out from what is [known](super::state) of it
-/// at acknowledgments, is at most, or at least, a number.
+/// The stretches of time in which a value of a flow, worked out from what is known of it at
+/// acknowledgments (`docs/scoring.md` has the names), is at most, or at least, a number.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {

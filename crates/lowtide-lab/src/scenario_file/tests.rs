@@ -332,6 +332,14 @@ fn scripts_of_a_path_are_checked() {
         "path.held_back",
         "DELAY",
     );
+    let text = with("ack_scripted_loss = \"2s:1s:1/1\"\nheld_back = \"2s:1s:1/20:25ms\"");
+    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
+    let config = cells[0].setting.config(1).unwrap();
+    let scripts = [&config.forward.script, &config.reverse.script];
+    assert_eq!(
+        scripts.map(|script| (script.losses.len(), script.held_back.len())),
+        [(0, 1), (1, 0)]
+    );
     let drift = "path.rtt_drift";
     refused(
         &with("rtt_drift = \"100ms:1ms\""),
@@ -343,4 +351,21 @@ fn scripts_of_a_path_are_checked() {
     let from = "ack_aggregation_from";
     let line = format!("{from} = \"1s\"");
     refused(&with(&line), 7, &format!("path.{from}"), "goes with");
+}
+
+#[test]
+fn receivers_lie_to_senders_and_flows_start_at_random() {
+    let goodput = |lines: &str, seed: u64| {
+        let first = format!("[[flows]]\ncontroller = \"cubic\"\n{lines}\n[[flows]]");
+        let text = D10.replace("bbr3", "cubic").replace("[[flows]]", &first);
+        let cells = parse(&text).unwrap().cells(&Contenders::default());
+        let run = crate::run::run(&cells.unwrap()[0].setting, seed, crate::run::Keep::Metrics);
+        run.unwrap().measured.get("flows.0.goodput_mbps").unwrap()
+    };
+    let honest = goodput("", 1);
+    let lying = goodput("lie = \"losses\"\naccess = { sender_rate = \"20mbit\" }", 1);
+    assert!(lying > 1.2 * honest, "{honest} and {lying} Mbit/s");
+    let random = "count = 20\nevery = \"100ms\"\npoisson = true\nsource = \"10kB\"";
+    assert_eq!(goodput(random, 1), goodput(random, 1));
+    assert_ne!(goodput(random, 1), goodput(random, 2));
 }

@@ -53,6 +53,14 @@ static SUITES: &[(&str, &str, &[File])] = suites![
         "vs_bbr_lg2" "vs_c4" "vs_c4_lg" "vs_c4_lg2" "vs_cubic" "vs_cubic_lg" "vs_cubic_lg2" "wifi_bad"
         "wifi_bad_vs_bbr" "wifi_bad_vs_c4" "wifi_bad_vs_cubic" "wifi_fade" "wifi_fade_tenth" "wifi_fader"
         "wifi_suspension";
+    "rfc8867", "Media over a controller: RFC 8867, and RFC 8869 as far as links stand in for its models (NADA and SCReAM are not among the controllers)":
+        "5.1" "5.2" "5.3" "5.4" "5.5" "5.6" "5.7" "5.8" "8869-3" "8869-4.1" "8869-4.1-both-ways" "vparam";
+    "nsperf", "The tests that BBR's authors run for TCP, with limits":
+        "bufferbloat" "coexist" "ecn-bulk" "random-loss" "shallow";
+    "interop", "The measurements of the QUIC interop runner, and its cases about loss and outages, with limits":
+        "blackhole" "crosstraffic" "goodput" "longrtt" "transferloss";
+    "aqm", "A controller behind queues that are managed: the cases of RFC 7928":
+        "5.1.1" "5.3.2" "6" "8.2" "8.2.6";
     "link", "What can be seen of any program at a link, short enough for real time (--link)":
         "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];

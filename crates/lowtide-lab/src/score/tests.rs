@@ -2,8 +2,10 @@ use std::fs;
 
 use super::*;
 use crate::contender::Contenders;
-use crate::experiment::{self, Options};
-use crate::run::FailedRun;
+use crate::experiment::{self, CellResult, Options};
+use crate::metrics::{Measured, Named};
+use crate::run::{FailedRun, Run};
+use crate::scenario_file::Cell;
 
 const CASE: &str = r#"
 [case]
@@ -81,9 +83,9 @@ fn a_limit_is_judged_by_the_cell_that_is_worst_off() {
 #[test]
 fn a_mean_fails_only_with_its_whole_interval_and_each_seed_counts_where_each_must() {
     // A loss share that differs from seed to seed, held against its own mean.
-    let with = |rule: &str, limit: f64| {
+    let with = |rule: &str, limit: &dyn std::fmt::Display| {
         let more = format!(
-            "[[limits]]\nmetric = 'loss'\nvalue = 'loss_share'\nat_most = {limit}\n\
+            "[[limits]]\nmetric = 'loss'\nvalue = 'loss_share'\nat_most = '{limit}'\n\
              seeds = '{rule}'\nreason = 'so'\n"
         );
         let case = CASE
@@ -98,7 +100,7 @@ fn a_mean_fails_only_with_its_whole_interval_and_each_seed_counts_where_each_mus
         let results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
         judge(&suite, &plan, &results).unwrap().results[0].cases[0].limits[0].clone()
     };
-    let measured = with("mean", 0.0);
+    let measured = with("mean", &0.0);
     assert_eq!(
         measured.verdict,
         Verdict::Fail,
@@ -111,12 +113,17 @@ fn a_mean_fails_only_with_its_whole_interval_and_each_seed_counts_where_each_mus
     );
     // A limit just below the mean: some seeds are beyond it, the interval is not.
     let just_below = mean - 0.5 * half;
-    assert_eq!(with("mean", just_below).verdict, Verdict::Pass);
-    let each = with("each", just_below);
+    assert_eq!(with("mean", &just_below).verdict, Verdict::Pass);
+    let each = with("each", &just_below);
     assert_eq!(each.verdict, Verdict::Fail);
     assert!((1..5).contains(&each.seeds_beyond.0), "{each:?}");
-    assert_eq!(with("mean", mean - 2.0 * half).verdict, Verdict::Fail);
-    assert_eq!(with("each", 0.05).verdict, Verdict::Pass);
+    assert_eq!(with("mean", &(mean - 2.0 * half)).verdict, Verdict::Fail);
+    assert_eq!(with("each", &0.05).verdict, Verdict::Pass);
+    // Each seed is beyond a share of itself, and only the worst beyond a share of the worst.
+    let below_itself = "0.99 * loss_share";
+    assert_eq!(with("each", &below_itself).seeds_beyond, (5, 5));
+    assert_eq!(with("worst", &below_itself).seeds_beyond, (1, 5));
+    assert_eq!(with("worst", &"loss_share").verdict, Verdict::Pass);
 }
 
 #[test]
@@ -238,6 +245,94 @@ fn a_baseline_tells_what_is_worse_from_noise() {
     let noisy = Baseline::parse(&old.to_string()).unwrap();
     assert_eq!(noisy[0].regressions(&now), []);
     assert!(Baseline::parse("[1]").is_err());
+}
+
+#[test]
+fn every_built_in_case_names_cells_and_values_that_there_are() {
+    let contenders = Contenders::default();
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases = 0;
+    for suite in built_in().unwrap() {
+        for trace in suite.cases.iter().flat_map(|case| &case.content.traces) {
+            let path = folder.path().join(trace);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let is_csv = trace.ends_with(".csv");
+            fs::write(
+                &path,
+                if is_csv {
+                    "time_ms,rate_mbps\n0,1\n"
+                } else {
+                    "1\n2\n"
+                },
+            )
+            .unwrap();
+        }
+        let of_suite = suite.cases.len();
+        for traces in [None, Some(folder.path())] {
+            let candidates = contenders.parse_all("cubic,bbr3").unwrap();
+            let plan = Plan::new(&suite, candidates, &contenders, traces);
+            let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", suite.name));
+            let nothing = |cell: &Cell| CellResult {
+                cell: cell.clone(),
+                runs: vec![Run {
+                    seed: 1,
+                    measured: Measured::from_named(&Named::new()),
+                    details: None,
+                }],
+                failed: Vec::new(),
+                unfaithful: Vec::new(),
+            };
+            let results: Vec<CellResult> = plan.cells.iter().map(nothing).collect();
+            let card = judge(&suite, &plan, &results);
+            let card = card.unwrap_or_else(|e| panic!("{}: {e}", suite.name));
+            assert!(
+                card.results
+                    .iter()
+                    .all(|score| score.cases.len() == of_suite)
+            );
+            for case in card.results.iter().flat_map(|score| &score.cases) {
+                let is_told = case
+                    .limits
+                    .iter()
+                    .all(|limit| !limit.reason.is_empty() && !limit.source.is_empty());
+                assert!(is_told, "{} {}", suite.name, case.id);
+            }
+        }
+        cases += of_suite;
+    }
+    assert!(cases > 0);
+}
+
+#[test]
+fn recorded_links_are_cases_besides_a_files_own() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("recorded"), "1\n2\n").unwrap();
+    let cells = |own: &str, traces: Option<&std::path::Path>| {
+        let dir = tempfile::tempdir().unwrap();
+        let limit = "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_least = 0\nreason = 'so'\n";
+        let text = format!("traces = ['recorded']\n{CASE}{own}{limit}");
+        fs::write(dir.path().join("a.toml"), text).unwrap();
+        let suite = Suite::find(dir.path().to_str().unwrap()).unwrap();
+        let contenders = Contenders::default();
+        let candidates = contenders.parse_all("cubic").unwrap();
+        let plan = Plan::new(&suite, candidates, &contenders, traces).unwrap();
+        let cells = plan.jobs[0].cells.clone();
+        cells.map(|cells| {
+            cells
+                .iter()
+                .map(|(cell, _)| cell.name())
+                .collect::<Vec<_>>()
+        })
+    };
+    let own = "[[cases]]\nname = 'mine'\nset = {}\n";
+    let found = Some(folder.path());
+    assert_eq!(
+        cells(own, found),
+        Ok(vec!["mine".to_string(), "recorded".to_string()])
+    );
+    assert_eq!(cells(own, None), Ok(vec!["mine".to_string()]));
+    assert_eq!(cells("", found), Ok(vec!["recorded".to_string()]));
+    assert!(cells("", None).unwrap_err().contains("--traces"));
 }
 
 #[test]

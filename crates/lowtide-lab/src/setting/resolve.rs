@@ -445,7 +445,8 @@ impl Resolver {
             access: access(section),
             ..Group::of(self.contender(section)?)
         };
-        let last_start = group.start + group.every * (group.count as u64 - 1);
+        let gaps = group.count as u64 - u64::from(!section.poisson);
+        let last_start = group.start + group.every * gaps;
         if last_start >= duration {
             let key = if group.start >= duration {
                 "start"

@@ -5,3 +5,4 @@ mod figures;
 mod goals;
 mod papers;
 mod qlog;
+mod suites;

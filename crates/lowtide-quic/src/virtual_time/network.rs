@@ -129,7 +129,11 @@ impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
             let shared = self.clone();
             spawn(async move {
                 time::delay(core::time::Duration::from_nanos(wait)).await;
-                shared.lock().wakes_at = None;
+                let mut network = shared.lock();
+                // Unless an earlier one has been set since: else each would set another for good.
+                if network.wakes_at == Some(next) {
+                    network.wakes_at = None;
+                }
             });
             // Counts as work, or time would pass before the task has begun to wait.
             done += 1;

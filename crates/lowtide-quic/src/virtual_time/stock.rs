@@ -131,6 +131,8 @@ impl Endpoint for Senders {
 }
 
 /// What decides on a path.
+// There are as many as connections, which are larger.
+#[expect(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub(super) enum Sender {
     Lowtide(Host),

@@ -129,11 +129,11 @@ impl<Q: Discipline> Pipe<Q> {
             return Offer::Queued;
         }
         if self.serving.is_some() || self.awaits_moment {
-            self.queue.enqueue(now, packet, drops);
+            self.queue.enqueue(now, packet, &mut drops);
             return Offer::Queued;
         }
         if self.chooses_late {
-            self.queue.enqueue(now, packet, drops);
+            self.queue.enqueue(now, packet, &mut drops);
             self.awaits_moment = true;
             return Offer::Serving(self.server.next_moment(now, false));
         }
@@ -153,14 +153,14 @@ impl<Q: Discipline> Pipe<Q> {
 
     /// The packet on the link has been sent, or the moment has come to choose one.
     #[inline]
-    pub(super) fn serve(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Served {
+    pub(super) fn serve(&mut self, now: Time, mut drops: impl FnMut(Handle, DropCause)) -> Served {
         if self.chooses_late {
-            return self.serve_late(now, drops);
+            return self.serve_late(now, &mut drops);
         }
         let Some(done) = self.serving else {
             return Served::default();
         };
-        self.serving = self.queue.dequeue(now, drops);
+        self.queue.dequeue_to(&mut self.serving, now, &mut drops);
         let next = self.serving.map(|next| {
             // One that came in this very moment is too late for what is left of the opportunity.
             self.server.serve(now, next.packet.bytes, next.since < now)

@@ -76,7 +76,7 @@ fn behind_jitter_and_bunches() {
 #[test]
 fn beside_cubic_and_when_it_has_left() {
     let run = Run::over(constant(20), QueueLimit::Bdp(2.0), 60);
-    let seen = run.beside("cubic", at(5), Some(at(40))).agrees("cubic");
+    let seen = run.beside("cubic", at(1), Some(at(40))).agrees("cubic");
     assert!(seen.competitions > 0 && !seen.competes, "{seen:?}");
 }
 

@@ -299,11 +299,11 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
         }
     }
 
-    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         if !self.recovery.is_active() {
             self.window.save(self.model.phase == Phase::ProbeRtt);
         }
-        self.recovery.on_timeout();
+        self.recovery.on_timeout(timeout.now);
         self.window.on_timeout(self.model.max_datagram);
         self.model.window_held = self.window.limits_sender();
         // The path may have changed; Startup must find the pipe full again (Linux
@@ -312,7 +312,7 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
     }
 
     fn on_spurious_timeout(&mut self, _now: Time) {
-        self.recovery.end();
+        self.recovery.on_spurious_timeout();
         self.window.restore();
         self.model.window_held = self.window.limits_sender();
         self.policer.reset();

@@ -266,11 +266,12 @@ impl Controller for Bbr3 {
         // Its losses have just been reported, and have opened a recovery if none was under way;
         // what was saved then is from before the timeout too.
         self.save_before_recovery(self.recovery.is_active());
-        self.recovery.on_timeout();
+        self.recovery.on_timeout(timeout.now);
         Window::on_timeout(timeout, &mut self.model);
     }
 
     fn on_spurious_timeout(&mut self, _now: Time) {
+        self.recovery.on_spurious_timeout();
         self.undo_spurious_loss();
     }
 

@@ -218,11 +218,12 @@ impl Controller for Copa {
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS,
         };
         self.slow_start = true;
-        self.recovery.end();
+        self.recovery.end_by_timeout(timeout.now);
         self.restart_velocity();
     }
 
     fn on_spurious_timeout(&mut self, _now: Time) {
+        self.recovery.on_spurious_timeout();
         if let Some(before) = self.undo.take() {
             self.cwnd = self.cwnd.max(before.cwnd);
             self.slow_start = before.slow_start;

@@ -245,10 +245,11 @@ impl Controller for Cubic {
             TimeoutKind::Rto => 1.0,
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
         };
-        self.recovery.end();
+        self.recovery.end_by_timeout(timeout.now);
     }
 
     fn on_spurious_timeout(&mut self, _now: Time) {
+        self.recovery.on_spurious_timeout();
         if let Some(before) = self.undo.take() {
             self.cwnd = before.cwnd;
             self.ssthresh = before.ssthresh;

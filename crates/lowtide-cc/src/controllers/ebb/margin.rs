@@ -15,6 +15,8 @@ const QUEUED_LOSS: f64 = 0.02;
 const UNQUEUED_LOSS: f64 = 0.07;
 /// With this share of losses the link is not calm at all.
 const LOSSY: f64 = 0.01;
+/// The forecast may grow to at least this share of what it may grow to without losses.
+const LEAST_GROWTH: f64 = 0.3;
 /// Windows over which the share of losses is taken.
 const LOSS_MEMORY: f64 = 4.0;
 
@@ -65,6 +67,12 @@ impl Margin {
     /// Whether so much is lost that an idle link is no invitation.
     pub(super) fn is_policed(&self) -> bool {
         self.lost > UNQUEUED_LOSS
+    }
+
+    /// What growth is worth where a share of it is lost, from 1 down: a policer lets a bucket pass at any
+    /// rate, and what is more than it refills is lost.
+    pub(super) fn arriving(&self, tuning: &Tuning) -> f64 {
+        (1.0 - tuning.loss_price * self.lost).max(LEAST_GROWTH)
     }
 
     /// How calm the link is, from 0, where the margin is `lively` or something is lost, to 1, where its

@@ -50,6 +50,8 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// The smallest window, packets: enough that acknowledgments of every second packet keep coming, and
 /// that the loss of one is noticed by those behind it.
 const MIN_WINDOW_PACKETS: f64 = 4.0;
+/// Packets that an acknowledgment usually brings (RFC 9000 §13.2.2, RFC 5681 §4.2).
+const USUAL_ACK_PACKETS: f64 = 2.0;
 /// Rounds over which the best delivery rate counts.
 const RATE_ROUNDS: u64 = 15;
 /// RTT assumed before the first sample, as BBR does (Linux `bbr_init_pacing_rate_from_rtt`).
@@ -176,13 +178,22 @@ impl Ebb {
         target.max(self.floor())
     }
 
+    /// Mean bytes that an acknowledgment brings beyond those of two packets, the usual ones.
+    fn bunch(&self) -> f64 {
+        (self.batches.mean() - USUAL_ACK_PACKETS * self.packet).max(0.0)
+    }
+
     fn pacing_gain(&self) -> f64 {
         match self.phase {
             Phase::Startup => startup::PACING,
             Phase::Drain | Phase::Steady => {
                 let calm = self.margin.calm(self.tuning.lively);
-                self.tuning.pacing_gain
-                    + calm * (self.tuning.calm_pacing_gain - self.tuning.pacing_gain)
+                let gain = self.tuning.pacing_gain
+                    + calm * (self.tuning.calm_pacing_gain - self.tuning.pacing_gain);
+                // A bunch of acknowledgments must not make one of packets: its part of the window
+                // leaves in the time in which the link serves it.
+                let bunch = self.bunch().min(self.cwnd) / self.forecast.bytes().max(1.0);
+                gain / (1.0 + self.tuning.calm_pacing_gain * bunch)
             }
         }
     }
@@ -204,7 +215,7 @@ impl Ebb {
         } else {
             tuning.growth
         };
-        let mut limit = growth * self.best_volume(min_rtt);
+        let mut limit = growth * self.margin.arriving(&tuning) * self.best_volume(min_rtt);
         if app_limited {
             // The best rate is the application's.
             limit = limit.max(self.forecast.bytes());
@@ -213,17 +224,18 @@ impl Ebb {
         for packet in ack.packets {
             let bytes = packet.bytes.as_f64();
             let at = match packet.received_at {
-                Some(received_at) => self.peer_clock.arrival(
-                    ack.now,
-                    self.last_ack,
-                    packet.sent_at,
-                    received_at,
-                    min_rtt,
-                ),
+                // None of those before it met less than the least queue that acknowledgments have shown.
+                Some(received_at) if packet.sent_at < newest => {
+                    let claimed =
+                        self.peer_clock
+                            .arrival(ack.now, packet.sent_at, received_at, min_rtt);
+                    claimed.max(packet.sent_at + self.path.lately())
+                }
                 // The newest packet has brought the acknowledgment; those before it came as they were
                 // sent, or waited longer.
-                None => (ack.now - newest.since(packet.sent_at)).max(self.last_ack),
+                _ => ack.now - newest.since(packet.sent_at),
             };
+            let at = at.max(self.last_ack).min(ack.now);
             let arrival = self.service.on_arrival(
                 packet.sent_at,
                 at,
@@ -287,11 +299,10 @@ impl Ebb {
 
     fn end_drain(&mut self, now: Time, min_rtt: Duration) {
         let queueing = self.round.met();
-        // Acknowledgments of two packets are the usual ones; larger batches wait for their end.
-        let batch = (self.batches.mean() - 2.0 * self.packet).max(0.0);
         let drained = Drained {
             queueing,
-            explained: (min_rtt + queueing).mul_f64(batch / self.cwnd),
+            // Larger batches than the usual wait for their end.
+            explained: (min_rtt + queueing).mul_f64(self.bunch() / self.cwnd),
             busy: self.drain.is_whole() && self.margin.share() <= 0.0,
             shortened: self.drain.has_shortened(min_rtt),
         };

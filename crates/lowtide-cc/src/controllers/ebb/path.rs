@@ -22,6 +22,9 @@ pub(super) struct Path {
     confirmed_at: Time,
     latest: Duration,
     round: Samples,
+    /// The least RTT of the round under way, and of the last one.
+    least: Option<Duration>,
+    last_least: Option<Duration>,
     /// The minima are not forgotten.
     held: bool,
 }
@@ -49,12 +52,14 @@ impl Path {
         }
         self.minimum.add(rtt);
         self.latest = rtt;
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         self.round.sum += rtt;
         self.round.count += 1;
     }
 
     /// A round has ended.
     pub(super) fn on_round(&mut self) {
+        self.last_least = self.least.take();
         if self.round.count < SAMPLES {
             return;
         }
@@ -70,6 +75,12 @@ impl Path {
         let mean = self.mean.get().unwrap_or(minimum);
         let excess = (mean - minimum).mul_f64(jitter) - minimum.mul_f64(own);
         Some(minimum + excess.mul_f64(calm))
+    }
+
+    /// The least RTT since the last round began.
+    pub(super) fn lately(&self) -> Duration {
+        let both = self.least.into_iter().chain(self.last_least);
+        both.min().unwrap_or_default()
     }
 
     /// The newest sample.

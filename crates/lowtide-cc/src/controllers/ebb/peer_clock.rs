@@ -1,9 +1,8 @@
 //! Receive timestamps, where the peer reports them (draft-ietf-quic-receive-ts).
 //!
-//! An acknowledgment of many packets says that they arrived since the one before it; timestamps say
-//! when, and they are believed no further. So a flow whose acknowledgments are thinned or bunched
-//! sees its link as one with an acknowledgment for each packet does, and what a receiver can lie about
-//! ends with the acknowledgment before.
+//! An acknowledgment of many packets does not say when each of them arrived; timestamps do. What they
+//! claim is believed as far as the sender's own clock allows: not of the newest packet, whose arrival
+//! the acknowledgment shows, and of none that it met less than the least queue of late.
 
 use super::least::Least;
 use crate::units::{Duration, Time};
@@ -17,13 +16,11 @@ pub(super) struct PeerClock {
 }
 
 impl PeerClock {
-    /// When the acknowledgment of a packet would have come if it had been sent at once: a packet sent
-    /// at `sent_at` that arrived at `received_at`, acknowledged `now`, after an acknowledgment at
-    /// `last_ack`.
+    /// When the acknowledgment of a packet that was sent at `sent_at`, arrived at `received_at` by the
+    /// peer's clock and is acknowledged `now` would have come if it had been sent at once.
     pub(super) fn arrival(
         &mut self,
         now: Time,
-        last_ack: Time,
         sent_at: Time,
         received_at: Time,
         min_rtt: Duration,
@@ -33,7 +30,6 @@ impl PeerClock {
         self.one_way.add(one_way);
         let least = self.one_way.get().unwrap_or(one_way);
         let queueing = one_way.saturating_sub(least) as u64;
-        let arrival = sent_at + min_rtt + Duration::from_nanos(queueing);
-        arrival.max(last_ack).min(now)
+        sent_at + min_rtt + Duration::from_nanos(queueing)
     }
 }

@@ -176,21 +176,35 @@ fn the_minimum_lasts_for_one_to_two_spans_and_on_calm_links_the_mean_counts() {
 }
 
 #[test]
-fn timestamps_spread_an_acknowledgment_and_are_believed_no_further() {
+fn losses_bound_the_growth_of_the_forecast() {
+    let mut margin = Margin::default();
+    assert_eq!(margin.arriving(&Tuning::DEFAULT), 1.0);
+    margin.on_loss(&Tuning::DEFAULT, 1e4, false, 9.75e4);
+    assert!((margin.arriving(&Tuning::DEFAULT) - 0.95).abs() < 1e-9);
+    margin.on_loss(&Tuning::DEFAULT, 1e9, false, 1e5);
+    assert_eq!(margin.arriving(&Tuning::DEFAULT), 0.3);
+}
+
+#[test]
+fn timestamps_tell_an_arrival_by_the_peers_own_least_delay() {
     let mut clock = PeerClock::default();
     // The peer's clock is ten seconds behind. Its first packet met no queue.
     let offset = |ms: u64| Time::from_nanos(at(ms).as_nanos().wrapping_sub(10_000_000_000));
-    let arrival = clock.arrival(at(40), at(0), at(0), offset(20), T);
-    assert_eq!(arrival, at(40));
+    assert_eq!(clock.arrival(at(40), at(0), offset(20), T), at(40));
     // Sent at 10, arrived after 3 ms of queueing, acknowledged 20 ms late: as if at 53.
-    let arrival = clock.arrival(at(73), at(40), at(10), offset(33), T);
-    assert_eq!(arrival, at(53));
-    // It says that it never queues: no earlier than the acknowledgment before.
-    let arrival = clock.arrival(at(200), at(150), at(20), offset(0), T);
-    assert_eq!(arrival, at(150));
-    // Absurd: no later than now.
-    let arrival = clock.arrival(at(210), at(200), at(30), Time::MAX, T);
-    assert!(arrival >= at(200) && arrival <= at(210));
+    assert_eq!(clock.arrival(at(73), at(10), offset(33), T), at(53));
+}
+
+#[test]
+fn the_least_rtt_of_late_is_that_of_two_rounds() {
+    let mut path = Path::default();
+    path.on_rtt(at(0), T);
+    path.on_round();
+    path.on_rtt(at(50), T + MS * 8);
+    assert_eq!(path.lately(), T);
+    path.on_round();
+    path.on_rtt(at(100), T + MS * 9);
+    assert_eq!(path.lately(), T + MS * 8);
 }
 
 #[test]

@@ -40,6 +40,18 @@ pub(crate) trait Discipline {
     /// The link is free: the next packet for it.
     fn dequeue(&mut self, now: Time, drops: impl FnMut(Handle, DropCause)) -> Option<Waiting>;
 
+    /// Puts the next packet for the link where it belongs. What is returned through a branch that is a
+    /// call is written to memory first and read back in other pieces, for which the processor waits.
+    #[inline]
+    fn dequeue_to(
+        &mut self,
+        next: &mut Option<Waiting>,
+        now: Time,
+        drops: impl FnMut(Handle, DropCause),
+    ) {
+        *next = self.dequeue(now, drops);
+    }
+
     /// Bytes that wait.
     fn bytes(&self) -> Bytes;
 }

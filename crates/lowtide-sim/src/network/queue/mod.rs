@@ -100,6 +100,18 @@ macro_rules! disciplines {
             }
 
             #[$inline]
+            fn dequeue_to(
+                &mut self,
+                next: &mut Option<Waiting>,
+                now: Time,
+                drops: impl FnMut(Handle, DropCause),
+            ) {
+                match self {
+                    $(Self::$discipline(queue) => queue.dequeue_to(next, now, drops),)+
+                }
+            }
+
+            #[$inline]
             fn bytes(&self) -> Bytes {
                 match self {
                     $(Self::$discipline(queue) => queue.bytes(),)+

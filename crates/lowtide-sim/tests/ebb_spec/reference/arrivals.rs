@@ -19,6 +19,7 @@ impl PeerClock {
         sent_at: Time,
         arrival: Time,
         min_rtt: Duration,
+        lately: Duration,
         last_ack: Time,
     ) -> Time {
         if now >= self.span_ends {
@@ -33,6 +34,7 @@ impl PeerClock {
             .previous
             .map_or(current, |previous| previous.min(current));
         let behind = Duration::from_nanos(d.wrapping_sub(o) as u64);
-        (sent_at + min_rtt + behind).max(last_ack).min(now)
+        let claimed = sent_at + min_rtt + behind;
+        claimed.max(sent_at + lately).max(last_ack).min(now)
     }
 }

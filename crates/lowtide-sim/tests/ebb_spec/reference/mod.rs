@@ -249,7 +249,8 @@ impl Reference {
         let app_limited = ack.rate_sample.is_none_or(|sample| sample.app_limited);
         let outage = latest > min_rtt * 2;
         let growth = if self.margin.delta < 0.05 { 1.25 } else { 2.5 };
-        let mut limit = growth * self.best_volume(min_rtt);
+        let mut limit =
+            growth * (1.0 - 2.0 * self.margin.loss).max(0.3) * self.best_volume(min_rtt);
         if app_limited {
             limit = limit.max(self.forecast);
         }
@@ -258,12 +259,13 @@ impl Reference {
         for packet in ack.packets {
             let before = newest.unwrap_or_default().since(packet.sent_at);
             let at = match packet.received_at {
-                None => (ack.now - before).max(self.last_ack),
-                Some(received) => {
-                    let (sent_at, last_ack) = (packet.sent_at, self.last_ack);
+                Some(received) if newest != Some(packet.sent_at) => {
+                    let (sent_at, lately) = (packet.sent_at, self.path.lately());
+                    let last_ack = self.last_ack;
                     let clock = &mut self.clock;
-                    clock.arrival(ack.now, sent_at, received, min_rtt, last_ack)
+                    clock.arrival(ack.now, sent_at, received, min_rtt, lately, last_ack)
                 }
+                _ => (ack.now - before).max(self.last_ack),
             };
             self.arrival((at, begins), packet, min_rtt, app_limited, outage, limit);
             begins = false;
@@ -328,6 +330,11 @@ impl Reference {
         }
     }
 
+    /// b.
+    fn bunch(&self) -> f64 {
+        (self.batches.size - 2.0 * self.packet.as_f64()).max(0.0)
+    }
+
     /// §10.
     fn target(&self) -> f64 {
         let m = self.forecast;
@@ -389,11 +396,10 @@ impl Reference {
     }
 
     fn end_drain(&mut self, now: Time, min_rtt: Duration) {
-        let batch = (self.batches.size - 2.0 * self.packet.as_f64()).max(0.0);
         let q = self.round.met();
         let drained = Drained {
             q,
-            explained: (min_rtt + q).mul_f64(batch / self.cwnd),
+            explained: (min_rtt + q).mul_f64(self.bunch() / self.cwnd),
             busy: self.drain.rounds >= 2 && self.margin.delta <= 0.0,
             shortened: min_rtt < self.drain.min_rtt.mul_f64(0.98),
             min_rtt,
@@ -541,7 +547,10 @@ impl Controller for Reference {
         let rtt = rtt.unwrap_or(Duration::from_millis(1));
         let gain = match self.phase {
             Phase::Startup => 3.0,
-            Phase::Drain | Phase::Steady => 2.0 - 0.75 * self.margin.calm(0.1),
+            Phase::Drain | Phase::Steady => {
+                let gain = 2.0 - 0.75 * self.margin.calm(0.1);
+                gain / (1.0 + 1.25 * (self.bunch().min(self.cwnd) / self.forecast.max(1.0)))
+            }
         };
         let rate = Rate::from_volume(self.cwnd(), rtt).mul_f64(gain);
         Some(rate.max(Rate::from_bytes_per_sec(1)))

@@ -19,6 +19,8 @@ pub(super) struct PathRtt {
     mean_span_ends: Time,
     samples: u64,
     sum: Duration,
+    least: Option<Duration>,
+    last_least: Option<Duration>,
 }
 
 impl PathRtt {
@@ -38,11 +40,17 @@ impl PathRtt {
         }
         self.current = least(self.current, Some(rtt));
         self.latest = Some(rtt);
+        self.least = least(self.least, Some(rtt));
         self.samples += 1;
         self.sum += rtt;
     }
 
+    pub(super) fn lately(&self) -> Duration {
+        least(self.least, self.last_least).unwrap_or_default()
+    }
+
     pub(super) fn end_round(&mut self) {
+        self.last_least = self.least.take();
         if self.samples >= 8 {
             self.current_mean = least(self.current_mean, Some(self.sum.div(self.samples)));
             self.samples = 0;
