@@ -40,6 +40,13 @@ macro_rules! suites {
 type File = (&'static str, &'static str);
 
 static SUITES: &[(&str, &str, &[File])] = suites![
+    "rfc9743", "What RFC 9743 asks of a new congestion control, each row as cases; it names topics and no numbers, so that links and limits are ours":
+        "D" "R01" "R02" "R03" "R04" "R05a" "R05b" "R06" "R07" "R08" "R09a" "R09b" "R09c" "R09d"
+        "R09e" "R10" "R11" "R12a" "R12b" "R13a" "R13b" "R14" "R15" "R16a" "R16b" "R16c" "R17a"
+        "R17b" "R18" "R19" "R20" "R21" "R22a" "R22b" "R23" "R24" "R25a" "R25b" "R25c" "R26" "R27";
+    "bbr-draft", "The example test cases of BBR's draft (draft-ietf-ccwg-bbr): states and variables of controllers that have its phases, and what can be seen of any from outside":
+        "01" "02" "03" "04" "05" "06" "07" "08" "09" "10" "11" "12" "13" "14" "15" "16" "17" "18" "19"
+        "20" "21" "22";
     "cellular", "Links that were recorded or are like them: limits relative to what can be done on them":
         "throughput" "delay" "power" "frames" "outage" "fade" "handover" "shared" "upload";
     "app-limited", "Applications that send less than the path carries, or more, or now and then":

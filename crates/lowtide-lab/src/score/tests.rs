@@ -267,6 +267,14 @@ fn every_built_in_case_names_cells_and_values_that_there_are() {
             )
             .unwrap();
         }
+        for case in &suite.cases {
+            let path = case.path().display();
+            assert!(!case.content.about.is_empty(), "{path}");
+            let limits = case.content.limits.iter();
+            for name in limits.flat_map(|limit| limit.only.iter().chain(&limit.report)) {
+                assert!(contenders.parse(name).is_ok(), "{path}: {name}");
+            }
+        }
         let of_suite = suite.cases.len();
         for traces in [None, Some(folder.path())] {
             let candidates = contenders.parse_all("cubic,bbr3").unwrap();

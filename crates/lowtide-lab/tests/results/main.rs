@@ -5,4 +5,3 @@ mod figures;
 mod goals;
 mod papers;
 mod qlog;
-mod suites;
