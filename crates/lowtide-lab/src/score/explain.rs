@@ -8,7 +8,7 @@ use crate::curves;
 use crate::run::{Keep, NoThreads, Pool, config, run};
 use crate::timeline::{Envelope, FlowBin, Timeline};
 
-/// [`explain`]s all of these, on so many threads; 0: one for each core.
+/// Says of each of these what happened in it, where it fails; on so many threads, 0: one for each core.
 ///
 /// # Errors
 /// When threads cannot be started.
