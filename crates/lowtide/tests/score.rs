@@ -264,3 +264,35 @@ fn built_in_suites_are_listed_with_who_asks() {
         "{text}"
     );
 }
+
+#[cfg(feature = "stacks")]
+#[test]
+fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
+    let dir = suite();
+    let more = dir.path().join("tcp.toml");
+    let text = fs::read_to_string(dir.path().join("delay.toml")).unwrap();
+    let text = text.replace("\"Q1\"", "\"Q4\"").replace(
+        "controller = \"candidate\"",
+        "controller = \"candidate\"\ntransport = \"tcp\"",
+    );
+    fs::write(more, text).unwrap();
+    let folder = path(dir.path());
+    for (host, cc) in [("noq", "noq/cubic"), ("quinn", "quinn/cubic")] {
+        let args = [
+            "score", "--suite", &folder, "--host", host, "--cc", cc, "--json",
+        ];
+        let done = lowtide(&args).assert().code(1);
+        let card = json(&done.get_output().stdout);
+        let cases = card["results"][0]["cases"].as_array().unwrap();
+        let verdicts: Vec<_> = cases
+            .iter()
+            .map(|c| c["verdict"].as_str().unwrap())
+            .collect();
+        // It fills the queue, is no BBR, bears some loss, and has no TCP.
+        assert_eq!(verdicts, ["fail", "n/a", "pass", "n/a"], "{card}");
+        assert!(
+            cases[3]["reason"].as_str().unwrap().contains("TCP"),
+            "{card}"
+        );
+    }
+}

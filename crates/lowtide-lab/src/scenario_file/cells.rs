@@ -295,6 +295,10 @@ impl ScenarioFile {
                     return Err(self.error_at(&path, problem.to_string()));
                 };
                 flows.controller = Some(candidate.clone());
+            } else if self.candidate.is_some()
+                && let Some(own) = flows.controller.as_deref().and_then(|c| self.host().own(c))
+            {
+                flows.controller = Some(own);
             }
         }
         let wrong = |problem: Problem| {

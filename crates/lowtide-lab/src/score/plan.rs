@@ -135,11 +135,23 @@ fn cells(
         if !case.content.traces.is_empty() && case.content.cases.is_empty() {
             return Ok(Err(lacking));
         }
-        case.cells(contenders)?
+        case.cells(contenders)
     } else {
-        case.on_traces_too(&found).cells(contenders)?
+        case.on_traces_too(&found).cells(contenders)
     };
-    Ok(Ok(cells))
+    match cells {
+        Ok(cells) => Ok(Ok(cells)),
+        // The case is right, and the host is not for it.
+        Err(e) if host != Host::Model && is_right(case, contenders) => Ok(Err(e.problem)),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether the simulator's own transports could carry a case for a controller of ours.
+fn is_right(case: &ScenarioFile, contenders: &Contenders) -> bool {
+    let mut case = case.judging("cubic");
+    case.set_host(Host::Model);
+    case.cells(contenders).is_ok()
 }
 
 /// What a candidate lacks of a need; `None` where it has it.

@@ -61,6 +61,17 @@ impl Misplaced {
 }
 
 impl Host {
+    /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
+    pub(crate) fn own(self, name: &str) -> Option<String> {
+        match self {
+            #[cfg(feature = "stacks")]
+            Self::Quinn if ["bbr", "cubic", "newreno"].contains(&name) => {
+                Some(format!("quinn/{name}"))
+            }
+            _ => None,
+        }
+    }
+
     /// All of this build.
     const ALL: &[Self] = &[
         Self::Model,
