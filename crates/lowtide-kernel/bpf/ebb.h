@@ -290,7 +290,7 @@ STAGE int margin_spurious(struct controller *e GIVEN, u64 b)
 
 STAGE u64 target(const struct controller *e GIVEN)
 {
-	u64 packets = 2ULL << 16, between, law;
+	u64 packets = VOLUME(2), between, law;
 
 	if (e->forecast_rtt != NONE) {
 		/* 0.03 r, a Q32: 0.03 s times packets in a T. */
@@ -580,6 +580,7 @@ STAGE int arrivals(struct controller *e GIVEN, const struct step *s GIVEN, const
 		a.bytes = VOLUME((piece + 1 == pieces ? left : whole) * e->P);
 		left -= whole;
 		earlier = ack->spread * (pieces - 1 - piece) / pieces;
+		earlier -= earlier % NS_PER_US;
 		a.sent = less(ack->newest, earlier);
 		a.at = least(most(less(s->now, earlier), e->last_ack), s->now);
 		arrive(e, s, &a);
