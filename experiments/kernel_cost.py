@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """What a controller of the kernel costs: processor time per gigabyte, and sockets by the thousand.
 
-    experiments/kernel_cost.py [--path loopback|veth] [--gigabytes N] [--rounds N] [--sockets N] CONTROLLER...
+    experiments/kernel_cost.py [--path loopback|veth] [--gigabytes N] [--rounds N] [--max-rate N] [--sockets N]
+        CONTROLLER...
 
 Each round sends so many gigabytes with each controller in turn, from one process to another, and adds up
 the processor time of both. What the kernel does for them outside of their own time (timers, softirqs on
-another processor) is not in it; `--bpf` shows besides what the BPF programs themselves have taken.
+another processor) is not in it; --bpf shows besides what the BPF programs themselves have taken. Where
+nothing else limits the flow, its window decides how much is sent at a time, and that the cost;
+--max-rate paces all alike.
 With --sockets, so many connections are opened instead and each carries 100 kB.
 
 Needs root, Linux, and controllers that are loaded ('lowtide kernel load NAME --pin'). docs/kernel.md says
@@ -20,11 +23,13 @@ import resource
 import selectors
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import time
 
 TCP_CONGESTION = 13
+SO_MAX_PACING_RATE = 47
 CLONE_NEWNET = 0x40000000
 FAR = "10.203.0.1"
 
@@ -35,6 +40,7 @@ def arguments():
     parser.add_argument("--path", choices=["loopback", "veth"], default="loopback")
     parser.add_argument("--gigabytes", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--max-rate", type=float, help="Gbit/s at which all are paced alike")
     parser.add_argument("--sockets", type=int, help="open so many connections instead")
     parser.add_argument("--bpf", action="store_true", help="time of the BPF programs (needs bpftool)")
     return parser.parse_args()
@@ -67,7 +73,7 @@ def far_listener(path, backlog=1):
     return listener
 
 
-def transfer(path, controller, size):
+def transfer(path, controller, size, max_rate):
     """Processor seconds of both ends."""
 
     def far(to_near):
@@ -81,6 +87,9 @@ def transfer(path, controller, size):
             in_namespace("lowtide-near")
         sender = socket.socket()
         sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, controller.encode())
+        if max_rate:
+            rate = struct.pack("=Q", int(max_rate * 1e9 / 8))
+            sender.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
         sender.connect(address)
         data = bytes(1 << 20)
         left = size
@@ -208,7 +217,7 @@ def main():
         for _ in range(args.rounds):
             for controller in args.controllers:
                 before = programs() if args.bpf else (0, 0)
-                spent[controller].append(transfer(args.path, controller, size) / args.gigabytes)
+                spent[controller].append(transfer(args.path, controller, size, args.max_rate) / args.gigabytes)
                 after = programs() if args.bpf else (0, 0)
                 for n in range(2):
                     bpf[controller][n] += after[n] - before[n]

@@ -130,9 +130,12 @@ STAGE u64 fading(u64 x)
 	if (x < ONE_SHARE / 8) {
 		/* Taylor's series; the next term is below 2^-34 of the result. */
 		t = x >> 16;
-		rest = ONE_Q32 - times(t, Q32(1.0 / 7));
-		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 6));
-		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 5));
+		rest = ONE_Q32;
+		if (x >= ONE_SHARE / 256) {
+			rest = ONE_Q32 - times(t, Q32(1.0 / 7));
+			rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 6));
+			rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 5));
+		}
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 4));
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 3));
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 2));

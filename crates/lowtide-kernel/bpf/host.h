@@ -42,7 +42,7 @@
 
 #include "fixed.h"
 
-#define PIECES 8
+#define PIECES 4
 
 /* What `lowtide kernel status` shows of a flow; src/status.rs reads it. */
 struct shown {

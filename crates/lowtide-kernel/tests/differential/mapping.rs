@@ -13,7 +13,7 @@ const CWR: u32 = 2;
 const RECOVERY: u32 = 3;
 const LOSS: u32 = 4;
 /// An acknowledgment becomes at most so many packets.
-const PIECES: u64 = 8;
+const PIECES: u64 = 4;
 /// The highest rate sample, bytes a second.
 const MOST_RATE: u64 = (1 << 36) - 1;
 
