@@ -157,6 +157,73 @@ fn a_suite_of_ones_own_passes_fails_and_says_why() {
 }
 
 #[test]
+fn the_report_and_its_qlog_are_of_the_seed_that_is_worst() {
+    let dir = tempfile::tempdir().unwrap();
+    let (case, report) = (dir.path().join("lossy.toml"), dir.path().join("report"));
+    let text = r#"
+        [case]
+        id = "L"
+        title = "Loses nothing"
+        source = "us"
+        [link]
+        rate = "10mbit"
+        [path]
+        loss = "1%"
+        [run]
+        duration = "4s"
+        seeds = 5
+        [[flows]]
+        controller = "candidate"
+        [[limits]]
+        metric = "loss"
+        value = "loss_share"
+        at_most = 0
+        seeds = "each"
+        reason = "so"
+    "#;
+    fs::write(&case, text).unwrap();
+    let done = lowtide(&["score", "--cc", "window:packets=30", "--json", "--suite"])
+        .arg(&case)
+        .args(["--report", &path(&report)])
+        .assert()
+        .code(1);
+    let card = json(&done.get_output().stdout);
+    let said = &card["results"][0]["cases"][0]["explanation"];
+    let said: Vec<&str> = said
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| l.as_str().unwrap())
+        .collect();
+    let seed = said[0]
+        .rsplit_once("seed ")
+        .unwrap()
+        .1
+        .trim_end_matches(':');
+    assert_ne!(
+        seed, "1",
+        "the case tells nothing where the first seed is the worst: {said:?}"
+    );
+    let lost = said
+        .iter()
+        .find_map(|line| line.split_once(" packets lost"));
+    let lost: usize = lost.unwrap().0.parse().unwrap();
+
+    let page = fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(page.contains(&format!("window:packets=30, seed {seed}: ")));
+    let logs: Vec<_> = fs::read_dir(report.join("qlog")).unwrap().collect();
+    let [Ok(log)] = logs.as_slice() else {
+        panic!("{logs:?}");
+    };
+    let text = fs::read_to_string(log.path()).unwrap();
+    let found = text.matches("quic:packet_lost").count();
+    assert!(
+        found.abs_diff(lost) <= 1,
+        "{found} in the log and {lost} explained: one may be lost at the end"
+    );
+}
+
+#[test]
 fn ci_gets_junit_a_baseline_and_an_exit_code() {
     let dir = suite();
     let (folder, out) = (path(dir.path()), tempfile::tempdir().unwrap());

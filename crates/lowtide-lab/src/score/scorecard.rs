@@ -41,6 +41,10 @@ pub struct CaseResult {
     /// Its results, for reports.
     #[serde(skip)]
     pub results: Vec<CellResult>,
+    /// The run that shows why it fails, over time: the cell with that seed only. Where it is kept; see
+    /// [`explain_all`](super::explain_all).
+    #[serde(skip)]
+    pub shown_by: Option<CellResult>,
     /// The place of the limit that decides.
     #[serde(skip)]
     deciding: Option<usize>,
@@ -106,6 +110,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             explanation: Vec::new(),
             failed_runs: Vec::new(),
             results: Vec::new(),
+            shown_by: None,
             deciding: None,
         };
         match &job.cells {
@@ -254,12 +259,6 @@ impl CaseResult {
             let (place, seed) = limit.worst?;
             Some((limit, self.results.get(place)?, seed))
         })
-    }
-
-    /// The cell that shows why it fails; `None` of a case that does not, or that is of no single cell.
-    #[must_use]
-    pub fn worst_cell(&self) -> Option<&CellResult> {
-        self.worst().map(|(_, cell, _)| cell)
     }
 
     /// The limit that decides; `None` where there is none, or the runs say nothing.
