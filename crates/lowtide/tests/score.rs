@@ -363,3 +363,60 @@ fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
         );
     }
 }
+
+#[cfg(all(feature = "quic", feature = "stacks"))]
+#[test]
+fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let case = |id: &str, value: &str, limit: &str| {
+        let text = format!(
+            r#"
+            [case]
+            id = "{id}"
+            title = "A call"
+            source = "us"
+            [link]
+            rate = "10mbit"
+            [path]
+            rtt = "40ms"
+            [run]
+            duration = "5s"
+            [[flows]]
+            controller = "candidate"
+            source = "video:1mbit"
+            [[limits]]
+            metric = "what it is"
+            value = "{value}"
+            {limit}
+            reason = "so"
+            "#
+        );
+        fs::write(dir.path().join(format!("{id}.toml")), text).unwrap();
+    };
+    // A frame of some 4 kB takes 4 ms on the link, at 20 ms from end to end, and up to a round trip more where it
+    // is lost or held back.
+    case("F1", "frame_delay_ms.p50", "at_least = 20\nat_most = 60");
+    case("T1", "timeouts", "at_most = 0");
+    for host in ["model", "quic", "noq"] {
+        let done = lowtide(&[
+            "score", "--cc", "cubic", "--host", host, "--json", "--suite",
+        ])
+        .arg(dir.path())
+        .assert()
+        .success();
+        let card = json(&done.get_output().stdout);
+        let cases = card["results"][0]["cases"].as_array().unwrap();
+        let verdict = |n: usize| cases[n]["verdict"].as_str().unwrap();
+        let timeouts = if host == "model" { "pass" } else { "n/a" };
+        assert_eq!(
+            [verdict(0), verdict(1)],
+            ["pass", timeouts],
+            "{host}: {card}"
+        );
+        let reason = cases[1]["reason"].as_str().unwrap();
+        assert!(
+            host == "model" || reason.contains("timeouts is not seen over"),
+            "{reason}"
+        );
+    }
+}
