@@ -1,0 +1,14 @@
+//! The lab of Lowtide as a Python module, `lowtide._lowtide`; what users see of it is in `python/lowtide`.
+
+use pyo3::prelude::*;
+
+/// Rust's side of the package `lowtide`.
+#[pymodule]
+mod _lowtide {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
