@@ -19,6 +19,7 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
+use lowtide_lab::json::SCHEMA;
 use lowtide_lab::key::Key;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
@@ -26,11 +27,11 @@ use lowtide_lab::store::Store;
 use serde::Serialize;
 
 use self::stage::Stage;
-use crate::experiment::program;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
+use crate::program;
 use crate::progress;
 use crate::run_flags::RunFlags;
 
@@ -232,7 +233,7 @@ fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellRes
         None => None,
         Some(folder) => {
             let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program()?, &keys);
+            let store = Store::open(folder, program::key()?, &keys);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };
