@@ -304,7 +304,7 @@ impl Runner<'_> {
                     setting: &participant.setting,
                     seed,
                     keep: participant.keep(seed, self.timelines),
-                    key: None,
+                    cell: None,
                 });
             }
         }

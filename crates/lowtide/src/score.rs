@@ -18,7 +18,6 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
-use lowtide_lab::key::Key;
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::{Report, ScoreResult, Shown};
 use lowtide_lab::run::Run;
@@ -26,11 +25,12 @@ use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{
     self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
 };
+use lowtide_lab::simulator;
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
 use self::stage::Stage;
-use crate::experiment::{Place, places, program};
+use crate::experiment::{Place, places};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
-    let results = execute(args, &plans, &stage)?;
+    let results = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
@@ -233,13 +233,23 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(
+    args: &Args,
+    plans: &[Plan],
+    stage: &Stage,
+    contenders: &Contenders,
+) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
         Some(folder) => {
-            let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program()?, &keys);
+            // What programs do over real packets depends on more than the simulator.
+            let key = match stage {
+                Stage::Virtual => simulator::key(contenders),
+                #[cfg(target_os = "linux")]
+                Stage::Real(..) => simulator::key_of_binary(),
+            };
+            let store = key.and_then(|key| Store::open(folder, key, &cells));
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };
@@ -280,7 +290,7 @@ fn in_virtual_time(
     let options = Options {
         jobs,
         store,
-        over_time: &[],
+        ..Options::default()
     };
     let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
     let results = match store {
@@ -289,10 +299,10 @@ fn in_virtual_time(
             let farewell = || {
                 let kept = store.stop();
                 bar.finish_and_clear();
-                let path = store.path().display();
+                let folder = store.folder().display();
                 let _ = writeln!(
                     std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    "interrupted: {} of {all} runs are in {folder}; the same command goes on from there",
                     known + kept
                 );
             };
@@ -504,8 +514,8 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
     let all: Vec<usize> = (0..cells.len()).collect();
     let options = Options {
         jobs: args.flags.jobs.threads(),
-        store: None,
         over_time: &all,
+        ..Options::default()
     };
     let mut results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
     for (n, run) in watched {
