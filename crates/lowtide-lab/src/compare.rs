@@ -303,7 +303,7 @@ impl Runner<'_> {
                     setting: &participant.setting,
                     seed,
                     keep: participant.keep(seed, self.timelines),
-                    key: None,
+                    cell: None,
                 });
             }
         }

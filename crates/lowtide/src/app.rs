@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, output, reproduce, score, trace};
+use crate::{compare, experiment, frontier, link, list, merge, output, reproduce, score, trace};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -36,6 +36,8 @@ enum Command {
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
     Sweep(experiment::SweepArgs),
+    /// Land the results of sweeps in Parquet: those of shards and machines as one table
+    Merge(merge::Args),
     /// Hold controllers against suites of cases with limits: conformance, fairness, delay
     Score(Box<score::Args>),
     /// Run the papers' experiments again and say which claims hold
@@ -157,6 +159,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
         Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Merge(args) => merge::run(&args),
         Command::Score(args) => score::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),

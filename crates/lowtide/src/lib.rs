@@ -30,6 +30,7 @@ mod json_flag;
 mod link;
 mod link_args;
 mod list;
+mod merge;
 mod output;
 mod path_args;
 mod program;

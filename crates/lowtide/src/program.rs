@@ -4,10 +4,6 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use lowtide_lab::key::Key;
-
-use crate::failure::Failure;
-
 /// What a process runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
@@ -39,12 +35,8 @@ pub(crate) fn path() -> PathBuf {
     given.unwrap_or_else(|| env::current_exe().unwrap_or_else(|_| "lowtide".into()))
 }
 
-/// The key of this program's code.
-pub(crate) fn key() -> Result<Key, Failure> {
-    let path = THIS.get().map(|program| program.code.clone());
-    let bytes = path
-        .map_or_else(env::current_exe, Ok)
-        .and_then(std::fs::read);
-    let bytes = bytes.map_err(|e| Failure::run(format!("cannot read this program: {e}")))?;
-    Ok(Key::of(&[&bytes]))
+/// The file that this program's code is in.
+pub(crate) fn code() -> PathBuf {
+    let given = THIS.get().map(|program| program.code.clone());
+    given.unwrap_or_else(|| env::current_exe().unwrap_or_else(|_| "lowtide".into()))
 }

@@ -157,6 +157,12 @@ impl Contenders {
         Ok(Self { registry, ..self })
     }
 
+    /// Whether all controllers are this project's.
+    #[must_use]
+    pub fn are_ours(&self) -> bool {
+        self.registry.entries().len() == Registry::default().entries().len()
+    }
+
     /// With one more program, which hides whoever has the same name.
     #[must_use]
     pub fn with_program(mut self, name: &str) -> Self {

@@ -285,7 +285,7 @@ impl Cell {
             setting: &self.setting,
             seed,
             keep: Keep::Metrics,
-            key: None,
+            cell: None,
         })
     }
 }
