@@ -3,7 +3,6 @@
 use lowtide_cc::units::{Duration, Time};
 
 use super::scorecard::CaseResult;
-use super::verdict::Verdict;
 use crate::curves;
 use crate::run::{Keep, NoThreads, Pool, config, run};
 use crate::timeline::{Envelope, FlowBin, Timeline};
@@ -20,11 +19,9 @@ pub fn explain_all(cases: Vec<&mut CaseResult>, threads: usize) -> Result<(), No
 /// Runs the worst cell of a failing case again, where it was not watched over time, and says what happened in it; empty
 /// for a case that does not fail, or that is of no single cell.
 fn explain(case: &CaseResult) -> Vec<String> {
-    let failing = case.limits.iter().filter(|l| l.verdict == Verdict::Fail);
-    let Some((limit, (place, seed))) = failing.filter_map(|l| Some((l, l.worst?))).next() else {
+    let Some((limit, result, seed)) = case.worst() else {
         return Vec::new();
     };
-    let result = &case.results[place];
     let setting = &result.cell.setting;
     let known = result.runs.get(seed);
     let seed = known.map_or(setting.seeds.first, |run| run.seed);

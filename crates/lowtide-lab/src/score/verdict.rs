@@ -56,6 +56,15 @@ impl Sense {
             Self::AtLeast => "≥",
         }
     }
+
+    /// How far a value is beyond a limit; below zero on the right side of it.
+    #[must_use]
+    pub fn over(self, value: f64, limit: f64) -> f64 {
+        match self {
+            Self::AtMost => value - limit,
+            Self::AtLeast => limit - value,
+        }
+    }
 }
 
 /// A limit and what was measured.
@@ -229,10 +238,7 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
     };
     // Above zero: beyond the limit. What does not exist is beyond any.
     let excess = |(value, limit): &(f64, f64)| {
-        let over = match sense {
-            Sense::AtMost => value - limit,
-            Sense::AtLeast => limit - value,
-        };
+        let over = sense.over(*value, *limit);
         if over.is_nan() { f64::INFINITY } else { over }
     };
     let over: Vec<f64> = pairs.iter().map(excess).collect();

@@ -62,6 +62,7 @@ impl Misplaced {
 
 impl Host {
     /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
+    #[cfg_attr(not(feature = "stacks"), allow(unused_variables))]
     pub(crate) fn own(self, name: &str) -> Option<String> {
         match self {
             #[cfg(feature = "stacks")]
