@@ -33,6 +33,7 @@ mod list;
 mod merge;
 mod output;
 mod path_args;
+mod program;
 mod progress;
 mod qlog_version;
 mod reproduce;

@@ -19,9 +19,9 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
+use lowtide_lab::json::SCHEMA;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
-use lowtide_lab::simulator;
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
@@ -29,7 +29,8 @@ use self::stage::Stage;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
+use crate::program;
 use crate::progress;
 use crate::run_flags::RunFlags;
 
@@ -237,11 +238,11 @@ fn execute(
         Some(folder) => {
             // What programs do over real packets depends on more than the simulator.
             let key = match stage {
-                Stage::Virtual => simulator::key(contenders),
+                Stage::Virtual => program::simulator(contenders)?,
                 #[cfg(target_os = "linux")]
-                Stage::Real(..) => simulator::key_of_binary(),
+                Stage::Real(..) => program::key()?,
             };
-            let store = key.and_then(|key| Store::open(folder, key, &cells));
+            let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };

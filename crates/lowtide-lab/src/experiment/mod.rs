@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub use self::shard::{NoShard, Shard};
 pub(crate) use self::values::Values;
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::scenario_file::Cell;
 use crate::setting::Seeds;
 use crate::statistics::{ci95, mean};
@@ -109,14 +109,14 @@ pub fn count_known(cells: &[Cell], runs: &[(usize, u64)], store: Option<&Store>)
     runs.iter().filter(is_known).count() as u64
 }
 
-/// Runs all cells with all their seeds, or the shard of them; `progress` is called after each new run.
+/// Runs all cells with all their seeds, or the shard of them.
 ///
 /// # Errors
 /// When threads cannot be started.
 pub fn run(
     cells: &[Cell],
     options: Options<'_>,
-    progress: &(dyn Fn() + Sync),
+    watch: &dyn Watch,
 ) -> Result<Vec<CellResult>, NoThreads> {
     let pool = Pool::new(options.jobs)?;
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
@@ -140,7 +140,7 @@ pub fn run(
         .map(|(n, seed)| (n, task(n, seed)))
         .unzip();
     let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
-    let done = pool.run(&tasks, options.store, progress);
+    let done = pool.run(&tasks, options.store, watch);
     for (n, done) in places.into_iter().zip(done) {
         match done {
             Ok(run) => results[n].runs.push(run),

@@ -9,7 +9,7 @@ use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Host, Problem, Resolver, Sections, Setting};
+use crate::setting::{Host, Problem, Resolver, Sections, Setting, put};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -206,7 +206,7 @@ impl ScenarioFile {
     /// What resolves the names in this file.
     #[must_use]
     pub fn resolver(&self, contenders: &Contenders) -> Resolver {
-        Resolver::new(contenders, self.source.folder())
+        Resolver::new(contenders, self.source.folder()).with_links(&self.links)
     }
 
     /// The cells as a list of which each is made when it is asked for: a worker that makes few of
@@ -292,6 +292,9 @@ impl ScenarioFile {
     }
 
     fn error_of_file(&self, problem: String) -> FileError {
+        if self.source.is_values {
+            return self.error_at(&[], problem);
+        }
         FileError {
             place: Place::File(self.path().to_path_buf()),
             key: String::new(),
@@ -480,46 +483,4 @@ fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override
                 .into(),
         ),
     })
-}
-
-/// Puts a value at a path; a name where there is a list goes into each of its items.
-fn put(table: &mut toml::Table, path: &[&str], value: &toml::Value) -> Result<(), String> {
-    let Some((first, rest)) = path.split_first() else {
-        return Err("a key is missing".to_string());
-    };
-    if rest.is_empty() {
-        table.insert((*first).to_string(), value.clone());
-        return Ok(());
-    }
-    let inner = table
-        .entry((*first).to_string())
-        .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-    match inner {
-        toml::Value::Table(inner) => put(inner, rest, value),
-        toml::Value::Array(items) => {
-            let (which, rest) = match rest[0].parse::<usize>() {
-                Ok(n) => (Some(n), &rest[1..]),
-                Err(_) => (None, rest),
-            };
-            let count = items.len();
-            let mut done = false;
-            for (n, item) in items.iter_mut().enumerate() {
-                if which.is_none_or(|which| which == n) {
-                    let toml::Value::Table(item) = item else {
-                        return Err(format!("'{first}' is no list of tables"));
-                    };
-                    put(item, rest, value)?;
-                    done = true;
-                }
-            }
-            match (done, which) {
-                (true, _) => Ok(()),
-                (false, Some(n)) => Err(format!(
-                    "there is no '{first}.{n}': they are {count}, counted from 0"
-                )),
-                (false, None) => Err(format!("there is no '[[{first}]]'")),
-            }
-        }
-        _ => Err(format!("'{first}' has no keys")),
-    }
 }

@@ -15,14 +15,13 @@ use lowtide_lab::experiment::{self, CellResult, Options, Shard};
 use lowtide_lab::figures;
 use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
-use lowtide_lab::simulator;
 use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
 use crate::table::Look;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, program, progress};
 
 #[derive(clap::Args)]
 struct Common {
@@ -126,7 +125,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
-    let simulator = simulator::key(contenders).map_err(Failure::run)?;
+    let simulator = program::simulator(contenders)?;
     let folder = args.output.display();
     let store = Store::open(&args.output, simulator, &cells)
         .map_err(|e| Failure::run(format!("{folder}: {e}")))?;
