@@ -22,7 +22,6 @@ use lowtide_lab::files;
 use lowtide_lab::json::SCHEMA;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
-use lowtide_lab::simulator;
 use lowtide_lab::store::Store;
 use serde::Serialize;
 
@@ -239,11 +238,11 @@ fn execute(
         Some(folder) => {
             // What programs do over real packets depends on more than the simulator.
             let key = match stage {
-                Stage::Virtual => simulator::key(contenders, &program::code()),
+                Stage::Virtual => program::simulator(contenders)?,
                 #[cfg(target_os = "linux")]
-                Stage::Real(..) => simulator::key_of_code(&program::code()),
+                Stage::Real(..) => program::key()?,
             };
-            let store = key.and_then(|key| Store::open(folder, key, &cells));
+            let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };

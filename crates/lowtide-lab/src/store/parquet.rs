@@ -185,9 +185,9 @@ pub(super) fn read<E: From<io::Error>>(
     let unreadable = |e: ParquetError| wrong(e.to_string());
     let file = SerializedFileReader::new(File::open(path)?).map_err(unreadable)?;
     let metadata = file.metadata().file_metadata();
-    let about = metadata.key_value_metadata().into_iter().flatten();
-    let scenario = about.filter(|about| about.key == SCENARIO);
-    let scenario = scenario.last().and_then(|about| about.value.clone());
+    let mut about = metadata.key_value_metadata().into_iter().flatten();
+    let scenario = about.find(|about| about.key == SCENARIO);
+    let scenario = scenario.and_then(|about| about.value.clone());
     let scenario = scenario.ok_or_else(|| wrong("'lowtide merge' did not write it".to_string()))?;
     let mut at = 0;
     for n in 0..file.num_row_groups() {

@@ -2,7 +2,7 @@
 
 mod show;
 
-pub(crate) use self::show::places;
+pub(crate) use self::show::{Place, places};
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,6 @@ use lowtide_lab::experiment::{self, CellResult, Options, Shard};
 use lowtide_lab::figures;
 use lowtide_lab::report::{self, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
-use lowtide_lab::simulator;
 use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
@@ -126,7 +125,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
-    let simulator = simulator::key(contenders, &program::code()).map_err(Failure::run)?;
+    let simulator = program::simulator(contenders)?;
     let folder = args.output.display();
     let store = Store::open(&args.output, simulator, &cells)
         .map_err(|e| Failure::run(format!("{folder}: {e}")))?;
