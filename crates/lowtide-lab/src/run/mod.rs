@@ -9,7 +9,7 @@ use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
-use crate::contender::Contender;
+use crate::contender::{Contender, Surroundings};
 use crate::measure::Measures;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
@@ -120,6 +120,32 @@ pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<
 pub(crate) fn simulate<P: Probe + Send + 'static>(
     setting: &Setting,
     config: SimConfig,
+    probe: P,
+) -> Result<(Outcome, P), String> {
+    let of_groups = setting.groups.iter().map(|group| &group.contender);
+    let surroundings: Vec<&Surroundings> = of_groups.filter_map(Contender::surroundings).collect();
+    let mut result = Err("did not begin".to_string());
+    let mut parts = Some((config, probe));
+    within(&surroundings, &mut || {
+        if let Some((config, probe)) = parts.take() {
+            result = carry(setting, config, probe);
+        }
+    });
+    result
+}
+
+/// Does something within all of these.
+fn within(surroundings: &[&Surroundings], run: &mut (dyn FnMut() + Send)) {
+    match surroundings.split_first() {
+        None => run(),
+        Some((first, rest)) => first.within(&mut || within(rest, run)),
+    }
+}
+
+/// The same without what surrounds it.
+fn carry<P: Probe + Send + 'static>(
+    setting: &Setting,
+    config: SimConfig,
     mut probe: P,
 ) -> Result<(Outcome, P), String> {
     let senders = setting.groups.iter().map(|group| &group.contender);
@@ -147,8 +173,20 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
     }
 }
 
+/// What ends a run without being a panic.
+struct Abandoned(String);
+
+/// Ends the run that this thread makes; `reason` becomes the failed run's. For controllers whose events call
+/// code that may fail; it unwinds, and no panic hook hears of it.
+pub fn abandon(reason: String) -> ! {
+    panic::resume_unwind(Box::new(Abandoned(reason)))
+}
+
 /// What a panic says.
 fn reason(panic: &(dyn Any + Send)) -> String {
+    if let Some(Abandoned(reason)) = panic.downcast_ref() {
+        return reason.clone();
+    }
     let message = panic
         .downcast_ref::<&str>()
         .copied()
