@@ -7,7 +7,7 @@ use lowtide_sim::link::LinkError;
 
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::setting::{Host, Life, Misplaced, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
@@ -220,8 +220,7 @@ pub fn count_runs(setting: &Setting, contenders: &[Contender]) -> u64 {
     (asked(contenders).count() as u64 + 1) * seeds + WINDOWS_BDP.len() as u64 + seeds - 1
 }
 
-/// Compares contenders, each in the place of all that send in `setting`. `progress` is called after
-/// each run.
+/// Compares contenders, each in the place of all that send in `setting`.
 ///
 /// # Errors
 /// When the link cannot be made, the host cannot carry a contender, or threads cannot be started.
@@ -229,7 +228,7 @@ pub fn compare(
     setting: &Setting,
     contenders: &[Contender],
     options: Options,
-    progress: &(dyn Fn() + Sync),
+    watch: &dyn Watch,
 ) -> Result<Comparison, Error> {
     for contender in contenders {
         Host::check_senders(&setting.run_by(contender))?;
@@ -237,7 +236,7 @@ pub fn compare(
     let mut runner = Runner {
         pool: Pool::new(options.jobs)?,
         timelines: options.timelines,
-        progress,
+        watch,
         failed: Vec::new(),
         packets: 0,
     };
@@ -281,7 +280,7 @@ pub fn compare(
 struct Runner<'a> {
     pool: Pool,
     timelines: bool,
-    progress: &'a (dyn Fn() + Sync),
+    watch: &'a dyn Watch,
     failed: Vec<FailedRun>,
     packets: u64,
 }
@@ -308,7 +307,7 @@ impl Runner<'_> {
                 });
             }
         }
-        let done = self.pool.run(&tasks, None, self.progress);
+        let done = self.pool.run(&tasks, None, self.watch);
         for (place, done) in places.into_iter().zip(done) {
             match done {
                 Ok(run) => {

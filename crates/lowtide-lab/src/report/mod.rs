@@ -114,7 +114,15 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// When a link cannot be made again or the file cannot be written.
-    pub fn write(mut self, path: &Path) -> io::Result<()> {
+    pub fn write(self, path: &Path) -> io::Result<()> {
+        files::write(path, self.html()?.as_bytes())
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// When a link cannot be made again.
+    pub fn html(mut self) -> io::Result<String> {
         self.sweeps.retain(Sweep::is_grid);
         let room = sweep::MAX_NUMBERS / self.sweeps.len().max(1);
         self.sweeps = self.sweeps.into_iter().map(|s| s.bounded(room)).collect();
@@ -127,8 +135,7 @@ impl<'a> Report<'a> {
             data: json_in_page(&data).map_err(io::Error::other)?,
             scripts: &SCRIPTS,
         };
-        let html = page.render().map_err(io::Error::other)?;
-        files::write(path, html.as_bytes())
+        page.render().map_err(io::Error::other)
     }
 }
 
