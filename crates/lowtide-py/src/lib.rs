@@ -1,6 +1,10 @@
 //! The lab of Lowtide as a Python module, `lowtide._lowtide`; what users see of it is in `python/lowtide`.
 
 mod controller;
+mod gym;
+mod records;
+mod steps;
+mod trial;
 
 use pyo3::prelude::*;
 
@@ -14,6 +18,10 @@ mod _lowtide {
         Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
         Timeout,
     };
+    #[pymodule_export]
+    use crate::gym::Episodes;
+    #[pymodule_export]
+    use crate::trial::{episodes, trial};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -82,6 +82,24 @@ pub fn run_until(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Resul
     panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
 }
 
+/// Runs a setting once, watched by `probe`; nothing else is measured.
+///
+/// # Errors
+/// As [`run`].
+pub fn watched<P: Probe + Send + 'static>(
+    setting: &Setting,
+    seed: u64,
+    probe: P,
+    stop: &Stop,
+) -> Result<(Outcome, P), String> {
+    let whole = AssertUnwindSafe(|| {
+        let (config, _) = config_until(setting, seed, stop)?;
+        let (outcome, (probe, _)) = simulate(setting, config, (probe, stop.clone()))?;
+        Ok((outcome, probe))
+    });
+    panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
+}
+
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
     let (config, trigger) = config_until(setting, seed, stop)?;
     let meter = Meter::new(&config)
@@ -202,7 +220,8 @@ pub fn abandon(reason: String) -> ! {
 }
 
 /// What a panic says.
-fn reason(panic: &(dyn Any + Send)) -> String {
+#[must_use]
+pub fn reason(panic: &(dyn Any + Send)) -> String {
     if let Some(Abandoned(reason)) = panic.downcast_ref() {
         return reason.clone();
     }

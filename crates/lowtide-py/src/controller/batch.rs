@@ -8,12 +8,12 @@ use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use super::base::Controller;
 use super::hosted::{Common, overridden};
 use super::number::{self, Zero, seconds, span};
+use crate::records::{Field, Records};
 
 /// The shortest interval.
 const SHORTEST: f64 = 1e-6;
@@ -53,8 +53,7 @@ impl BatchController {
     }
 }
 
-/// Fields of a record, 8 bytes each, for NumPy: `f` are floats, `i` whole numbers.
-const ACK_FIELDS: &[(&str, &str)] = &[
+const ACK_FIELDS: &[Field] = &[
     ("now", "=f8"),
     ("rtt", "=f8"),
     ("delivery_rate", "=f8"),
@@ -65,47 +64,12 @@ const ACK_FIELDS: &[(&str, &str)] = &[
     ("inflight", "=i8"),
     ("app_limited", "=i8"),
 ];
-const LOSS_FIELDS: &[(&str, &str)] = &[
+const LOSS_FIELDS: &[Field] = &[
     ("now", "=f8"),
     ("sent_at", "=f8"),
     ("number", "=i8"),
     ("bytes", "=i8"),
 ];
-
-/// Records in the bytes that NumPy reads.
-#[derive(Default)]
-struct Records {
-    bytes: Vec<u8>,
-    count: usize,
-}
-
-impl Records {
-    fn float(&mut self, value: f64) {
-        self.bytes.extend_from_slice(&value.to_ne_bytes());
-    }
-
-    fn whole(&mut self, value: u64) {
-        self.bytes.extend_from_slice(&value.to_ne_bytes());
-    }
-
-    /// A read-only array; NumPy is imported when one is first looked at.
-    fn array<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: &PyOnceLock<Py<PyAny>>,
-        fields: &[(&str, &str)],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let numpy = py.import("numpy")?;
-        let dtype = dtype.get_or_try_init(py, || {
-            let fields = fields.to_vec();
-            numpy.call_method1("dtype", (fields,)).map(Bound::unbind)
-        })?;
-        numpy.call_method1("frombuffer", (PyBytes::new(py, &self.bytes), dtype))
-    }
-}
-
-static ACK_TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-static LOSS_TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// What happened in an interval.
 #[pyclass(module = "lowtide", frozen)]
@@ -180,19 +144,19 @@ impl Batch {
     /// `app_limited`.
     #[getter]
     fn acks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.acks.array(py, &ACK_TYPE, ACK_FIELDS)
+        self.acks.array(py, ACK_FIELDS)
     }
 
     /// The lost packets as a structured array: `now`, `sent_at`, `number`, `bytes`.
     #[getter]
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.losses.array(py, &LOSS_TYPE, LOSS_FIELDS)
+        self.losses.array(py, LOSS_FIELDS)
     }
 
     /// How many acknowledgments came.
     #[getter]
     fn ack_count(&self) -> usize {
-        self.acks.count
+        self.acks.count()
     }
 
     /// The smallest RTT, seconds; `None` without a sample, as the other three.
@@ -233,7 +197,11 @@ impl Batch {
     fn __repr__(&self) -> String {
         format!(
             "Batch(start={}, now={}, bytes_acked={}, bytes_lost={}, acks={})",
-            self.start, self.now, self.bytes_acked, self.bytes_lost, self.acks.count
+            self.start,
+            self.now,
+            self.bytes_acked,
+            self.bytes_lost,
+            self.acks.count()
         )
     }
 }
@@ -303,7 +271,7 @@ impl Batched {
 
     fn hand_over(&mut self, now: Time) {
         let gathered = std::mem::take(&mut self.gathered);
-        let room = gathered.acks.bytes.len();
+        let room = gathered.acks.size();
         let batch = Batch {
             start: seconds(gathered.start),
             now: seconds(now),
@@ -327,7 +295,7 @@ impl Batched {
             interval(common.object.bind(py).as_any())
         });
         self.gathered.start = now;
-        self.gathered.acks.bytes.reserve(room);
+        self.gathered.acks = Records::with_room_of(room);
         self.ends_at = now + self.interval;
     }
 }
@@ -371,10 +339,10 @@ impl controller::Controller for Batched {
         acks.whole(ack.bytes_lost.get());
         acks.whole(ack.inflight.get());
         acks.whole(u64::from(sample.is_some_and(|s| s.app_limited)));
-        acks.count += 1;
+        acks.end();
         gathered.bytes_acked += ack.bytes_acked.get();
         self.inflight = ack.inflight.get();
-        if self.gathered.acks.count == MOST {
+        if self.gathered.acks.count() == MOST {
             self.hand_over(ack.now);
         }
     }
@@ -386,11 +354,11 @@ impl controller::Controller for Batched {
             losses.float(seconds(packet.sent_at));
             losses.whole(packet.number);
             losses.whole(packet.bytes.get());
+            losses.end();
         }
-        losses.count += loss.packets.len();
         self.gathered.bytes_lost += loss.bytes_lost.get();
         self.inflight = loss.inflight.get();
-        if self.gathered.losses.count >= MOST {
+        if self.gathered.losses.count() >= MOST {
             self.hand_over(loss.now);
         }
     }

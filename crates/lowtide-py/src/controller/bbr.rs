@@ -78,7 +78,32 @@ impl Bbr {
     }
 
     fn __repr__(&self) -> String {
-        format!("Bbr(name={:?})", self.name)
+        let Options {
+            aggregation,
+            policer,
+            burst_packets,
+            ecn,
+        } = self.options;
+        let name = &self.name;
+        let burst = burst_packets.map_or("None".to_string(), |burst| burst.to_string());
+        let flag = |flag| if flag { "True" } else { "False" };
+        format!(
+            "Bbr(name='{name}', aggregation={}, policer={}, burst={burst}, ecn={})",
+            flag(aggregation),
+            flag(policer),
+            flag(ecn)
+        )
+    }
+
+    /// The parts that are not BBR's own.
+    #[getter]
+    fn _parts(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        let parts = [&self.estimator, &self.policy];
+        parts
+            .into_iter()
+            .flatten()
+            .map(|part| part.clone_ref(py))
+            .collect()
     }
 }
 

@@ -14,7 +14,7 @@ mod events;
 mod failure;
 mod hosted;
 mod made;
-mod number;
+pub(crate) mod number;
 mod phases;
 
 pub(crate) use self::base::Controller;
