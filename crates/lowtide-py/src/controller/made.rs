@@ -21,7 +21,7 @@ use super::hosted::{Common, Hosted};
 /// Puts what Python names as a controller among `known`, and says by which spec it goes: a text is a spec;
 /// anything else makes a controller when it is called with a `Config`, or is a `Bbr`. An object that is known
 /// by its name already is not put there again.
-pub(crate) fn contenders(
+pub(crate) fn with(
     known: Contenders,
     failures: &Failures,
     given: &Bound<'_, PyAny>,

@@ -23,4 +23,4 @@ pub(crate) use self::bbr::{Bbr, Model};
 pub(crate) use self::config::Config;
 pub(crate) use self::events::{Ack, Loss, PacketSent, RateSample, Timeout};
 pub(crate) use self::failure::Failures;
-pub(crate) use self::made::contenders;
+pub(crate) use self::made::with;

@@ -254,6 +254,12 @@ impl Episodes {
         self.told(py)
     }
 
+    /// How many settings there are to choose from.
+    #[getter]
+    fn links(&self) -> usize {
+        self.settings.len()
+    }
+
     /// Features of an observation.
     #[classattr]
     fn features() -> usize {
