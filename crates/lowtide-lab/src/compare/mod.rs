@@ -3,19 +3,18 @@
 //! Every comparison is framed by the physical limit (the oracle) and the floor (the best constant
 //! window).
 
+mod underway;
+
 use lowtide_sim::link::LinkError;
 
+
+pub use self::underway::{Due, Underway, count_runs};
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
-use crate::setting::{Host, Life, Misplaced, Setting};
+use crate::run::{FailedRun, NoThreads, Pool, Run, Task};
+use crate::setting::{Life, Misplaced, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
-
-/// Windows that are tried for the floor, in BDP: powers of √2 from 1/4 to 8.
-const WINDOWS_BDP: [f64; 11] = [
-    0.25, 0.354, 0.5, 0.707, 1.0, 1.414, 2.0, 2.828, 4.0, 5.657, 8.0,
-];
 
 /// Why nothing can be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -154,72 +153,6 @@ pub struct Options {
     pub timelines: bool,
 }
 
-/// A contender, and its runs so far.
-struct Participant {
-    role: Role,
-    setting: Setting,
-    name: String,
-    runs: Vec<Run>,
-}
-
-impl Participant {
-    fn new(role: Role, contender: &Contender, setting: &Setting) -> Self {
-        Self {
-            role,
-            setting: setting.run_by(contender),
-            name: contender.name().to_string(),
-            runs: Vec::new(),
-        }
-    }
-
-    fn keep(&self, seed: u64, timelines: bool) -> Keep {
-        match self.role {
-            _ if !timelines || seed != self.setting.seeds.first => Keep::Metrics,
-            Role::Floor => Keep::Distributions,
-            Role::Limit | Role::Bound | Role::Contender => Keep::Timeline,
-        }
-    }
-}
-
-/// All who take part: the oracle, those who are asked for, and constant windows.
-fn participants(
-    setting: &Setting,
-    contenders: &[Contender],
-) -> Result<Vec<Participant>, LinkError> {
-    let take_part = |role: Role, contender: &Contender| Participant::new(role, contender, setting);
-    let mut all = vec![take_part(Role::Limit, &Contender::Oracle)];
-    let others = asked(contenders).map(|c| take_part(Role::of(c), c));
-    all.extend(others);
-    let windows = windows(setting)?;
-    all.extend(windows.iter().map(|w| take_part(Role::Floor, w)));
-    Ok(all)
-}
-
-/// The contenders besides the oracle, which is part of every comparison.
-fn asked(contenders: &[Contender]) -> impl Iterator<Item = &Contender> {
-    let is_other = |c: &&Contender| !matches!(c, Contender::Oracle);
-    contenders.iter().filter(is_other)
-}
-
-/// The constant windows to try.
-fn windows(setting: &Setting) -> Result<Vec<Contender>, LinkError> {
-    let bdp = setting.bdp(setting.seeds.first)?.as_f64();
-    let packets = bdp / setting.packet_size.as_f64() / setting.measured_flows().max(1) as f64;
-    let mut sizes: Vec<u64> = WINDOWS_BDP
-        .iter()
-        .map(|n| ((n * packets).round() as u64).clamp(1, 100_000_000))
-        .collect();
-    sizes.dedup();
-    Ok(sizes.into_iter().filter_map(Contender::window).collect())
-}
-
-/// How many runs a comparison takes.
-#[must_use]
-pub fn count_runs(setting: &Setting, contenders: &[Contender]) -> u64 {
-    let seeds = setting.seeds.count.max(1);
-    (asked(contenders).count() as u64 + 1) * seeds + WINDOWS_BDP.len() as u64 + seeds - 1
-}
-
 /// Compares contenders, each in the place of all that send in `setting`. `progress` is called after
 /// each run.
 ///
@@ -231,97 +164,17 @@ pub fn compare(
     options: Options,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Comparison, Error> {
-    for contender in contenders {
-        Host::check_senders(&setting.run_by(contender))?;
-    }
-    let mut runner = Runner {
-        pool: Pool::new(options.jobs)?,
-        timelines: options.timelines,
-        progress,
-        failed: Vec::new(),
-        packets: 0,
-    };
-    let mut participants = participants(setting, contenders)?;
-    // Windows are tried with the first seed; the best of them meets the other seeds as well.
-    let first = setting.seeds.first;
-    runner.make(&mut participants, |p, seed| {
-        p.role != Role::Floor || seed == first
-    });
-    let windows: Vec<(String, Metrics)> = participants
-        .iter()
-        .filter(|p| p.role == Role::Floor)
-        .filter_map(|p| Some((p.name.clone(), p.runs.first()?.measured.total)))
-        .collect();
-    let power = |metrics: &Metrics| finite_or_least(metrics["power"]);
-    let best = windows
-        .iter()
-        .max_by(|(_, a), (_, b)| power(a).total_cmp(&power(b)))
-        .map(|(name, _)| name.clone());
-    participants.retain(|p| p.role != Role::Floor || best.as_ref() == Some(&p.name));
-    runner.make(&mut participants, |p, seed| {
-        p.role == Role::Floor && seed != first
-    });
-    let mut entries: Vec<Entry> = participants
-        .into_iter()
-        .filter_map(|p| Entry::of_runs(&p.name, p.role, p.runs))
-        .collect();
-    entries.sort_by(|a, b| {
-        let by_power = || power(&b.mean).total_cmp(&power(&a.mean));
-        a.role.cmp(&b.role).then_with(by_power)
-    });
-    Ok(Comparison {
-        entries,
-        failed: runner.failed,
-        windows,
-        simulated_packets: runner.packets,
-    })
-}
-
-/// Makes runs; keeps count of what happened in them.
-struct Runner<'a> {
-    pool: Pool,
-    timelines: bool,
-    progress: &'a (dyn Fn() + Sync),
-    failed: Vec<FailedRun>,
-    packets: u64,
-}
-
-impl Runner<'_> {
-    /// Makes those runs that are wanted of who and which seed, and gives them to who took part.
-    fn make(
-        &mut self,
-        participants: &mut [Participant],
-        wanted: impl Fn(&Participant, u64) -> bool,
-    ) {
-        let mut places = Vec::new();
-        let mut tasks = Vec::new();
-        for (place, participant) in participants.iter().enumerate() {
-            let seeds = participant.setting.seeds.iter();
-            for seed in seeds.filter(|seed| wanted(participant, *seed)) {
-                places.push(place);
-                tasks.push(Task {
-                    name: &participant.name,
-                    setting: &participant.setting,
-                    seed,
-                    keep: participant.keep(seed, self.timelines),
-                    key: None,
-                });
-            }
+    let mut underway = Underway::new(setting, contenders, options.timelines)?;
+    let pool = Pool::new(options.jobs)?;
+    loop {
+        let due = underway.due();
+        if due.is_empty() {
+            return Ok(underway.comparison());
         }
-        let done = self.pool.run(&tasks, None, self.progress);
-        for (place, done) in places.into_iter().zip(done) {
-            match done {
-                Ok(run) => {
-                    self.packets += run.details.as_ref().map_or(0, |d| d.packets);
-                    participants[place].runs.push(run);
-                }
-                Err(failure) => self.failed.push(failure),
-            }
+        let tasks: Vec<Task<'_>> = due.iter().filter_map(|due| underway.task(*due)).collect();
+        let done = pool.run(&tasks, None, progress);
+        for (due, done) in due.into_iter().zip(done) {
+            underway.take(due, done);
         }
     }
-}
-
-/// Flows that never got a sample have no power; they come last.
-fn finite_or_least(power: f64) -> f64 {
-    if power.is_finite() { power } else { f64::MIN }
 }
