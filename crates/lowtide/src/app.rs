@@ -1,6 +1,9 @@
 //! What the command line asks for, and who does it.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValue;
@@ -11,6 +14,7 @@ use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting;
 
 use crate::failure::Failure;
+use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{compare, experiment, frontier, link, list, output, reproduce, score, trace};
@@ -76,20 +80,41 @@ impl App {
         Ok(Self { contenders })
     }
 
+    /// The same where the process is no program of its own but an interpreter that runs this library:
+    /// `start` starts it again, `code` is the file in which this code is.
+    #[must_use]
+    pub fn started_as(self, start: PathBuf, code: PathBuf) -> Self {
+        program::set(Program { start, code });
+        self
+    }
+
     /// Does what the arguments of the process ask for; the exit code says how that went: 0 done, 1 a
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        self.run_with(&env::args_os().collect::<Vec<_>>())
+    }
+
+    /// Does what arguments ask for, of which the first is the program's name.
+    #[must_use]
+    pub fn run_with(self, arguments: &[OsString]) -> ExitCode {
         // No command for people: neither help nor completions have it.
         #[cfg(target_os = "linux")]
-        if let Some(namespace) = link::guard::asked_for() {
-            return ended(link::guard::run(&namespace));
+        if let Some(namespace) = link::guard::asked_for(arguments) {
+            return ended(link::guard::run(namespace));
         }
         #[cfg(target_os = "linux")]
-        if let Some(arguments) = score::bulk_tcp::asked_for() {
+        if let Some(arguments) = score::bulk_tcp::asked_for(arguments) {
             return ended(score::bulk_tcp::run(&arguments));
         }
-        run(Cli::parse(), &self.contenders)
+        match Cli::try_parse_from(arguments) {
+            Ok(cli) => run(cli, &self.contenders),
+            Err(problem) => {
+                // Nobody is left to tell when even this fails.
+                let _ = problem.print();
+                ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2))
+            }
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod link_args;
 mod list;
 mod output;
 mod path_args;
+mod program;
 mod progress;
 mod qlog_version;
 mod reproduce;

@@ -18,6 +18,7 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
+use lowtide_lab::json::SCHEMA;
 use lowtide_lab::key::Key;
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::{Report, ScoreResult, Shown};
@@ -30,11 +31,12 @@ use lowtide_lab::store::Store;
 use serde::Serialize;
 
 use self::stage::Stage;
-use crate::experiment::{Place, places, program};
+use crate::experiment::{Place, places};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
+use crate::program;
 use crate::progress;
 use crate::run_flags::RunFlags;
 use crate::table::{self, Column, Look};
@@ -239,7 +241,7 @@ fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellRes
         None => None,
         Some(folder) => {
             let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program()?, &keys);
+            let store = Store::open(folder, program::key()?, &keys);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };

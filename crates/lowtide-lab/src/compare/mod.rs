@@ -7,11 +7,10 @@ mod underway;
 
 use lowtide_sim::link::LinkError;
 
-
 pub use self::underway::{Due, Underway, count_runs};
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
-use crate::run::{FailedRun, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, NoThreads, Pool, Run, Task, Watch};
 use crate::setting::{Life, Misplaced, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
@@ -153,8 +152,7 @@ pub struct Options {
     pub timelines: bool,
 }
 
-/// Compares contenders, each in the place of all that send in `setting`. `progress` is called after
-/// each run.
+/// Compares contenders, each in the place of all that send in `setting`.
 ///
 /// # Errors
 /// When the link cannot be made, the host cannot carry a contender, or threads cannot be started.
@@ -162,7 +160,7 @@ pub fn compare(
     setting: &Setting,
     contenders: &[Contender],
     options: Options,
-    progress: &(dyn Fn() + Sync),
+    watch: &dyn Watch,
 ) -> Result<Comparison, Error> {
     let mut underway = Underway::new(setting, contenders, options.timelines)?;
     let pool = Pool::new(options.jobs)?;
@@ -172,7 +170,7 @@ pub fn compare(
             return Ok(underway.comparison());
         }
         let tasks: Vec<Task<'_>> = due.iter().filter_map(|due| underway.task(*due)).collect();
-        let done = pool.run(&tasks, None, progress);
+        let done = pool.run(&tasks, None, watch);
         for (due, done) in due.into_iter().zip(done) {
             underway.take(due, done);
         }

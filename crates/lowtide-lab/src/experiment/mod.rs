@@ -6,7 +6,7 @@ mod values;
 use std::collections::BTreeSet;
 
 pub(crate) use self::values::Values;
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::scenario_file::Cell;
 use crate::statistics::{ci95, mean};
 use crate::store::Store;
@@ -77,14 +77,14 @@ pub fn count_runs(cells: &[Cell], store: Option<&Store>) -> u64 {
     cells.iter().map(missing).sum()
 }
 
-/// Runs all cells with all their seeds; `progress` is called after each new run.
+/// Runs all cells with all their seeds.
 ///
 /// # Errors
 /// When threads cannot be started.
 pub fn run(
     cells: &[Cell],
     options: Options<'_>,
-    progress: &(dyn Fn() + Sync),
+    watch: &dyn Watch,
 ) -> Result<Vec<CellResult>, NoThreads> {
     let pool = Pool::new(options.jobs)?;
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
@@ -116,7 +116,7 @@ pub fn run(
             unfaithful: Vec::new(),
         })
         .collect();
-    let done = pool.run(&tasks, options.store, progress);
+    let done = pool.run(&tasks, options.store, watch);
     for (n, done) in places.into_iter().zip(done) {
         match done {
             Ok(run) => results[n].runs.push(run),

@@ -1,6 +1,7 @@
 //! One run: a setting with a seed, carried by its host, and what was measured in it.
 
 mod pool;
+mod watch;
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -10,6 +11,8 @@ use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 use serde::{Deserialize, Serialize};
 
 pub use self::pool::{NoThreads, Pool, Task};
+use self::watch::Stopped;
+pub use self::watch::{Stop, Watch};
 use crate::contender::Contender;
 use crate::measure::Measures;
 use crate::metrics::{Delays, Measured, Meter};
@@ -68,19 +71,27 @@ pub struct FailedRun {
 /// # Errors
 /// Why the run did not come to its end, in a sentence.
 pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let whole = AssertUnwindSafe(|| run_unguarded(setting, seed, keep));
+    run_until(setting, seed, keep, &Stop::default())
+}
+
+/// The same, unless it is to end before.
+///
+/// # Errors
+/// As [`run`]; also when it was ended.
+pub fn run_until(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
+    let whole = AssertUnwindSafe(|| run_unguarded(setting, seed, keep, stop));
     panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
 }
 
-fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let (config, trigger) = config(setting, seed)?;
+fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
+    let (config, trigger) = config_until(setting, seed, stop)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
     let measures = Measures::new(setting, &config, trigger);
-    let probe = (meter, (timeline, measures));
-    let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
+    let probe = (meter, (timeline, (measures, stop.clone())));
+    let (outcome, (mut meter, (timeline, (measures, _)))) = simulate(setting, config, probe)?;
     let measured = Measured {
         extra: measures.finish(),
         ..meter.finish()
@@ -104,6 +115,14 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
 /// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
 /// it tells when.
 pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<Time>), String> {
+    config_until(setting, seed, &Stop::default())
+}
+
+fn config_until(
+    setting: &Setting,
+    seed: u64,
+    stop: &Stop,
+) -> Result<(SimConfig, Option<Time>), String> {
     let config = setting.config(seed).map_err(|e| e.to_string())?;
     let Some(trigger) = &setting.trigger else {
         return Ok((config, None));
@@ -112,7 +131,7 @@ pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<
     if let Some(by) = trigger.by {
         first.duration = first.duration.min(by.since(Time::ZERO));
     }
-    let (_, watch) = simulate(setting, first, trigger.watch())?;
+    let (_, (watch, _)) = simulate(setting, first, (trigger.watch(), stop.clone()))?;
     let at = trigger.moment(&watch)?;
     Ok((trigger.apply(config, at)?, Some(at)))
 }
@@ -150,6 +169,9 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
 
 /// What a panic says.
 fn reason(panic: &(dyn Any + Send)) -> String {
+    if panic.is::<Stopped>() {
+        return "ended before its time".to_string();
+    }
     let message = panic
         .downcast_ref::<&str>()
         .copied()

@@ -7,7 +7,7 @@ use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Host, Problem, Resolver, Sections, Setting};
+use crate::setting::{Host, Problem, Resolver, Sections, Setting, put};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -94,7 +94,8 @@ impl ScenarioFile {
     /// # Errors
     /// When a value makes no sense, or there are too many cells.
     pub fn cells(&self, contenders: &Contenders) -> Result<Vec<Cell>, FileError> {
-        let mut resolver = Resolver::new(contenders, self.source.folder());
+        let resolver = Resolver::new(contenders, self.source.folder());
+        let mut resolver = resolver.with_links(&self.links);
         let plain = [None];
         let cases: Vec<Option<(usize, &Case)>> = match self.content.cases.as_slice() {
             [] => plain.to_vec(),
@@ -217,6 +218,9 @@ impl ScenarioFile {
     }
 
     fn error_of_file(&self, problem: String) -> FileError {
+        if self.source.is_values {
+            return self.error_at(&[], problem);
+        }
         FileError {
             place: Place::File(self.path().to_path_buf()),
             key: String::new(),
@@ -403,46 +407,4 @@ fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override
                 .into(),
         ),
     })
-}
-
-/// Puts a value at a path; a name where there is a list goes into each of its items.
-fn put(table: &mut toml::Table, path: &[&str], value: &toml::Value) -> Result<(), String> {
-    let Some((first, rest)) = path.split_first() else {
-        return Err("a key is missing".to_string());
-    };
-    if rest.is_empty() {
-        table.insert((*first).to_string(), value.clone());
-        return Ok(());
-    }
-    let inner = table
-        .entry((*first).to_string())
-        .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-    match inner {
-        toml::Value::Table(inner) => put(inner, rest, value),
-        toml::Value::Array(items) => {
-            let (which, rest) = match rest[0].parse::<usize>() {
-                Ok(n) => (Some(n), &rest[1..]),
-                Err(_) => (None, rest),
-            };
-            let count = items.len();
-            let mut done = false;
-            for (n, item) in items.iter_mut().enumerate() {
-                if which.is_none_or(|which| which == n) {
-                    let toml::Value::Table(item) = item else {
-                        return Err(format!("'{first}' is no list of tables"));
-                    };
-                    put(item, rest, value)?;
-                    done = true;
-                }
-            }
-            match (done, which) {
-                (true, _) => Ok(()),
-                (false, Some(n)) => Err(format!(
-                    "there is no '{first}.{n}': they are {count}, counted from 0"
-                )),
-                (false, None) => Err(format!("there is no '[[{first}]]'")),
-            }
-        }
-        _ => Err(format!("'{first}' has no keys")),
-    }
 }

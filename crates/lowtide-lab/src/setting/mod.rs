@@ -6,10 +6,13 @@
 mod built_in;
 mod cross;
 mod host;
+mod links;
 mod quantity;
 mod resolve;
 mod sections;
+mod short;
 mod trigger;
+mod values;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,6 +32,7 @@ use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::{Host, Misplaced};
+pub use self::links::Links;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
     RateText, ShareText, SourceText, SpanText, TimeText,
@@ -38,7 +42,9 @@ pub use self::sections::{
     AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
     Sections, Transport, TriggerSection, Value, Way,
 };
+pub use self::short::{Brief, SHORT, SHORT_FOR_MORE, short_name, traces_below};
 pub use self::trigger::{Moment, Trigger, Watch};
+pub(crate) use self::values::{of_values, put};
 use crate::contender::Contender;
 use crate::measure::Measure;
 

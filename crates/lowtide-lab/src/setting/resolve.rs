@@ -16,6 +16,7 @@ use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::cross::{self, Traffic, Web};
+use super::links::Links;
 use super::sections::{
     AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections,
     Transport, TriggerSection,
@@ -88,6 +89,8 @@ pub struct Resolver {
     contenders: Contenders,
     /// Traces are looked for from here.
     folder: PathBuf,
+    /// Traces that are no files.
+    links: Links,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
     delays: HashMap<PathBuf, Arc<MovingDelay>>,
     arrivals: HashMap<PathBuf, Arrivals>,
@@ -107,6 +110,13 @@ impl Resolver {
             folder: folder.to_path_buf(),
             ..Self::default()
         }
+    }
+
+    /// The same, with links that sections call as they would call files.
+    #[must_use]
+    pub fn with_links(self, links: &Links) -> Self {
+        let links = links.clone();
+        Self { links, ..self }
     }
 
     /// Checks sections and makes a setting of them.
@@ -344,7 +354,8 @@ impl Resolver {
 
     /// The key of a file that has been read.
     fn key_of(&self, path: &Path) -> String {
-        let key = self.keys.get(&self.file(path));
+        let given = self.links.key(path);
+        let key = given.or_else(|| self.keys.get(&self.file(path)));
         key.map(Key::to_string).unwrap_or_default()
     }
 
@@ -553,6 +564,13 @@ impl Resolver {
     /// # Errors
     /// When it cannot be read.
     pub fn trace(&mut self, path: &Path, opportunity: Option<Bytes>) -> Result<Arc<Link>, Problem> {
+        if let Some(link) = self.links.get(path) {
+            if opportunity.is_some() {
+                let problem = "goes with a file in mahimahi's format: this link is read already";
+                return wrong("link.opportunity", problem);
+            }
+            return Ok(link.clone());
+        }
         let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
         let cached = (self.file(path), opportunity);
         if let Some(link) = self.traces.get(&cached) {

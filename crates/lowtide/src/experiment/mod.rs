@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
 use crate::table::Look;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, program, progress};
 
 #[derive(clap::Args)]
 struct Common {
@@ -117,7 +117,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
     let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-    let store = Store::open(&args.output, program()?, &keys)
+    let store = Store::open(&args.output, program::key()?, &keys)
         .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
     let all = experiment::count_runs(&cells, None);
     let found = all - experiment::count_runs(&cells, Some(&store));
@@ -173,14 +173,6 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
 /// Tells on standard error, which may be closed: that is no reason to stop.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// The key of this program: results of another build are not its own.
-pub(crate) fn program() -> Result<Key, Failure> {
-    let unreadable = |e| Failure::run(format!("cannot read this program: {e}"));
-    let path = std::env::current_exe().map_err(unreadable)?;
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    Ok(Key::of(&[&bytes]))
 }
 
 fn load(args: &Common) -> Result<ScenarioFile, Failure> {
