@@ -1,4 +1,10 @@
 // Runs over time: panels under each other with one time axis.
+import { data, decode, decodeCounts, shown, element } from "./decode.js";
+import { theme, colour, swatch } from "./look.js";
+import { chart, remove } from "./chart.js";
+import { lanesOf, flowName } from "./comparison.js";
+import { strip } from "./strip.js";
+
 const KINDS = [
   { key: "delivered", label: "delivery rate", on: true, dash: "solid" },
   { key: "sent", label: "sending rate", on: false, dash: "dotted" },
@@ -42,7 +48,7 @@ function lanesToShow(link, subject) {
   });
 }
 
-function setUpFlow(link) {
+export function setUpFlow(link) {
   flowView.link = link;
   flowView.window = null;
   const section = document.getElementById("flow");
@@ -87,7 +93,7 @@ function chip(text, pressed, toggle, picture) {
   return button;
 }
 
-function drawChips() {
+export function drawChips() {
   document.getElementById("lanes").replaceChildren(...flowView.lanes.map((lane) => (
     chip(lane.label, lane.shown, () => { lane.shown = !lane.shown; }, swatch(lane)))));
   const hasFilter = flowView.lanes.some((lane) => lane.tracks.filter);
@@ -168,7 +174,7 @@ function panelsToDraw(link, lanes) {
   return panels.filter((panel) => panel.lines.length || panel.id === "rate");
 }
 
-function drawPanels() {
+export function drawPanels() {
   const { link } = flowView;
   flowView.plots.forEach(remove);
   flowView.plots = [];
@@ -218,7 +224,7 @@ function drawLives(u, lanes) {
 
 // All panels show the same stretch of time.
 let zooming = false;
-function zoomTo(min, max) {
+export function zoomTo(min, max) {
   if (zooming || !flowView.link) return;
   zooming = true;
   const all = min <= flowView.link.bin && max >= flowView.link.duration - flowView.link.bin;
