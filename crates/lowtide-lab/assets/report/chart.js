@@ -172,6 +172,9 @@ export function chart(host, xs, lines, options) {
   }, values, host);
   if (options.window) plot.setScale("x", { min: options.window[0], max: options.window[1] });
   plot.host = host;
+  const canvas = plot.root.querySelector("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `Plot of ${[options.yLabel.trim() || "phases", options.xLabel].join(" over ")}`);
   takesFingers(plot);
   charts.add(plot);
   return plot;

@@ -6,13 +6,13 @@ import { setUpFlow, drawChips, drawPanels } from "./flow.js";
 
 let current = 0;
 
-export function showLink(at) {
+export function showLink(at, keeps = false) {
   current = at;
   const link = data.links[at];
   document.getElementById("link").value = at;
   document.getElementById("setting").textContent = data.links.length > 1 ? `${link.name}: ${link.setting}` : link.setting;
   drawComparison(link);
-  setUpFlow(link);
+  setUpFlow(link, keeps);
 }
 
 // Colours are drawn into the plots, which must be drawn anew when they change.
@@ -22,7 +22,8 @@ export function redrawLink() {
   if (!document.getElementById("flow").hidden) { drawChips(); drawPanels(); }
 }
 
-export function setUpLinks() {
+// `keeps`: what the reader has chosen stays, as the same results come again with more of them.
+export function setUpLinks({ keeps = false } = {}) {
   const several = data.links.length > 1;
   for (const id of ["results", "comparison", "flow"]) document.getElementById(id).hidden = !data.links.length;
   document.getElementById("link-choice").hidden = !several;
@@ -37,5 +38,5 @@ export function setUpLinks() {
       ? "A row under another is one of its flows, with its life: from its start until all that it had to send is acknowledged, or the run ends. Its rates are over its own life; its share is its part of the sum of all flows' rates. " : "")
     + "Click a heading to sort.";
   drawTable();
-  showLink(0);
+  showLink(0, keeps);
 }
