@@ -10,7 +10,7 @@ use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
 
 pub use self::pool::{NoThreads, Pool, Task};
 use crate::contender::Contender;
-use crate::measure::Measures;
+use crate::measure;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -77,11 +77,11 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let measures = Measures::new(setting, &config, trigger);
+    let measures = measure::watchers(setting, &config, trigger);
     let probe = (meter, (timeline, measures));
     let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
     let measured = Measured {
-        extra: measures.finish(),
+        extra: measure::values(measures, setting),
         ..meter.finish()
     };
     let (rtt, queueing) = match keep {
