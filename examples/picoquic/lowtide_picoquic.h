@@ -1,5 +1,6 @@
 /* Lowtide's controllers in picoquic, by the interface that picoquic has for congestion algorithms of
- * applications. Written for the picoquic of crates.io's picoquic-sys 0.1.0 (2018); nothing in it is patched.
+ * applications. Written for the picoquic of crates.io's picoquic-sys 0.1.0 (January 2018), of which nothing is
+ * changed.
  *
  *   lowtide_picoquic_use("ebb");
  *   picoquic_set_default_congestion_algorithm(quic, &lowtide_picoquic);
