@@ -173,8 +173,7 @@ impl Contenders {
     /// Whether all controllers are this project's.
     #[must_use]
     pub fn are_ours(&self) -> bool {
-        self.made.is_empty()
-            && self.registry.entries().len() == Registry::default().entries().len()
+        self.made.is_empty() && self.registry.entries().len() == Registry::default().entries().len()
     }
 
     /// With one more controller that a function makes.
