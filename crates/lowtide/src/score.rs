@@ -497,7 +497,7 @@ fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), F
         let setting = &cells[*n].setting;
         if qlog::check(setting).is_ok() {
             let name = setting.link_name.split(':').next().unwrap_or_default();
-            let path = output::qlog_path(&folder.join("qlog"), name);
+            let path = qlog::path(&folder.join("qlog"), name);
             output::write_qlog(setting, Version::default(), &path)?;
             let file = path.file_name().unwrap_or_default().to_string_lossy();
             logs.insert(*place, format!("qlog/{file}"));
