@@ -2,15 +2,25 @@
 
 mod controller;
 mod gym;
+mod known;
 mod records;
 mod steps;
-mod trial;
+mod command;
+mod compare;
+mod error;
+mod setting;
+mod simulate;
+mod table;
+mod trace;
+mod values;
+mod work;
 
 use pyo3::prelude::*;
 
 /// Rust's side of the package `lowtide`.
 #[pymodule]
 mod _lowtide {
+    use lowtide_lab::setting::{SHORT, SHORT_FOR_MORE};
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -21,10 +31,23 @@ mod _lowtide {
     #[pymodule_export]
     use crate::gym::Episodes;
     #[pymodule_export]
-    use crate::trial::{episodes, trial};
+    use crate::steps::steps;
+    #[pymodule_export]
+    use crate::command::{check_section, main};
+    #[pymodule_export]
+    use crate::compare::{PyComparison, compare};
+    #[pymodule_export]
+    use crate::simulate::{PyFlow, PyRun, simulate};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::Trace;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let short = SHORT.iter().map(|(short, _)| *short);
+        let names: Vec<&str> = short.chain(SHORT_FOR_MORE.iter().copied()).collect();
+        module.add("OPTIONS", names)
     }
 }

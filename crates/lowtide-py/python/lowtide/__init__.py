@@ -1,6 +1,49 @@
-"""Low-latency congestion control on links whose capacity changes, and the lab that proves it."""
+"""Low-latency congestion control on links whose capacity changes, and the lab that proves it.
 
-from ._lowtide import BatchController, Bbr, Config, Controller, __version__
+>>> import lowtide
+>>> result = lowtide.compare(["ebb", "cubic"], rate="20mbit", rtt="40ms", duration="5s")
+>>> result.to_pandas()[["controller", "throughput_mbps", "rtt_ms_p95"]]  # doctest: +SKIP
+"""
+
+from ._errors import Error, InputError, RunError
+from ._lowtide import (
+    BatchController,
+    Bbr,
+    Comparison,
+    Config,
+    Controller,
+    Run,
+    RunFlow,
+    Table,
+    Trace,
+    __version__,
+    compare,
+    simulate,
+    steps,
+)
 from .controllers import BandwidthEstimator, Policy
+from ._sections import Flow, Link, Path
 
-__all__ = ["BandwidthEstimator", "BatchController", "Bbr", "Config", "Controller", "Policy", "__version__"]
+__all__ = [
+    "BandwidthEstimator",
+    "BatchController",
+    "Bbr",
+    "Comparison",
+    "Config",
+    "Controller",
+    "Error",
+    "Flow",
+    "InputError",
+    "Link",
+    "Path",
+    "Policy",
+    "Run",
+    "RunError",
+    "RunFlow",
+    "Table",
+    "Trace",
+    "__version__",
+    "compare",
+    "simulate",
+    "steps",
+]
