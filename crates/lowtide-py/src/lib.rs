@@ -3,6 +3,10 @@
 mod command;
 mod compare;
 mod error;
+mod experiment;
+mod frontier;
+mod list;
+mod score;
 mod setting;
 mod simulate;
 mod table;
@@ -22,6 +26,14 @@ mod _lowtide {
     use crate::command::{check_section, main};
     #[pymodule_export]
     use crate::compare::{PyComparison, compare};
+    #[pymodule_export]
+    use crate::experiment::{PyCells, run};
+    #[pymodule_export]
+    use crate::frontier::{PyFrontier, frontier};
+    #[pymodule_export]
+    use crate::list::{controllers, queues};
+    #[pymodule_export]
+    use crate::score::{PyScores, score};
     #[pymodule_export]
     use crate::simulate::{PyFlow, PyRun, simulate};
     #[pymodule_export]

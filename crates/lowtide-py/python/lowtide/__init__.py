@@ -7,30 +7,46 @@
 
 from ._errors import Error, InputError, RunError
 from ._lowtide import (
+    Cells,
     Comparison,
+    Frontier,
     Run,
     RunFlow,
+    Scores,
     Table,
     Trace,
     __version__,
     compare,
+    controllers,
+    frontier,
+    queues,
+    run,
+    score,
     simulate,
 )
 from ._sections import Flow, Link, Path
 
 __all__ = [
+    "Cells",
     "Comparison",
     "Error",
     "Flow",
+    "Frontier",
     "InputError",
     "Link",
     "Path",
     "Run",
     "RunError",
     "RunFlow",
+    "Scores",
     "Table",
     "Trace",
     "__version__",
     "compare",
+    "controllers",
+    "frontier",
+    "queues",
+    "run",
+    "score",
     "simulate",
 ]
