@@ -2,15 +2,20 @@
 
 mod command;
 mod compare;
+mod controller;
 mod error;
 mod experiment;
 mod frontier;
+mod gym;
 mod list;
+mod records;
 mod score;
 mod setting;
 mod simulate;
+mod steps;
 mod table;
 mod trace;
+mod trial;
 mod values;
 mod work;
 
@@ -26,10 +31,16 @@ mod _lowtide {
     use crate::command::{check_section, main};
     #[pymodule_export]
     use crate::compare::{PyComparison, compare};
+    use crate::controller::{
+        Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
+        Timeout,
+    };
     #[pymodule_export]
     use crate::experiment::{PyCells, run};
     #[pymodule_export]
     use crate::frontier::{PyFrontier, frontier};
+    #[pymodule_export]
+    use crate::gym::Episodes;
     #[pymodule_export]
     use crate::list::{controllers, queues};
     #[pymodule_export]
@@ -40,6 +51,8 @@ mod _lowtide {
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::Trace;
+    #[pymodule_export]
+    use crate::trial::{episodes, trial};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,8 +7,12 @@
 
 from ._errors import Error, InputError, RunError
 from ._lowtide import (
+    BatchController,
+    Bbr,
     Cells,
     Comparison,
+    Config,
+    Controller,
     Frontier,
     Run,
     RunFlow,
@@ -25,16 +29,23 @@ from ._lowtide import (
     simulate,
 )
 from ._sections import Flow, Link, Path
+from .parts import BandwidthEstimator, Policy
 
 __all__ = [
+    "BandwidthEstimator",
+    "BatchController",
+    "Bbr",
     "Cells",
     "Comparison",
+    "Config",
+    "Controller",
     "Error",
     "Flow",
     "Frontier",
     "InputError",
     "Link",
     "Path",
+    "Policy",
     "Run",
     "RunError",
     "RunFlow",
