@@ -47,7 +47,7 @@ pub(crate) fn with(
     let py = given.py();
     maker.surroundings(py, &PyDict::new(py))?;
     let contents = py
-        .import("lowtide.controllers")?
+        .import("lowtide.parts")?
         .call_method1("_contents", (given,))?
         .extract()?;
     let make = {
