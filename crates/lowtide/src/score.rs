@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
     }
-    explain(&mut cards, args.flags.jobs.threads())?;
+    explain(args, &mut cards)?;
     let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
         let found = cards.iter().flat_map(|card| {
             let of_suite = old.iter().flat_map(move |old| old.regressions(card));
@@ -307,11 +307,13 @@ fn in_virtual_time(
 }
 
 /// Says what happened in the cases that fail.
-fn explain(cards: &mut [Scorecard], jobs: usize) -> Result<(), Failure> {
+fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
     let cases = cards.iter_mut().flat_map(|card| &mut card.results);
     let cases = cases.flat_map(|score| &mut score.cases);
     let failing = cases.filter(|case| case.verdict == Verdict::Fail);
-    score::explain_all(failing.collect(), jobs).map_err(Failure::run)
+    let kept = args.report.as_ref().map_or(0, |_| report::MAX_OVER_TIME);
+    let jobs = args.flags.jobs.threads();
+    score::explain_all(failing.collect(), jobs, kept).map_err(Failure::run)
 }
 
 fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {

@@ -98,6 +98,21 @@ impl Host {
         }
     }
 
+    /// The metrics that nobody sees over it, whatever the controller: stacks do not tell of timers that fire, and
+    /// quinn of no estimate.
+    #[must_use]
+    pub const fn unseen(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &[],
+            #[cfg(feature = "quic")]
+            Self::Quic => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Noq => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Quinn => &["timeouts", "estimate_mbps"],
+        }
+    }
+
     /// The controllers that it brings along.
     #[must_use]
     pub fn stock(self) -> &'static [Stock] {
