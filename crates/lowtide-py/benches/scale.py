@@ -105,7 +105,7 @@ def planned(folder: Path, cells: int) -> dict[str, float]:
     scenario = folder / "large.toml"
     values = ", ".join(f'"{n}ms"' for n in range(1, cells // 4 + 1))
     scenario.write_text(
-        'link = { rate = "1mbit" }\nrun = { duration = "10ms" }\nflows = [{ controller = "bbr" }]\n'
+        'link = { rate = "1mbit" }\nrun = { duration = "1s" }\nflows = [{ controller = "bbr" }]\n'
         f'[sweep]\n"path.rtt" = [{values}]\n"link.buffer" = ["1bdp", "2bdp", "3bdp", "4bdp"]\n'
     )
     store = folder / "large"
@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=0.05, help="what a run takes, at least")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--cells", type=int, default=20000, help="of the large grid")
+    parser.add_argument("--cells", type=int, default=4000, help="of the large grid")
     asked = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
     report: dict[str, Any] = {"cores": cores, "machine": platform.machine(), "python": platform.python_version()}

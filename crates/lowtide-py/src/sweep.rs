@@ -167,9 +167,7 @@ impl SweepPlan {
         let runs = experiment::runs(&cells, None);
         let is_missing = |(n, seed): &Place| store.take(&cells[*n], *seed).is_none();
         let mut left: Vec<Place> = runs.iter().copied().filter(is_missing).collect();
-        left.sort_by_key(|(n, seed)| {
-            (std::cmp::Reverse(cells[*n].setting.cost()), *n, *seed)
-        });
+        left.sort_by_key(|(n, seed)| (std::cmp::Reverse(cells[*n].setting.cost()), *n, *seed));
         Ok(Self {
             order,
             has_links: !links.is_empty(),
@@ -241,13 +239,19 @@ impl SweepPlan {
             contents.push(bytes);
             files.set_item(path, PyBytes::new(py, bytes))?;
         }
-        Ok((Key::of(&contents).to_string(), (PyBytes::new(py, &order), files)))
+        Ok((
+            Key::of(&contents).to_string(),
+            (PyBytes::new(py, &order), files),
+        ))
     }
 
     /// Keeps what a worker made of these runs.
     fn keep(&self, py: Python<'_>, runs: Vec<Place>, made: Vec<(bool, String)>) -> PyResult<()> {
         if runs.len() != made.len() {
-            return Err(error::run(py, "a worker gave back other runs than it was given"));
+            return Err(error::run(
+                py,
+                "a worker gave back other runs than it was given",
+            ));
         }
         py.detach(|| {
             for ((n, seed), (is_made, text)) in runs.into_iter().zip(made) {
@@ -311,7 +315,11 @@ impl SweepPlan {
         let problems: Vec<String> = problem.into_iter().chain(failures).collect();
         match problems.as_slice() {
             [] => Ok(sweep),
-            some => Err(error::failed(py, some.join("; "), sweep.into_bound(py).into_any())),
+            some => Err(error::failed(
+                py,
+                some.join("; "),
+                sweep.into_bound(py).into_any(),
+            )),
         }
     }
 }
@@ -349,7 +357,10 @@ fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
         columns.text(key, of_a_cell(&|cell| cell.labels[at].1.clone()));
     }
     columns.whole("seed", kept.iter().map(|(_, seed, _)| seed.cast_signed()));
-    let names: BTreeSet<&String> = kept.iter().flat_map(|(_, _, values)| values.keys()).collect();
+    let names: BTreeSet<&String> = kept
+        .iter()
+        .flat_map(|(_, _, values)| values.keys())
+        .collect();
     for name in store::in_order(names.into_iter().cloned().collect()) {
         let values = kept.iter().map(|(_, _, values)| values.get(&name).copied());
         columns.real(&name, values.map(|value| value.unwrap_or(f64::NAN)));
@@ -452,7 +463,9 @@ impl SweepWorker {
                 ),
             ));
         }
-        let file = order.file(&Links::default()).map_err(|e| error::file(py, &e))?;
+        let file = order
+            .file(&Links::default())
+            .map_err(|e| error::file(py, &e))?;
         let resolver = file.resolver(&Contenders::default()).with_files(files);
         Ok(Self {
             file,

@@ -207,3 +207,20 @@ def test_a_run_that_fails_is_told_and_costs_no_other(tmp_path):
             result = raised.value.result
             assert list(result["controller"]) == ["bbr"]
             assert len(result.failed) == 1
+
+
+def test_the_examples_for_clusters_are_right(tmp_path):
+    yaml = pytest.importorskip("yaml")
+    pytest.importorskip("distributed")
+    pytest.importorskip("pandas")
+    examples = Path(__file__).parents[3] / "examples" / "cluster"
+    job = yaml.safe_load((examples / "kubernetes-job.yaml").read_text())["spec"]
+    (container,) = job["template"]["spec"]["containers"]
+    assert job["completionMode"] == "Indexed"
+    # What the last index makes of its command; that it runs is tested beside the command line.
+    assert f"+ 1))/{job['completions']}\"" in container["command"][2]
+    command = [sys.executable, str(examples / "sweep_on_dask.py")]
+    for made in ["36 of 36", "0 of 36"]:
+        said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert f"{made} runs were made now" in said.stdout
+        assert "rbbr" in said.stdout

@@ -94,12 +94,12 @@ impl App {
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        self.run_with(&env::args_os().collect::<Vec<_>>())
+        ExitCode::from(self.run_with(&env::args_os().collect::<Vec<_>>()))
     }
 
-    /// Does what arguments ask for, of which the first is the program's name.
+    /// Does what arguments ask for, of which the first is the program's name; the exit code.
     #[must_use]
-    pub fn run_with(self, arguments: &[OsString]) -> ExitCode {
+    pub fn run_with(self, arguments: &[OsString]) -> u8 {
         // No command for people: neither help nor completions have it.
         #[cfg(target_os = "linux")]
         if let Some(namespace) = link::guard::asked_for(arguments) {
@@ -114,7 +114,7 @@ impl App {
             Err(problem) => {
                 // Nobody is left to tell when even this fails.
                 let _ = problem.print();
-                ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2))
+                u8::try_from(problem.exit_code()).unwrap_or(2)
             }
         }
     }
@@ -153,7 +153,7 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
     command
 }
 
-fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
+fn run(cli: Cli, contenders: &Contenders) -> u8 {
     ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
         Command::Frontier(args) => frontier::run(&args, contenders),
@@ -182,9 +182,9 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
     })
 }
 
-fn ended(done: Result<(), Failure>) -> ExitCode {
+fn ended(done: Result<(), Failure>) -> u8 {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             // Nobody is left to tell when even this fails.
             let _ = writeln!(std::io::stderr(), "error: {failure}");

@@ -35,7 +35,7 @@ pub(super) fn write(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(
                 );
                 let mut log = None;
                 if qlog::check(setting).is_ok() {
-                    let path = output::qlog_path(&folder.join("qlog"), &name);
+                    let path = qlog::path(&folder.join("qlog"), &name);
                     output::write_qlog(setting, Version::default(), &path)?;
                     let file = path.file_name().unwrap_or_default().to_string_lossy();
                     log = Some(format!("qlog/{file}"));
