@@ -14,6 +14,7 @@ mod score;
 mod setting;
 mod simulate;
 mod steps;
+mod sweep;
 mod table;
 mod trace;
 mod values;
@@ -50,6 +51,8 @@ mod _lowtide {
     use crate::simulate::{PyFlow, PyRun, simulate};
     #[pymodule_export]
     use crate::steps::steps;
+    #[pymodule_export]
+    use crate::sweep::{Sweep, SweepPlan, SweepWorker};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -179,6 +179,47 @@ fn what_cannot_be_merged_or_dealt_is_told() {
     );
 }
 
+#[test]
+fn the_scripts_for_batch_systems_make_their_shard() {
+    let dir = grid();
+    let folder = dir.path();
+    fs::write(folder.join("grid.toml"), GRID.replace("40s", "1s")).unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster");
+    let examples = examples.canonicalize().unwrap();
+    let job = fs::read_to_string(examples.join("kubernetes-job.yaml")).unwrap();
+    let job = job
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("- exec "));
+    let slurm = format!("bash {}/sweep.sbatch grid.toml results", examples.display());
+    let program = assert_cmd::cargo::cargo_bin("lowtide");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    for (script, index, shard) in [
+        (
+            slurm.as_str(),
+            ("SLURM_ARRAY_TASK_ID", "64"),
+            "shard 64/64, 0 runs",
+        ),
+        (
+            job.unwrap(),
+            ("JOB_COMPLETION_INDEX", "0"),
+            "shard 1/64, 1 runs",
+        ),
+    ] {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", script]).current_dir(folder);
+        let output = shell
+            .env("PATH", &path)
+            .env(index.0, index.1)
+            .output()
+            .unwrap();
+        let told = stderr(&output);
+        assert!(output.status.success(), "{script}: {told}");
+        assert!(told.contains(shard), "{script}: no {shard:?} in {told}");
+    }
+    assert_eq!(bytes(&folder.join("results")).len(), 1);
+}
+
 /// The lines with checksums that are theirs: the 128-bit FNV-1a hash of length and text.
 fn checked(lines: &str) -> String {
     let check = |body: &str| {

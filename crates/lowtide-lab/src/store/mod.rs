@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::merge::{MergeError, Merged, merge};
-use self::row::{Name, Row};
+use self::row::{Kept, Name, Row};
+pub use self::table::in_order;
 use crate::key::Key;
 use crate::metrics::Named;
 use crate::scenario_file::Cell;
@@ -136,29 +137,40 @@ impl Store {
 
     /// Appends a result. One that cannot be kept is counted, and costs no other.
     pub fn put(&self, cell: &Cell, seed: u64, values: &Named) {
-        self.put_line(self.row(cell, seed, values.clone()).text());
+        self.append(self.row(cell, seed, values.clone()).text());
     }
 
-    /// What is kept of a run.
+    /// Appends the [`line`] of a run that another process has made; whether it is kept. One of another run
+    /// or simulator, or a damaged one, is not.
+    pub fn put_line(&self, cell: &Cell, seed: u64, text: &str) -> bool {
+        let is_right =
+            |row: &Row| (row.simulator, row.key, row.seed) == (self.simulator, cell.key, seed);
+        let text = match Row::of(text.as_bytes()) {
+            Some(Kept::Row(row)) if is_right(&row) => Ok(text.to_string()),
+            _ => Err(io::Error::other(format!(
+                "what came back of {} with seed {seed} is not its result",
+                cell.name()
+            ))),
+        };
+        self.append(text)
+    }
+
     fn row(&self, cell: &Cell, seed: u64, values: Named) -> Row {
-        Row {
-            simulator: self.simulator,
-            key: cell.key,
-            seed,
-            name: Name::of(cell),
-            values,
-        }
+        Row::new(self.simulator, cell, seed, values)
     }
 
-    fn put_line(&self, text: io::Result<String>) {
+    /// Appends a line; whether it is kept.
+    fn append(&self, text: io::Result<String>) -> bool {
         let mut out = self.lock();
         match text.and_then(|text| out.append(&text)) {
             Ok(()) => out.kept += 1,
             Err(problem) => {
                 out.lost += 1;
                 out.problem.get_or_insert_with(|| problem.to_string());
+                return false;
             }
         }
+        true
     }
 
     /// Why results are not kept, in a sentence; `None` while all of them are.
@@ -226,6 +238,14 @@ impl Out {
     }
 }
 
+/// What is kept of a run, for [`Store::put_line`] in another process.
+///
+/// # Errors
+/// When a value is not finite.
+pub fn line(simulator: Key, cell: &Cell, seed: u64, values: &Named) -> io::Result<String> {
+    Row::new(simulator, cell, seed, values.clone()).text()
+}
+
 /// A new file whose name no other process has, whichever machine it runs on.
 fn begin(folder: &Path) -> io::Result<(PathBuf, File)> {
     let mut own = tempfile::Builder::new();
@@ -239,7 +259,8 @@ fn begin(folder: &Path) -> io::Result<(PathBuf, File)> {
         own.permissions(fs::Permissions::from_mode(0o666));
     }
     let (file, path) = own.tempfile_in(folder)?.keep()?;
-    Ok((path, file))
+    // As its user calls the folder.
+    Ok((folder.join(path.file_name().unwrap_or_default()), file))
 }
 
 #[cfg(unix)]

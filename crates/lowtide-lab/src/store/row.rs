@@ -60,6 +60,17 @@ impl Row {
     /// Hexadecimal digits of a checksum.
     const DIGITS: usize = 32;
 
+    /// What is kept of a cell's run.
+    pub(super) fn new(simulator: Key, cell: &Cell, seed: u64, values: Named) -> Self {
+        Self {
+            simulator,
+            key: cell.key,
+            seed,
+            name: Name::of(cell),
+            values,
+        }
+    }
+
     /// The line, without its end; its last key is the checksum of the object without it.
     ///
     /// # Errors

@@ -119,18 +119,12 @@ impl Table {
         keys
     }
 
-    /// The names of all that was measured: of all flows together, in the order of the catalogue, then of
-    /// each group.
+    /// The names of all that was measured.
     pub(super) fn measured(&self) -> Vec<String> {
         let mut names: Vec<String> = self.shapes.all.iter().flatten().cloned().collect();
-        let order = |name: &String| {
-            let (group, key) = split_group(name);
-            let place = CATALOGUE.iter().position(|metric| metric.key == key);
-            (group, place.unwrap_or(CATALOGUE.len()), name.clone())
-        };
-        names.sort_by_cached_key(order);
+        names.sort();
         names.dedup();
-        names
+        in_order(names)
     }
 
     fn file(&mut self, path: &Path) -> u32 {
@@ -167,6 +161,18 @@ impl Table {
             place(other),
         )
     }
+}
+
+/// Names of values as columns have them: of all flows together, in the order of the catalogue, then of each
+/// group.
+#[must_use]
+pub fn in_order(mut names: Vec<String>) -> Vec<String> {
+    names.sort_by_cached_key(|name| {
+        let (group, key) = split_group(name);
+        let place = CATALOGUE.iter().position(|metric| metric.key == key);
+        (group, place.unwrap_or(CATALOGUE.len()), name.clone())
+    });
+    names
 }
 
 /// Values that are kept once, by their number.

@@ -17,6 +17,7 @@ from ._lowtide import (
     Run,
     RunFlow,
     Scores,
+    Sweep,
     Table,
     Trace,
     __version__,
@@ -30,6 +31,7 @@ from ._lowtide import (
     steps,
 )
 from ._sections import Flow, Link, Path
+from ._sweep import sweep
 from .parts import BandwidthEstimator, Policy
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "RunError",
     "RunFlow",
     "Scores",
+    "Sweep",
     "Table",
     "Trace",
     "__version__",
@@ -62,4 +65,5 @@ __all__ = [
     "score",
     "simulate",
     "steps",
+    "sweep",
 ]

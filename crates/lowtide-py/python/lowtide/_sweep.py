@@ -13,7 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from os import PathLike
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence, Tuple
 
 from . import _lowtide
 from ._errors import InputError, RunError
@@ -22,7 +22,7 @@ from ._progress import told
 __all__ = ["sweep"]
 
 #: A run: the place of its cell in the grid, and its seed.
-Run = "tuple[int, int]"
+Run = Tuple[int, int]
 
 #: What a task costs an engine's scheduler, in seconds: what Dask and Ray take for an empty one on one core.
 OVERHEAD = 1e-3
@@ -60,11 +60,12 @@ def sweep(
     elsewhere. Raises :class:`lowtide.InputError` before anything runs, and :class:`lowtide.RunError` at the end where runs
     failed or results could not be kept, with what there is as its ``result``.
     """
-    plan = _lowtide.SweepPlan(grid, store, list((vary or {}).items()), seeds, host)
-    if executor is None:
+    engine = None if executor is None else _engine(executor)
+    plan = _lowtide.SweepPlan(grid, store, dict(vary or {}), seeds, host)
+    if engine is None:
         plan.run_here(jobs or 0, progress)
     else:
-        _drive(plan, _engine(executor), progress)
+        _drive(plan, engine, progress)
     return plan.finish()
 
 
@@ -167,7 +168,7 @@ class _Dask:
         self._client.cancel(list(futures))
 
     def end(self) -> None:
-        del self._parcel
+        self._parcel = None
 
 
 class _Ray:
@@ -176,19 +177,22 @@ class _Ray:
     def __init__(self) -> None:
         import ray
 
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False)
         self._ray = ray
-        self._task = ray.remote(_work).options(num_cpus=1)
-        self.lost = (ray.exceptions.RaySystemError, ray.exceptions.WorkerCrashedError,
-                     ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError,
-                     ray.exceptions.OutOfMemoryError)
+        self.lost = (
+            ray.exceptions.WorkerCrashedError,
+            ray.exceptions.NodeDiedError,
+            ray.exceptions.ObjectLostError,
+            ray.exceptions.OutOfMemoryError,
+        )
 
     @property
     def slots(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 1))
 
     def begin(self, key: str, parcel: tuple[bytes, dict[str, bytes]]) -> None:
+        if not self._ray.is_initialized():
+            self._ray.init(log_to_driver=False)
+        self._task = self._ray.remote(_work).options(num_cpus=1)
         self._key = key
         # Once to each node's memory; who has it does not ask for it again.
         self._parcel = _Stored(self._ray.put(parcel))
@@ -204,7 +208,7 @@ class _Ray:
             self._ray.cancel(future.object_ref)
 
     def end(self) -> None:
-        del self._parcel
+        self._parcel = None
 
 
 class _Stored:
@@ -235,7 +239,7 @@ def _engine(executor: Any) -> Any:
 
     if isinstance(executor, Executor):
         return _Pool(executor)
-    if executor == "ray" or getattr(executor, "__name__", None) == "ray":
+    if isinstance(executor, str) and executor == "ray":
         return _Ray()
     if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "submit"):
         return _Dask(executor)
