@@ -37,6 +37,17 @@ pub struct CellResult {
 }
 
 impl CellResult {
+    /// Of a cell that has not been run.
+    #[must_use]
+    pub fn new(cell: Cell) -> Self {
+        Self {
+            cell,
+            runs: Vec::new(),
+            failed: Vec::new(),
+            unfaithful: Vec::new(),
+        }
+    }
+
     /// The names of all values that its runs have.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
@@ -107,15 +118,7 @@ pub fn run(
         .flat_map(|n| cells[n].setting.seeds.iter().map(move |seed| (n, seed)))
         .map(|(n, seed)| (n, task(n, seed)))
         .unzip();
-    let mut results: Vec<CellResult> = cells
-        .iter()
-        .map(|cell| CellResult {
-            cell: cell.clone(),
-            runs: Vec::new(),
-            failed: Vec::new(),
-            unfaithful: Vec::new(),
-        })
-        .collect();
+    let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
     let done = pool.run(&tasks, options.store, watch);
     for (n, done) in places.into_iter().zip(done) {
         match done {

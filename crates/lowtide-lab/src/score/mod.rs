@@ -6,6 +6,7 @@
 //! controllers, [`judge`] says what came of it.
 
 mod baseline;
+mod document;
 mod explain;
 mod junit;
 mod plan;
@@ -14,10 +15,11 @@ mod suite;
 mod verdict;
 
 pub use self::baseline::{Baseline, BaselineError, Regression};
+pub use self::document::document;
 pub use self::explain::explain_all;
 pub use self::junit::junit;
 pub use self::plan::{Job, Plan};
-pub use self::scorecard::{CaseResult, Score, Scorecard, document, judge};
+pub use self::scorecard::{CaseResult, Score, Scorecard, judge};
 pub use self::suite::{Suite, SuiteError, built_in};
 pub use self::verdict::{LimitResult, Sense, Verdict};
 

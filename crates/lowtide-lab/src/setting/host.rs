@@ -62,6 +62,7 @@ impl Misplaced {
 
 impl Host {
     /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
+    #[cfg_attr(not(feature = "stacks"), allow(unused_variables))]
     pub(crate) fn own(self, name: &str) -> Option<String> {
         let own = format!("{self}/{name}");
         let has = self.stock().iter().any(|stock| stock.name == own);
@@ -90,6 +91,21 @@ impl Host {
             Self::Noq => Some("noq"),
             #[cfg(feature = "stacks")]
             Self::Quinn => Some("quinn"),
+        }
+    }
+
+    /// The metrics that nobody sees over it, whatever the controller: stacks do not tell of timers that fire, and
+    /// quinn of no estimate.
+    #[must_use]
+    pub const fn unseen(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &[],
+            #[cfg(feature = "quic")]
+            Self::Quic => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Noq => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Quinn => &["timeouts", "estimate_mbps"],
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod show;
 
-pub(crate) use self::show::{Place, places};
+pub(crate) use self::show::places;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
