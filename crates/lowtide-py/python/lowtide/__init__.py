@@ -27,7 +27,9 @@ from ._lowtide import (
     run,
     score,
     simulate,
+    steps,
 )
+from .parts import BandwidthEstimator, Policy
 from ._sections import Flow, Link, Path
 from .parts import BandwidthEstimator, Policy
 
@@ -60,4 +62,5 @@ __all__ = [
     "run",
     "score",
     "simulate",
+    "steps",
 ]
