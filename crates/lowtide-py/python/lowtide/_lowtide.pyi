@@ -18,7 +18,8 @@ OPTIONS: list[str]
 _Path = str | os.PathLike[str]
 _Time = str | timedelta
 _Progress = bool | Callable[[int, int], object] | None
-_Names = str | Sequence[str] | None
+_Controller = str | type[Controller] | Bbr
+_Names = _Controller | Sequence[_Controller] | None
 
 class Options(TypedDict, total=False):
     """What is simulated: short names as on the command line, whole sections, or both."""
@@ -77,7 +78,6 @@ class Options(TypedDict, total=False):
     seed: int
     host: Literal["model", "quic", "noq", "quinn"]
     measure_from: _Time
-
 
 class Table:
     """A table of results; numbers that do not exist are null in Arrow and NaN in NumPy."""
@@ -317,7 +317,7 @@ def compare(
     has the others.
     """
 
-def simulate(controller: str | None = None, /, *, progress: _Progress = None, **options: Unpack[Options]) -> Run:
+def simulate(controller: _Controller | None = None, /, *, progress: _Progress = None, **options: Unpack[Options]) -> Run:
     """Runs once, and keeps what happened over time. ``controller`` sends all flows; or each group of
     ``flows=[Flow(controller=…)]`` has its own."""
 
