@@ -17,6 +17,7 @@ pub mod files;
 pub mod frontier;
 pub mod json;
 pub mod key;
+pub mod list;
 pub mod measure;
 pub mod metrics;
 pub mod program;

@@ -112,7 +112,9 @@ pub(crate) fn compare(
                 .map(move |f| format!("{}: {}", s.link_name, failed(f)))
         })
         .collect();
-    let reasons = done.iter().flat_map(|(_, c)| c.failed.iter().map(|f| f.reason.as_str()));
+    let reasons = done
+        .iter()
+        .flat_map(|(_, c)| c.failed.iter().map(|f| f.reason.as_str()));
     let cause = known.cause(py, reasons);
     let table = made(py, means(&done))?;
     let comparison = PyComparison {
@@ -182,7 +184,11 @@ impl PyComparison {
 }
 
 /// Where something was to be written.
-fn unwritten(py: Python<'_>, path: &std::path::Path, problem: impl std::fmt::Display) -> PyErr {
+pub(crate) fn unwritten(
+    py: Python<'_>,
+    path: &std::path::Path,
+    problem: impl std::fmt::Display,
+) -> PyErr {
     error::run(py, format!("cannot write {}: {problem}", path.display()))
 }
 

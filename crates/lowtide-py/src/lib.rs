@@ -1,15 +1,19 @@
 //! The lab of Lowtide as a Python module, `lowtide._lowtide`; what users see of it is in `python/lowtide`.
 
-mod controller;
-mod gym;
-mod known;
-mod records;
-mod steps;
 mod command;
 mod compare;
+mod controller;
 mod error;
+mod experiment;
+mod frontier;
+mod gym;
+mod known;
+mod list;
+mod records;
+mod score;
 mod setting;
 mod simulate;
+mod steps;
 mod table;
 mod trace;
 mod values;
@@ -24,20 +28,28 @@ mod _lowtide {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::command::{check_section, main};
+    #[pymodule_export]
+    use crate::compare::{PyComparison, compare};
+    #[pymodule_export]
     use crate::controller::{
         Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
         Timeout,
     };
     #[pymodule_export]
+    use crate::experiment::{PyCells, run};
+    #[pymodule_export]
+    use crate::frontier::{PyFrontier, frontier};
+    #[pymodule_export]
     use crate::gym::Episodes;
     #[pymodule_export]
-    use crate::steps::steps;
+    use crate::list::{controllers, queues};
     #[pymodule_export]
-    use crate::command::{check_section, main};
-    #[pymodule_export]
-    use crate::compare::{PyComparison, compare};
+    use crate::score::{PyScores, score};
     #[pymodule_export]
     use crate::simulate::{PyFlow, PyRun, simulate};
+    #[pymodule_export]
+    use crate::steps::steps;
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

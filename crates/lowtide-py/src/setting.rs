@@ -92,7 +92,10 @@ pub(crate) fn specs(value: &Bound<'_, PyAny>, known: &mut Known) -> PyResult<Vec
     };
     // Those that are no texts first: texts may name them with parameters.
     let items: Vec<Bound<'_, PyAny>> = items.collect::<PyResult<_>>()?;
-    for item in items.iter().filter(|item| !item.is_instance_of::<PyString>()) {
+    for item in items
+        .iter()
+        .filter(|item| !item.is_instance_of::<PyString>())
+    {
         known.spec(item)?;
     }
     items.iter().map(|item| known.spec(item)).collect()

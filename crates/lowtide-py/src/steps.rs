@@ -61,12 +61,18 @@ pub(crate) fn steps<'py>(
     let mut asked = Asked::new(py, options.as_ref(), &mut known)?;
     let mut settings = asked.settings(py)?;
     let (Some(mut setting), true) = (settings.pop(), settings.is_empty()) else {
-        return Err(error::input(py, "trace: one run has one link; name one trace"));
+        return Err(error::input(
+            py,
+            "trace: one run has one link; name one trace",
+        ));
     };
     if specs.is_some() {
         let asked = contenders(specs.as_deref(), &known, setting.host, py)?;
         let [contender] = asked.as_slice() else {
-            return Err(error::input(py, "controllers: one run has one of them here"));
+            return Err(error::input(
+                py,
+                "controllers: one run has one of them here",
+            ));
         };
         setting = setting.run_by(contender);
     }

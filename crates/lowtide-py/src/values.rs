@@ -106,7 +106,8 @@ impl Said {
                 .table_at(&dict, at, depth - 1)
                 .map(|t| Some(Value::Table(t)));
         }
-        if at.rsplit('.').next() == Some(CONTROLLER) {
+        let key = at.rsplit('.').find(|part| part.parse::<usize>().is_err());
+        if key == Some(CONTROLLER) {
             return Ok(Some(Value::String(self.known.spec(value)?)));
         }
         // NumPy's scalars are none of Python's classes but say that they are numbers.

@@ -1,10 +1,12 @@
 //! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
 //! what was interrupted goes on where it stopped.
 
+mod places;
 mod values;
 
 use std::collections::BTreeSet;
 
+pub use self::places::{Place, places};
 pub(crate) use self::values::Values;
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::scenario_file::Cell;
@@ -37,6 +39,17 @@ pub struct CellResult {
 }
 
 impl CellResult {
+    /// Of a cell that has not been run.
+    #[must_use]
+    pub fn new(cell: Cell) -> Self {
+        Self {
+            cell,
+            runs: Vec::new(),
+            failed: Vec::new(),
+            unfaithful: Vec::new(),
+        }
+    }
+
     /// The names of all values that its runs have.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
@@ -107,15 +120,7 @@ pub fn run(
         .flat_map(|n| cells[n].setting.seeds.iter().map(move |seed| (n, seed)))
         .map(|(n, seed)| (n, task(n, seed)))
         .unzip();
-    let mut results: Vec<CellResult> = cells
-        .iter()
-        .map(|cell| CellResult {
-            cell: cell.clone(),
-            runs: Vec::new(),
-            failed: Vec::new(),
-            unfaithful: Vec::new(),
-        })
-        .collect();
+    let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
     let done = pool.run(&tasks, options.store, watch);
     for (n, done) in places.into_iter().zip(done) {
         match done {

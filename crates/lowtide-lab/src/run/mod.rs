@@ -13,7 +13,7 @@ pub use self::pool::{NoThreads, Pool, Task};
 use self::watch::Stopped;
 pub use self::watch::{Stop, Watch};
 use crate::contender::{Contender, Surroundings};
-use crate::measure::Measures;
+use crate::measure;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -106,11 +106,11 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Resul
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let measures = Measures::new(setting, &config, trigger);
+    let measures = measure::watchers(setting, &config, trigger);
     let probe = (meter, (timeline, (measures, stop.clone())));
     let (outcome, (mut meter, (timeline, (measures, _)))) = simulate(setting, config, probe)?;
     let measured = Measured {
-        extra: measures.finish(),
+        extra: measure::values(measures, setting),
         ..meter.finish()
     };
     let (rtt, queueing) = match keep {

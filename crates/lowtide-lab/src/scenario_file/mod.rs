@@ -205,6 +205,13 @@ impl ScenarioFile {
         })
     }
 
+    /// What it is called as a case of a suite.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let named = self.content.case.as_ref().and_then(|case| case.id.clone());
+        named.unwrap_or_else(|| self.name())
+    }
+
     /// Where it came from.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -5,7 +5,7 @@ from typing import Any, Callable, ClassVar, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .controllers import BandwidthEstimator, Policy
+from .parts import BandwidthEstimator, Policy
 
 class Config:
     def __init__(self, max_datagram: int = 1500, seed: int = 0) -> None: ...

@@ -21,7 +21,7 @@ use super::hosted::overridden;
 use super::number::{self, Zero, seconds, span};
 
 /// Where the base classes of parts are.
-const BASES: &str = "lowtide.controllers";
+const BASES: &str = "lowtide.parts";
 
 /// BBR v1 with an estimator or a policy of your own in the place of its own. It stands wherever a controller
 /// is named; each flow has parts of its own: copies (`copy.deepcopy`) of the objects given here, or what the
@@ -323,7 +323,7 @@ impl Calls {
         name: &Arc<str>,
         failures: &Failures,
     ) -> PyResult<Self> {
-        // The base is the class of `lowtide.controllers` that comes last but `object`.
+        // The base is the class of `lowtide.parts` that comes last but `object`.
         let ancestors: Vec<Bound<'_, PyAny>> = object.get_type().getattr("__mro__")?.extract()?;
         let base = ancestors
             .iter()

@@ -47,7 +47,7 @@ pub(crate) fn with(
     let py = given.py();
     maker.surroundings(py, &PyDict::new(py))?;
     let contents = py
-        .import("lowtide.controllers")?
+        .import("lowtide.parts")?
         .call_method1("_contents", (given,))?
         .extract()?;
     let make = {
@@ -59,9 +59,7 @@ pub(crate) fn with(
         contents,
         make: Arc::new(make),
     };
-    let known = known
-        .with_made(made)
-        .map_err(|e| error::input(py, e))?;
+    let known = known.with_made(made).map_err(|e| error::input(py, e))?;
     so_far.push((name.clone(), given.clone().unbind()));
     Ok((known, name))
 }
@@ -109,9 +107,14 @@ impl Maker {
         let object = given.call((config,), Some(parameters))?;
         object.cast_into().map_err(|e| {
             let found = e.into_inner().get_type();
-            let found = found.name().map_or_else(|_| String::new(), |n| n.to_string());
+            let found = found
+                .name()
+                .map_or_else(|_| String::new(), |n| n.to_string());
             let name = &self.name;
-            error::input(py, format!("{name} must make a lowtide.Controller, and made {found}"))
+            error::input(
+                py,
+                format!("{name} must make a lowtide.Controller, and made {found}"),
+            )
         })
     }
 

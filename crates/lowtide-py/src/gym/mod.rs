@@ -215,7 +215,10 @@ struct Given {
 impl Episodes {
     /// `links`: options as of `lowtide.compare`, of each link to choose from. `threads`: 0 is one for each core.
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "Python's are named, and this one is called in one place")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python's are named, and this one is called in one place"
+    )]
     fn new(
         py: Python<'_>,
         links: Vec<Bound<'_, PyDict>>,

@@ -104,15 +104,7 @@ pub(super) fn execute(
     jobs: usize,
     store: Option<&Store>,
 ) -> Result<Vec<CellResult>, Failure> {
-    let mut results: Vec<CellResult> = cells
-        .iter()
-        .map(|cell| CellResult {
-            cell: cell.clone(),
-            runs: Vec::new(),
-            failed: Vec::new(),
-            unfaithful: Vec::new(),
-        })
-        .collect();
+    let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
     let mut tasks = Vec::new();
     for (n, cell) in cells.iter().enumerate() {
         for seed in cell.setting.seeds.iter() {
