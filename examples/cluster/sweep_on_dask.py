@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 # What a scenario file says, as a dict: each list below "sweep" is an axis of the grid.
 GRID = {
     "name": "buffers",
-    "link": {"model": "cellular", "mean": "12mbit"},
+    "link": {"model": "4g", "mean": "12mbit"},
     "path": {"rtt": "40ms"},
     "run": {"duration": "10s", "seeds": 4},
     "flows": [{"controller": "bbr"}],

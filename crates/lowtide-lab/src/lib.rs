@@ -4,8 +4,10 @@
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`frontier`],
 //! [`experiment`] and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
 //! they gave under the key of its [`simulator`]. What was not simulated is shown beside them: [`recording`]s of transfers, and a
-//! [`program`] behind a link. What users name is read and written by [`files`].
+//! [`program`] behind a link. What users name is read and written by [`files`]; what they can name is listed in
+//! the [`catalogue`].
 
+pub mod catalogue;
 pub mod claim;
 mod colours;
 pub mod compare;

@@ -180,7 +180,11 @@ impl PyComparison {
 }
 
 /// Where something was to be written.
-fn unwritten(py: Python<'_>, path: &std::path::Path, problem: impl std::fmt::Display) -> PyErr {
+pub(crate) fn unwritten(
+    py: Python<'_>,
+    path: &std::path::Path,
+    problem: impl std::fmt::Display,
+) -> PyErr {
     error::run(py, format!("cannot write {}: {problem}", path.display()))
 }
 

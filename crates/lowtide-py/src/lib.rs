@@ -2,12 +2,21 @@
 
 mod command;
 mod compare;
+mod controller;
 mod error;
+mod experiment;
+mod frontier;
+mod gym;
+mod list;
+mod records;
+mod score;
 mod setting;
 mod simulate;
+mod steps;
 mod sweep;
 mod table;
 mod trace;
+mod trial;
 mod values;
 mod work;
 
@@ -23,6 +32,20 @@ mod _lowtide {
     use crate::command::{check_section, main};
     #[pymodule_export]
     use crate::compare::{PyComparison, compare};
+    use crate::controller::{
+        Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
+        Timeout,
+    };
+    #[pymodule_export]
+    use crate::experiment::{PyCells, run};
+    #[pymodule_export]
+    use crate::frontier::{PyFrontier, frontier};
+    #[pymodule_export]
+    use crate::gym::Episodes;
+    #[pymodule_export]
+    use crate::list::{controllers, queues};
+    #[pymodule_export]
+    use crate::score::{PyScores, score};
     #[pymodule_export]
     use crate::simulate::{PyFlow, PyRun, simulate};
     #[pymodule_export]
@@ -31,6 +54,8 @@ mod _lowtide {
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::Trace;
+    #[pymodule_export]
+    use crate::trial::{episodes, trial};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -17,7 +17,9 @@ use crate::failure::Failure;
 use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, merge, output, reproduce, score, trace};
+use crate::{
+    compare, experiment, frontier, kernel, link, list, merge, output, reproduce, score, trace,
+};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -59,6 +61,11 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
+    /// Load controllers into the kernel's TCP, and show the sockets that use them (Linux)
+    Kernel {
+        #[command(subcommand)]
+        command: kernel::Command,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -173,6 +180,7 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Kernel { command } => kernel::run(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             let mut command = with_names(Cli::command(), contenders);

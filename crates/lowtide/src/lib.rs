@@ -27,6 +27,7 @@ mod frontier;
 mod interrupt;
 mod jobs;
 mod json_flag;
+mod kernel;
 mod link;
 mod link_args;
 mod list;

@@ -5,7 +5,6 @@ pub(crate) mod bulk_tcp;
 #[cfg(target_os = "linux")]
 mod real;
 mod recipe;
-mod report;
 #[cfg(target_os = "linux")]
 mod session;
 mod stage;
@@ -19,11 +18,11 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
-use lowtide_lab::json::SCHEMA;
+use lowtide_lab::json::JsonCard;
+use lowtide_lab::run::Stop;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
-use serde::Serialize;
 
 use self::stage::Stage;
 use crate::failure::Failure;
@@ -96,17 +95,6 @@ pub(crate) struct Args {
     /// Write the scorecards with what happened in cases that fail, index.html, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
-}
-
-/// One suite's result; other tools rely on the names.
-#[derive(Serialize)]
-struct JsonCard<'a> {
-    schema: u32,
-    command: &'static str,
-    #[serde(flatten)]
-    card: &'a Scorecard,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    regressions: Option<Vec<&'a Regression>>,
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
@@ -311,21 +299,14 @@ fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
     let cases = cards.iter_mut().flat_map(|card| &mut card.results);
     let cases = cases.flat_map(|score| &mut score.cases);
     let failing = cases.filter(|case| case.verdict == Verdict::Fail);
-    let kept = args.report.as_ref().map_or(0, |_| report::MAX_OVER_TIME);
+    let kept = args.report.as_ref().map_or(0, |_| score::MAX_OVER_TIME);
     let jobs = args.flags.jobs.threads();
-    score::explain_all(failing.collect(), jobs, kept).map_err(Failure::run)
+    score::explain_all(failing.collect(), jobs, kept, &Stop::default()).map_err(Failure::run)
 }
 
 fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {
-    let json = cards.iter().map(|card| JsonCard {
-        schema: SCHEMA,
-        command: "score",
-        card,
-        regressions: args.baseline.as_ref().map(|_| {
-            let own = regressions.iter().filter(|r| r.suite == card.suite);
-            own.collect()
-        }),
-    });
+    let compared = args.baseline.as_ref().map(|_| regressions);
+    let json = cards.iter().map(|card| JsonCard::new(card, compared));
     let json: Vec<JsonCard<'_>> = json.collect();
     match json.as_slice() {
         [one] => args.json.put(one)?,
@@ -360,7 +341,11 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
         output::write(path, page.as_bytes())?;
     }
     if let Some(folder) = &args.report {
-        report::write(args, cards, folder)?;
+        let path = folder.join("index.html");
+        score::write_report(cards, &command(args), folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     }
     Ok(())
 }

@@ -212,6 +212,13 @@ impl Resolver {
             self.delay_trace(path)?;
             files += &self.key_of(path);
         }
+        let specs = sections
+            .flows
+            .iter()
+            .filter_map(|flows| flows.controller.as_deref());
+        for made in specs.filter_map(|spec| self.contenders.made(spec)) {
+            files += &made.contents;
+        }
         let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
     }

@@ -2,8 +2,6 @@
 
 mod show;
 
-pub(crate) use self::show::places;
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -11,9 +9,10 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::experiment::{self, CellResult, Options, Shard};
+use lowtide_lab::experiment::{self, CellResult, Options, Shard, places};
 use lowtide_lab::figures;
-use lowtide_lab::report::{self, Report, Sweep};
+use lowtide_lab::json::cells;
+use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
 
@@ -91,9 +90,6 @@ pub(crate) struct SweepArgs {
     figures: Option<PathBuf>,
 }
 
-/// Cells of one report that are shown over time; they take some megabytes of memory each.
-const MAX_OVER_TIME: usize = 64;
-
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
@@ -113,7 +109,7 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
         write_run_report(folder, &file, &done.results)?;
     }
     if let Some(folder) = &args.figures {
-        let places = show::places(&done.results);
+        let places = places(&done.results);
         let places = places.iter().map(|p| (&p.setting, &p.comparison));
         output::write_figures(folder, &places.collect::<Vec<_>>())?;
         write_grid(folder, &file, &done.results)?;
@@ -268,8 +264,7 @@ struct Done {
 
 fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Result<(), Failure> {
     let results = &done.results;
-    args.json
-        .put(&show::json(command, file, results, done.wall_s))?;
+    args.json.put(&cells(command, file, results, done.wall_s))?;
     if args.json.is_printed() {
         return Ok(());
     }
@@ -305,27 +300,8 @@ fn write_run_report(
     file: &ScenarioFile,
     results: &[CellResult],
 ) -> Result<(), Failure> {
-    let places = show::places(results);
-    let about = file.content.about.trim();
-    let untimed = results.len().saturating_sub(MAX_OVER_TIME);
-    let note = match untimed {
-        0 => String::new(),
-        n => format!(" The last {n} cells are not shown over time."),
-    };
-    let report = Report {
-        title: file.name(),
-        about: format!("{about}{note}"),
-        runs: places
-            .iter()
-            .map(|p| report::Run {
-                setting: &p.setting,
-                comparison: &p.comparison,
-            })
-            .collect(),
-        metrics: file.content.metrics.clone(),
-        sweeps: vec![Sweep::new(file, results)],
-        ..Report::default()
-    };
+    let places = places(results);
+    let report = Report::of_cells(file, results, &places);
     output::write_report(report, folder)
 }
 
