@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 # What a scenario file says, as a dict: each list below "sweep" is an axis of the grid.
 GRID = {
     "name": "buffers",
-    "link": {"model": "cellular", "mean": "12mbit"},
+    "link": {"model": "4g", "mean": "12mbit"},
     "path": {"rtt": "40ms"},
     "run": {"duration": "10s", "seeds": 4},
     "flows": [{"controller": "bbr"}],
@@ -32,7 +32,7 @@ def main() -> None:
 
     # A row for each run, a column for each axis and each value.
     runs = results.to_pandas()
-    print(runs.pivot_table("rtt_ms.p95", "controller", "link.buffer", sort=False).round(1))
+    print(runs.pivot_table("rtt_ms_p95", "controllers", "link.buffer", sort=False).round(1))
     print(f"{results.made} of {len(results)} runs were made now; the others were in {results.store}")
 
 

@@ -113,9 +113,8 @@ pub(crate) fn run(
     let over_time: Vec<usize> = (0..shown).collect();
     let options = Options {
         jobs,
-        store: None,
-        shard: None,
         over_time: &over_time,
+        ..Options::default()
     };
     let total = lab::count_runs(&cells, None);
     let done = work::done(py, progress.as_ref(), total, |watch| {

@@ -98,9 +98,8 @@ pub(crate) fn score(
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let options = Options {
         jobs,
-        store: None,
-        shard: None,
         over_time: &[],
+        ..Options::default()
     };
     let runs = experiment::count_runs(&cells, None);
     let cards = work::done(py, progress.as_ref(), runs, |watch| {

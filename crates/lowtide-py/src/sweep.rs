@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
 use lowtide_lab::run::{self, FailedRun, Keep};
@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde::{Deserialize, Serialize};
 
+use crate::compare::column_name;
 use crate::error;
 use crate::table::{Columns, Table, made};
 use crate::values::Said;
@@ -137,7 +138,7 @@ impl SweepPlan {
                 let text = files::read_or_stdin(&path, files::SCENARIO)
                     .and_then(|bytes| files::text(&path, bytes));
                 let text = text.map_err(|e| error::input(py, e))?;
-                let name = files::name(&path).unwrap_or(Path::new(files::STDIN_SHOWN));
+                let name = files::name(&path).unwrap_or(Path::new("standard input"));
                 (name.to_path_buf(), text, false)
             }
         };
@@ -153,13 +154,13 @@ impl SweepPlan {
             seeds,
             host,
         };
-        let made = py.detach(|| {
+        let made: Result<(Vec<Cell>, Resolver), FileError> = py.detach(|| {
             let file = order.file(&links)?;
             let mut resolver = file.resolver(&Contenders::default());
             let cells = file.cells_by(&mut resolver)?;
             Ok((cells, resolver))
         });
-        let (cells, resolver) = made.map_err(|e: FileError| error::file(py, &e))?;
+        let (cells, resolver) = made.map_err(|e| error::input(py, e))?;
         let files = contents(&resolver).map_err(|e| error::input(py, e))?;
         let folder = store;
         let store = Self::open(&folder, &cells, py)?;
@@ -337,7 +338,7 @@ fn contents(resolver: &Resolver) -> Result<HashMap<PathBuf, Vec<u8>>, String> {
     Ok(contents)
 }
 
-/// The columns that a merged store has; a row for each run that is kept.
+/// The columns of `lowtide.run`, and the scenario; a row for each run that is kept.
 fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
     let kept: Vec<(&Cell, u64, &lowtide_lab::metrics::Named)> = runs
         .iter()
@@ -351,11 +352,12 @@ fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
         kept.iter().map(|(cell, _, _)| get(cell)).collect()
     };
     columns.text("scenario", of_a_cell(&|cell| cell.scenario.to_string()));
-    columns.text("controller", of_a_cell(&Cell::controllers));
     let labels = cells.first().map(|cell| cell.labels.as_slice());
     for (at, (key, _)) in labels.unwrap_or_default().iter().enumerate() {
         columns.text(key, of_a_cell(&|cell| cell.labels[at].1.clone()));
     }
+    columns.text("link", of_a_cell(&|cell| cell.setting.link_name.clone()));
+    columns.text("controllers", of_a_cell(&Cell::controllers));
     columns.whole("seed", kept.iter().map(|(_, seed, _)| seed.cast_signed()));
     let names: BTreeSet<&String> = kept
         .iter()
@@ -363,7 +365,10 @@ fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
         .collect();
     for name in store::in_order(names.into_iter().cloned().collect()) {
         let values = kept.iter().map(|(_, _, values)| values.get(&name).copied());
-        columns.real(&name, values.map(|value| value.unwrap_or(f64::NAN)));
+        columns.real(
+            &column_name(&name),
+            values.map(|value| value.unwrap_or(f64::NAN)),
+        );
     }
     columns
 }
@@ -379,7 +384,7 @@ pub(crate) struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// A row for each run, with the columns of a merged store.
+    /// A row for each run.
     #[getter]
     fn table(&self, py: Python<'_>) -> Py<Table> {
         self.table.clone_ref(py)
@@ -465,7 +470,7 @@ impl SweepWorker {
         }
         let file = order
             .file(&Links::default())
-            .map_err(|e| error::file(py, &e))?;
+            .map_err(|e| error::input(py, e))?;
         let resolver = file.resolver(&Contenders::default()).with_files(files);
         Ok(Self {
             file,

@@ -1,6 +1,7 @@
 """Rust's side of the package."""
 
 import os
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, TypedDict
@@ -365,6 +366,62 @@ def score(
     progress: _Progress = None,
 ) -> Scores:
     """Holds controllers against suites of cases with limits; a case that fails is no error but a verdict."""
+
+class Sweep:
+    """The grid of a scenario, each cell run with all its seeds."""
+
+    @property
+    def table(self) -> Table:
+        """A row for each run that is kept: the columns of :func:`run`, and the scenario."""
+    @property
+    def store(self) -> pathlib.Path:
+        """The folder with the results."""
+    @property
+    def failed(self) -> list[str]:
+        """Runs that are missing, each in a sentence."""
+    @property
+    def made(self) -> int:
+        """How many runs were made; the others were in the store."""
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, name: str) -> Any: ...
+    def _repr_html_(self) -> str: ...
+
+class SweepPlan:
+    """The driver's side of :func:`lowtide.sweep`."""
+
+    def __init__(
+        self,
+        grid: _Path | Mapping[str, Any],
+        store: _Path,
+        vary: Mapping[str, Any],
+        seeds: int | None,
+        host: str | None,
+    ) -> None: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def left(self) -> int: ...
+    @property
+    def kept(self) -> int: ...
+    @property
+    def store(self) -> pathlib.Path: ...
+    def deal(self, count: int) -> list[tuple[int, int]]: ...
+    def parcel(self) -> tuple[str, tuple[bytes, dict[pathlib.Path, bytes]]]: ...
+    def keep(self, runs: list[tuple[int, int]], made: list[tuple[bool, str]]) -> None: ...
+    def lose(self, run: tuple[int, int], reason: str) -> None: ...
+    def run_here(self, jobs: int, progress: _Progress) -> None: ...
+    def finish(self) -> Sweep: ...
+
+class SweepWorker:
+    """A worker's side of :func:`lowtide.sweep`."""
+
+    def __init__(self, order: bytes, files: Mapping[pathlib.Path, bytes]) -> None: ...
+    def run(self, runs: list[tuple[int, int]]) -> list[tuple[bool, str]]: ...
 
 def controllers() -> list[dict[str, Any]]:
     """Controllers, bounds and what QUIC stacks bring along: name, summary, source, parameters."""
