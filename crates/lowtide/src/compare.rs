@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::json::JsonComparison;
 use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::{Host, Setting};
@@ -14,7 +15,7 @@ use lowtide_lab::setting::{Host, Setting};
 use crate::failure::Failure;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, JsonComparison};
+use crate::output;
 use crate::progress;
 use crate::qlog_version::QlogVersionArg;
 use crate::setting_args::SettingArgs;

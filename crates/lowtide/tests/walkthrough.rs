@@ -81,7 +81,9 @@ fn short(command: &str) -> Option<String> {
         "compare" | "frontier" => Some(command.replacen(name, &format!("{name} --duration 1s"), 1)),
         // With this it checks all else that it is told, and runs nothing.
         "reproduce" | "score" if !command.contains("--list") => Some(format!("{command} --list")),
-        "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" | "score" => Some(command),
+        "reproduce" | "run" | "sweep" | "merge" | "trace" | "list" | "schema" | "score" => {
+            Some(command)
+        }
         _ => None,
     }
 }
@@ -118,7 +120,7 @@ fn the_commands_in_the_documents_work() {
     assert!(run.len() >= 25, "{run:#?}");
     for written in [
         "out/index.html",
-        "results/results.jsonl",
+        "merged/scenario=s/part-0.parquet",
         "scenario.schema.json",
         "link.csv",
     ] {

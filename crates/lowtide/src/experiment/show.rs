@@ -185,7 +185,7 @@ pub(super) fn json(
         })
         .collect();
     json!({
-        "schema": output::SCHEMA,
+        "schema": lowtide_lab::json::SCHEMA,
         "command": command,
         "scenario": file.name(),
         "about": file.content.about,
