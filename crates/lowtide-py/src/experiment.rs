@@ -114,6 +114,7 @@ pub(crate) fn run(
     let options = Options {
         jobs,
         store: None,
+        shard: None,
         over_time: &over_time,
     };
     let total = lab::count_runs(&cells, None);

@@ -1,7 +1,7 @@
 //! `lowtide.controllers` and `lowtide.queues`.
 
+use lowtide_lab::catalogue::{self, Listed};
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::list::{self, Listed};
 use pyo3::prelude::*;
 
 use crate::error;
@@ -13,10 +13,10 @@ fn told(py: Python<'_>, all: &[Listed]) -> PyResult<Py<PyAny>> {
 
 #[pyfunction]
 pub(crate) fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    told(py, &list::controllers(&Contenders::default()))
+    told(py, &catalogue::controllers(&Contenders::default()))
 }
 
 #[pyfunction]
 pub(crate) fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    told(py, &list::queues())
+    told(py, &catalogue::queues())
 }

@@ -99,6 +99,7 @@ pub(crate) fn score(
     let options = Options {
         jobs,
         store: None,
+        shard: None,
         over_time: &[],
     };
     let runs = experiment::count_runs(&cells, None);

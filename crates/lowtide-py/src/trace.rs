@@ -56,20 +56,13 @@ impl Trace {
         self.key
     }
 
-    fn new(link: Link, name: String) -> Self {
-        let key = match &link {
-            Link::Opportunities(trace) => {
-                let times: Vec<u8> = trace
-                    .times_ms()
-                    .iter()
-                    .flat_map(|t| t.to_le_bytes())
-                    .collect();
-                Key::of(&[b"opportunities", &trace.size().get().to_le_bytes(), &times])
-            }
-            other => Key::of(&[format!("{other:?}").as_bytes()]),
-        };
-        let link = Arc::new(link);
-        Self { link, name, key }
+    /// `made_of`: all that it was made of, so that equal links have equal keys.
+    fn new(link: Link, name: String, made_of: &[&[u8]]) -> Self {
+        Self {
+            link: Arc::new(link),
+            name,
+            key: Key::of(made_of),
+        }
     }
 
     fn length(&self) -> Duration {
@@ -191,7 +184,14 @@ impl Trace {
         match imported.map_err(|e| error::input(py, e))? {
             Imported::Link(link) => {
                 let link = Arc::unwrap_or_clone(link);
-                Ok(Self::new(link, path.display().to_string()))
+                let bytes = py.detach(|| files::read(&path, files::TRACE));
+                let bytes = bytes.map_err(|e| error::input(py, e))?;
+                let how = format!(
+                    "{format:?} {choice:?} {opportunity:?} {:?}",
+                    path.extension()
+                );
+                let name = path.display().to_string();
+                Ok(Self::new(link, name, &[b"file", how.as_bytes(), &bytes]))
             }
             Imported::Delay(_) => wrong("these are delays: they go with path.delay_trace"),
         }
@@ -211,7 +211,13 @@ impl Trace {
         let length = length.unwrap_or(Duration::from_secs(60));
         let generated = py.detach(|| traces::generate(model, mean, length, seed));
         let (link, _) = generated.map_err(|e| error::problem(py, &e, None))?;
-        Ok(Self::new(link, format!("{model}, seed {seed}")))
+        let name = format!("{model}, seed {seed}");
+        let how = format!("{mean:?} {length:?}");
+        Ok(Self::new(
+            link,
+            name.clone(),
+            &[b"model", name.as_bytes(), how.as_bytes()],
+        ))
     }
 
     /// The names of the models, and what they are.
@@ -232,32 +238,43 @@ impl Trace {
         name: &str,
     ) -> PyResult<Self> {
         let size: Option<Bytes> = quantity(opportunity.as_ref(), "opportunity", quantity::bytes)?;
-        let link = match (time_s, rate_mbps, opportunities_ms) {
+        let name = name.to_string();
+        let bytes =
+            |numbers: &[f64]| -> Vec<u8> { numbers.iter().flat_map(|n| n.to_le_bytes()).collect() };
+        match (time_s, rate_mbps, opportunities_ms) {
             (Some(times), Some(rates), None) => {
                 if size.is_some() {
-                    return Err(error::input(
-                        py,
-                        "opportunity: goes with opportunities_ms only",
-                    ));
+                    let problem = "opportunity: goes with opportunities_ms only";
+                    return Err(error::input(py, problem));
                 }
                 let (times, rates) = (numbers(&times, "time_s")?, numbers(&rates, "rate_mbps")?);
-                let rates = py.detach(|| series::from_arrays(&times, &rates));
-                Link::Rates(rates.map_err(|e| error::input(py, e))?)
+                let made = py.detach(|| series::from_arrays(&times, &rates));
+                let link = Link::Rates(made.map_err(|e| error::input(py, e))?);
+                Ok(Self::new(
+                    link,
+                    name,
+                    &[b"rates", &bytes(&times), &bytes(&rates)],
+                ))
             }
             (None, None, Some(times)) => {
-                let times = numbers(&times, "opportunities_ms")?;
-                let times = milliseconds(py, &times)?;
+                let numbers = numbers(&times, "opportunities_ms")?;
+                let times = milliseconds(py, &numbers)?;
                 let size = size.unwrap_or(MAHIMAHI_OPPORTUNITY);
                 let trace = py.detach(|| Opportunities::new(times, size));
                 let wrong = |e| error::input(py, format!("opportunities_ms: {e}"));
-                Link::Opportunities(trace.map_err(wrong)?)
+                let link = Link::Opportunities(trace.map_err(wrong)?);
+                let size = size.get().to_le_bytes();
+                Ok(Self::new(
+                    link,
+                    name,
+                    &[b"opportunities", &size, &bytes(&numbers)],
+                ))
             }
             _ => {
                 let problem = "give time_s and rate_mbps, or opportunities_ms";
-                return Err(error::input(py, problem));
+                Err(error::input(py, problem))
             }
-        };
-        Ok(Self::new(link, name.to_string()))
+        }
     }
 
     #[getter(name)]

@@ -17,7 +17,9 @@ use crate::failure::Failure;
 use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, output, reproduce, score, trace};
+use crate::{
+    compare, experiment, frontier, kernel, link, list, merge, output, reproduce, score, trace,
+};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -36,6 +38,8 @@ enum Command {
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
     Sweep(experiment::SweepArgs),
+    /// Land the results of sweeps in Parquet: those of shards and machines as one table
+    Merge(merge::Args),
     /// Hold controllers against suites of cases with limits: conformance, fairness, delay
     Score(Box<score::Args>),
     /// Run the papers' experiments again and say which claims hold
@@ -57,6 +61,11 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
+    /// Load controllers into the kernel's TCP, and show the sockets that use them (Linux)
+    Kernel {
+        #[command(subcommand)]
+        command: kernel::Command,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -157,6 +166,7 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
         Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Merge(args) => merge::run(&args),
         Command::Score(args) => score::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
@@ -170,6 +180,7 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Kernel { command } => kernel::run(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             let mut command = with_names(Cli::command(), contenders);

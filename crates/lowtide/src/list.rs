@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use lowtide_lab::catalogue;
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::list::{controllers, queues};
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
@@ -30,8 +30,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let (listed, example) = match args.what {
-        What::Controllers => (controllers(contenders), "bbr:aggregation=false"),
-        What::Queues => (queues(), "codel:target=5ms"),
+        What::Controllers => (catalogue::controllers(contenders), "bbr:aggregation=false"),
+        What::Queues => (catalogue::queues(), "codel:target=5ms"),
     };
     args.json.put(&listed)?;
     if args.json.is_printed() {

@@ -19,7 +19,6 @@ use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::json::JsonCard;
-use lowtide_lab::key::Key;
 use lowtide_lab::run::Stop;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
@@ -125,7 +124,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
-    let results = execute(args, &plans, &stage)?;
+    let results = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
@@ -215,13 +214,23 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(
+    args: &Args,
+    plans: &[Plan],
+    stage: &Stage,
+    contenders: &Contenders,
+) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
         Some(folder) => {
-            let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program::key()?, &keys);
+            // What programs do over real packets depends on more than the simulator.
+            let key = match stage {
+                Stage::Virtual => program::simulator(contenders)?,
+                #[cfg(target_os = "linux")]
+                Stage::Real(..) => program::key()?,
+            };
+            let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };
@@ -262,7 +271,7 @@ fn in_virtual_time(
     let options = Options {
         jobs,
         store,
-        over_time: &[],
+        ..Options::default()
     };
     let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
     let results = match store {
@@ -271,10 +280,10 @@ fn in_virtual_time(
             let farewell = || {
                 let kept = store.stop();
                 bar.finish_and_clear();
-                let path = store.path().display();
+                let folder = store.folder().display();
                 let _ = writeln!(
                     std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    "interrupted: {} of {all} runs are in {folder}; the same command goes on from there",
                     known + kept
                 );
             };

@@ -170,6 +170,12 @@ impl Contenders {
         Ok(Self { registry, ..self })
     }
 
+    /// Whether all controllers are this project's.
+    #[must_use]
+    pub fn are_ours(&self) -> bool {
+        self.made.is_empty() && self.registry.entries().len() == Registry::default().entries().len()
+    }
+
     /// With one more controller that a function makes.
     ///
     /// # Errors

@@ -3,24 +3,21 @@
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use resvg::usvg::fontdb::Database;
 
 use super::plot::Plot;
-use super::raster;
+use super::raster::Raster;
 use crate::files;
 
 /// A folder of figures, each as `.svg` and `.png`; the first one makes it.
 pub(super) struct Folder<'a> {
     path: &'a Path,
-    fonts: Arc<Database>,
+    raster: Raster,
 }
 
 impl<'a> Folder<'a> {
     pub(super) fn new(path: &'a Path) -> Self {
-        let fonts = raster::fonts();
-        Self { path, fonts }
+        let raster = Raster::new();
+        Self { path, raster }
     }
 
     /// Draws a plot under its name.
@@ -30,7 +27,7 @@ impl<'a> Folder<'a> {
 
     /// Writes a figure that is drawn.
     pub(super) fn put_svg(&self, name: &str, svg: &str) -> io::Result<()> {
-        let png = raster::png(svg, &self.fonts).map_err(not_drawn)?;
+        let png = self.raster.png(svg).map_err(not_drawn)?;
         files::write(&self.path.join(format!("{name}.svg")), svg.as_bytes())?;
         files::write(&self.path.join(format!("{name}.png")), &png)
     }

@@ -5,6 +5,7 @@ mod frontier;
 mod grid;
 mod phases;
 pub(crate) mod plot;
+#[cfg_attr(target_family = "wasm", path = "no_raster.rs")]
 mod raster;
 pub(crate) mod timed;
 

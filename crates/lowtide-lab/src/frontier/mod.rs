@@ -301,7 +301,7 @@ impl Cell {
             setting: &self.setting,
             seed,
             keep: Keep::Metrics,
-            key: None,
+            cell: None,
         })
     }
 }

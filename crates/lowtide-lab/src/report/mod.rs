@@ -2,8 +2,8 @@
 //!
 //! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
 //! it with uPlot. Each view is a section of `templates/report.html` with data and a script of its
-//! own: comparisons and runs over time (`links`), sweeps, frontiers, the papers'
-//! claims, scorecards.
+//! own: comparisons and runs over time (`links`, whose sections and scripts the playground in `web` has
+//! as well), sweeps, frontiers, the papers' claims, scorecards.
 
 mod columns;
 mod data;
@@ -39,15 +39,15 @@ struct Page<'a> {
     style: &'a str,
     library: &'a str,
     data: String,
-    scripts: &'a [&'a str],
+    scripts: Vec<String>,
 }
 
 /// uPlot 1.6.32, as published: see `vendor/uplot`.
 const LIBRARY: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const LIBRARY_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report/report.css");
-/// In the order in which they need each other.
-const SCRIPTS: [&str; 13] = [
+/// Modules, in the order in which they need each other.
+const SCRIPTS: [&str; 14] = [
     include_str!("../../assets/report/decode.js"),
     include_str!("../../assets/report/look.js"),
     include_str!("../../assets/report/pinch.js"),
@@ -56,6 +56,7 @@ const SCRIPTS: [&str; 13] = [
     include_str!("../../assets/report/comparison.js"),
     include_str!("../../assets/report/strip.js"),
     include_str!("../../assets/report/flow.js"),
+    include_str!("../../assets/report/links.js"),
     include_str!("../../assets/report/sweep.js"),
     include_str!("../../assets/report/papers.js"),
     include_str!("../../assets/report/frontier.js"),
@@ -162,10 +163,26 @@ impl<'a> Report<'a> {
             style: STYLE,
             library: LIBRARY,
             data: json_in_page(&data).map_err(io::Error::other)?,
-            scripts: &SCRIPTS,
+            scripts: SCRIPTS.map(inlined).to_vec(),
         };
         page.render().map_err(io::Error::other)
     }
+
+    /// What the page's scripts draw, as JSON.
+    ///
+    /// # Errors
+    /// When a link cannot be made again.
+    pub fn data(&self) -> io::Result<String> {
+        let data = Data::new(self).map_err(io::Error::other)?;
+        Ok(serde_json::to_string(&data)?)
+    }
+}
+
+/// A module as a part of one script with the others, whose names it shares.
+fn inlined(module: &str) -> String {
+    let lines = module.lines().filter(|line| !line.starts_with("import "));
+    let lines = lines.map(|line| line.strip_prefix("export ").unwrap_or(line));
+    lines.fold(String::new(), |script, line| script + line + "\n")
 }
 
 /// JSON that may stand within a page: no tag can begin in it.

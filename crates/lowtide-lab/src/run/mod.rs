@@ -8,6 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
+use serde::{Deserialize, Serialize};
 
 pub use self::pool::{NoThreads, Pool, Task};
 use self::watch::Stopped;
@@ -31,7 +32,7 @@ pub enum Keep {
 }
 
 /// What a report needs beyond the metrics.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Details {
     /// Packets that crossed the bottleneck.
     pub packets: u64,
@@ -44,7 +45,7 @@ pub struct Details {
 }
 
 /// A run that came to its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Its seed.
     pub seed: u64,

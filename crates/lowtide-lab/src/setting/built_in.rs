@@ -27,7 +27,12 @@ impl BuiltIn {
         sections.unwrap_or_else(|problem| panic!("{}: {problem:?}", self.name))
     }
 
-    pub(super) fn table(&self) -> Table {
+    /// The same as a table.
+    ///
+    /// # Panics
+    /// Never, likewise.
+    #[must_use]
+    pub fn table(&self) -> Table {
         let table = self.toml.parse();
         table.unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }

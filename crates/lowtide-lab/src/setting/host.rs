@@ -75,13 +75,9 @@ impl Host {
     /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
     #[cfg_attr(not(feature = "stacks"), allow(unused_variables))]
     pub(crate) fn own(self, name: &str) -> Option<String> {
-        match self {
-            #[cfg(feature = "stacks")]
-            Self::Quinn if ["bbr", "cubic", "newreno"].contains(&name) => {
-                Some(format!("quinn/{name}"))
-            }
-            _ => None,
-        }
+        let own = format!("{self}/{name}");
+        let has = self.stock().iter().any(|stock| stock.name == own);
+        (!self.obeys_others() && has).then_some(own)
     }
 
     /// All of this build.

@@ -23,7 +23,9 @@ pub(crate) fn of_values<T: for<'de> Deserialize<'de>>(table: toml::Table) -> Res
         if let Some(meant) = suggestion(&problem) {
             problem.push_str(&format!("; did you mean `{meant}`?"));
         }
-        Problem::new(e.path().to_string().trim_start_matches('.'), problem)
+        // Groups have their number as a part of the key: `flows.0.every`.
+        let path = e.path().to_string().replace('[', ".").replace(']', "");
+        Problem::new(path.trim_start_matches('.'), problem)
     })
 }
 

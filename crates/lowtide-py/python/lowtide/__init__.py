@@ -31,6 +31,7 @@ from ._lowtide import (
 )
 from .parts import BandwidthEstimator, Policy
 from ._sections import Flow, Link, Path
+from .parts import BandwidthEstimator, Policy
 
 __all__ = [
     "BandwidthEstimator",
