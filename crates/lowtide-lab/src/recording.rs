@@ -8,12 +8,11 @@
 use std::io::Write;
 use std::sync::{Arc, LazyLock};
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent, Snapshot, TimeoutEvent,
-};
+use lowtide_cc::controller::{AckedPacket, LostPacket, Snapshot};
 use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, Controller, registry};
+use lowtide_cc::{Config, registry};
+use lowtide_host::{Mirror, Shown};
 use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, Sent};
@@ -73,14 +72,6 @@ pub struct Recording {
     pub samples: Vec<Sample>,
 }
 
-/// A controller that shows a sample's state and does nothing.
-#[derive(Debug)]
-struct Shown {
-    cwnd: Bytes,
-    pacing: Option<Rate>,
-    snapshot: Snapshot,
-}
-
 /// The phases of all controllers. Others show as one: a peer may send any, and names are never freed.
 static PHASES: LazyLock<Vec<State>> = LazyLock::new(|| {
     let entries = registry::all().iter();
@@ -103,47 +94,22 @@ fn phase(name: &str) -> &'static str {
     }
 }
 
-impl Shown {
-    fn new(sample: &Sample) -> Self {
-        Self {
-            cwnd: Bytes::new(sample.cwnd),
-            pacing: sample.pacing.map(Rate::from_bytes_per_sec),
+impl Sample {
+    /// The sender's state, as observers see it.
+    fn shown(&self) -> Shown {
+        Shown {
+            cwnd: Bytes::new(self.cwnd),
+            pacing_rate: self.pacing.map(Rate::from_bytes_per_sec),
             snapshot: Snapshot {
-                phase: phase(&sample.phase),
-                bandwidth: sample.bandwidth.map(Rate::from_bytes_per_sec),
-                min_rtt: sample.min_rtt_us.map(Duration::from_micros),
-                pacing_gain: sample.gain,
+                phase: phase(&self.phase),
+                bandwidth: self.bandwidth.map(Rate::from_bytes_per_sec),
+                min_rtt: self.min_rtt_us.map(Duration::from_micros),
+                pacing_gain: self.gain,
                 ..Snapshot::default()
             },
+            phases: &PHASES,
+            ..Shown::default()
         }
-    }
-}
-
-impl Controller for Shown {
-    fn on_packet_sent(&mut self, _sent: &PacketSent) {}
-    fn on_ack(&mut self, _ack: &AckEvent<'_>) {}
-    fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
-    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
-    fn on_mtu_change(&mut self, _max_datagram: Bytes) {}
-
-    fn cwnd(&self) -> Bytes {
-        self.cwnd
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.pacing
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        Bytes::ZERO
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.snapshot
-    }
-
-    fn phases(&self) -> &'static [State] {
-        &PHASES
     }
 }
 
@@ -159,6 +125,7 @@ impl Recording {
     /// Tells a probe what happened, as flow number `flow`.
     fn replay(&self, flow: usize, probe: &mut impl Probe) {
         let least = self.least_rtt_us();
+        let mirror = Mirror::default();
         let mut number = 0;
         for sample in &self.samples {
             let now = Time::ZERO + Duration::from_micros(sample.at_us);
@@ -199,7 +166,7 @@ impl Recording {
                     estimator: None,
                 });
             }
-            let shown = Shown::new(sample);
+            mirror.update(|shown| *shown = sample.shown());
             let acked = [AckedPacket {
                 number: number.saturating_sub(1),
                 bytes: Bytes::new(sample.acked_bytes),
@@ -221,7 +188,7 @@ impl Recording {
                     smoothed_rtt: Duration::from_micros(sample.smoothed_rtt_us),
                     inflight: Bytes::new(sample.inflight),
                     extension: ExtensionSeen::default(),
-                    controller: Some(&shown),
+                    controller: Some(&mirror),
                 };
                 probe.on_ack(flow, &ack);
             }

@@ -88,7 +88,7 @@ pub trait Probe {
 /// Observes nothing.
 impl Probe for () {}
 
-macro_rules! forward_to_both {
+macro_rules! forward {
     ($($method:ident($($arg:ident: $type:ty),*);)*) => {
         impl<A: Probe, B: Probe> Probe for (A, B) {
             $(#[inline]
@@ -106,10 +106,26 @@ macro_rules! forward_to_both {
                 }
             })*
         }
+
+        impl<P: Probe> Probe for Vec<P> {
+            $(#[inline]
+            fn $method(&mut self, $($arg: $type),*) {
+                for probe in self {
+                    probe.$method($($arg),*);
+                }
+            })*
+        }
+
+        impl<P: Probe + ?Sized> Probe for Box<P> {
+            $(#[inline]
+            fn $method(&mut self, $($arg: $type),*) {
+                (**self).$method($($arg),*);
+            })*
+        }
     };
 }
 
-forward_to_both! {
+forward! {
     on_flow_start(flow: usize, start: Time, to_link: Duration, from_link: Duration);
     on_send(sent: &Sent);
     on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);

@@ -8,8 +8,8 @@ mod recipe;
 #[cfg(target_os = "linux")]
 mod session;
 mod stage;
+mod table;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,26 +18,20 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
-use lowtide_lab::key::Key;
-use lowtide_lab::qlog::{self, Version};
-use lowtide_lab::report::{Report, ScoreResult, Shown};
-use lowtide_lab::run::Run;
+use lowtide_lab::json::JsonCard;
+use lowtide_lab::run::Stop;
 use lowtide_lab::scenario_file::Cell;
-use lowtide_lab::score::{
-    self, Baseline, CaseResult, Plan, Regression, Score, Scorecard, Suite, Verdict,
-};
+use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
-use serde::Serialize;
 
 use self::stage::Stage;
-use crate::experiment::{Place, places, program};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
+use crate::program;
 use crate::progress;
 use crate::run_flags::RunFlags;
-use crate::table::{self, Column, Look};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -103,17 +97,6 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-/// One suite's result; other tools rely on the names.
-#[derive(Serialize)]
-struct JsonCard<'a> {
-    schema: u32,
-    command: &'static str,
-    #[serde(flatten)]
-    card: &'a Scorecard,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    regressions: Option<Vec<&'a Regression>>,
-}
-
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.list && args.link {
         return stage::list_recipes();
@@ -141,12 +124,12 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
-    let results = execute(args, &plans, &stage)?;
+    let results = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
     }
-    explain(&mut cards, args.flags.jobs.threads())?;
+    explain(args, &mut cards)?;
     let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
         let found = cards.iter().flat_map(|card| {
             let of_suite = old.iter().flat_map(move |old| old.regressions(card));
@@ -212,9 +195,7 @@ fn list(suites: &[Suite]) -> Result<(), Failure> {
             let content = case.content.case.as_ref();
             let title = content.map_or("", |c| c.title.as_str());
             let source = content.map_or("", |c| c.source.as_str());
-            let id = content.and_then(|c| c.id.clone());
-            let id = id.unwrap_or_else(|| case.name());
-            let _ = writeln!(text, "  {id:<14} {title} ({source})");
+            let _ = writeln!(text, "  {:<14} {title} ({source})", case.id());
         }
     }
     output::print(text.as_bytes())
@@ -233,13 +214,23 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(
+    args: &Args,
+    plans: &[Plan],
+    stage: &Stage,
+    contenders: &Contenders,
+) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
         Some(folder) => {
-            let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program()?, &keys);
+            // What programs do over real packets depends on more than the simulator.
+            let key = match stage {
+                Stage::Virtual => program::simulator(contenders)?,
+                #[cfg(target_os = "linux")]
+                Stage::Real(..) => program::key()?,
+            };
+            let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };
@@ -280,7 +271,7 @@ fn in_virtual_time(
     let options = Options {
         jobs,
         store,
-        over_time: &[],
+        ..Options::default()
     };
     let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
     let results = match store {
@@ -289,10 +280,10 @@ fn in_virtual_time(
             let farewell = || {
                 let kept = store.stop();
                 bar.finish_and_clear();
-                let path = store.path().display();
+                let folder = store.folder().display();
                 let _ = writeln!(
                     std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    "interrupted: {} of {all} runs are in {folder}; the same command goes on from there",
                     known + kept
                 );
             };
@@ -304,23 +295,18 @@ fn in_virtual_time(
 }
 
 /// Says what happened in the cases that fail.
-fn explain(cards: &mut [Scorecard], jobs: usize) -> Result<(), Failure> {
+fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
     let cases = cards.iter_mut().flat_map(|card| &mut card.results);
     let cases = cases.flat_map(|score| &mut score.cases);
     let failing = cases.filter(|case| case.verdict == Verdict::Fail);
-    score::explain_all(failing.collect(), jobs).map_err(Failure::run)
+    let kept = args.report.as_ref().map_or(0, |_| score::MAX_OVER_TIME);
+    let jobs = args.flags.jobs.threads();
+    score::explain_all(failing.collect(), jobs, kept, &Stop::default()).map_err(Failure::run)
 }
 
 fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {
-    let json = cards.iter().map(|card| JsonCard {
-        schema: SCHEMA,
-        command: "score",
-        card,
-        regressions: args.baseline.as_ref().map(|_| {
-            let own = regressions.iter().filter(|r| r.suite == card.suite);
-            own.collect()
-        }),
-    });
+    let compared = args.baseline.as_ref().map(|_| regressions);
+    let json = cards.iter().map(|card| JsonCard::new(card, compared));
     let json: Vec<JsonCard<'_>> = json.collect();
     match json.as_slice() {
         [one] => args.json.put(one)?,
@@ -328,7 +314,9 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
     }
     if !args.json.is_printed() {
         let mut text = String::new();
-        cards.iter().for_each(|card| text.push_str(&table_of(card)));
+        cards
+            .iter()
+            .for_each(|card| text.push_str(&table::of(card)));
         for worse in regressions {
             let value = |v: Option<f64>| v.map_or_else(|| "?".to_string(), |v| format!("{v:.4}"));
             // Writing to a string cannot fail.
@@ -353,7 +341,11 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
         output::write(path, page.as_bytes())?;
     }
     if let Some(folder) = &args.report {
-        write_report(args, cards, folder)?;
+        let path = folder.join("index.html");
+        score::write_report(cards, &command(args), folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     }
     Ok(())
 }
@@ -381,160 +373,4 @@ fn command(args: &Args) -> String {
         },
         args.flags.shown()
     )
-}
-
-/// A scorecard for a terminal: the matrix where there are several controllers, then what fails and why.
-fn table_of(card: &Scorecard) -> String {
-    let mut text = format!("{}: {}\n\n", card.suite, card.about);
-    let columns: Vec<Column<'_>> = card
-        .results
-        .iter()
-        .map(|score| Column {
-            head: &score.controller,
-            rank: 0,
-        })
-        .collect();
-    let cases = card.results.first().map_or(0, |score| score.cases.len());
-    let rows = (0..cases).map(|n| {
-        let case = &card.results[0].cases[n];
-        let cells = card.results.iter().map(|score| cell(&score.cases[n]));
-        (format!("{} {}", case.id, case.title), cells.collect())
-    });
-    let rows: Vec<(String, Vec<String>)> = rows.collect();
-    text.push_str(&table::table(
-        "case",
-        &columns,
-        &rows,
-        Look::of_output(false),
-    ));
-    text.push('\n');
-    for score in &card.results {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{}: {} passed, {} failed, {} not applicable",
-            score.controller, score.passed, score.failed, score.not_applicable
-        );
-        failures(&mut text, score);
-        text.push('\n');
-    }
-    text
-}
-
-fn failures(text: &mut String, score: &Score) {
-    for case in &score.cases {
-        match case.verdict {
-            Verdict::Pass => continue,
-            Verdict::NotApplicable => {
-                let _ = writeln!(text, "  n/a   {} {}: {}", case.id, case.title, case.reason);
-                continue;
-            }
-            Verdict::Fail => {}
-        }
-        let _ = writeln!(text, "  FAIL  {} {} ({})", case.id, case.title, case.source);
-        for limit in case.limits.iter().filter(|l| l.verdict == Verdict::Fail) {
-            let cell = match limit.cell.as_str() {
-                "" => String::new(),
-                cell => format!(" ({cell})"),
-            };
-            let shown = limit.shown();
-            let _ = writeln!(
-                text,
-                "        {}: {shown} does not hold{cell}",
-                limit.metric
-            );
-            let _ = writeln!(text, "          because {}", limit.reason);
-        }
-        for line in case.explanation.iter().chain(&case.failed_runs) {
-            let _ = writeln!(text, "        {line}");
-        }
-    }
-}
-
-/// A case in the matrix: its verdict, and the value that decides.
-fn cell(case: &CaseResult) -> String {
-    let value = case
-        .deciding()
-        .map_or_else(String::new, |limit| format!(" {}", limit.shown()));
-    match case.verdict {
-        Verdict::Pass => format!("pass{value}"),
-        Verdict::Fail => format!("FAIL{value}"),
-        Verdict::NotApplicable => "n/a".to_string(),
-    }
-}
-
-/// Runs of failing cases that a report shows over time; they take some megabytes of memory each.
-const MAX_OVER_TIME: usize = 48;
-
-fn write_report(args: &Args, cards: &[Scorecard], folder: &Path) -> Result<(), Failure> {
-    let mut cells = Vec::new();
-    // What was watched as it ran is shown as it was: programs do not run the same twice.
-    let mut watched: BTreeMap<usize, Run> = BTreeMap::new();
-    let mut shown: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
-    for (n, card) in cards.iter().enumerate() {
-        for (s, score) in card.results.iter().enumerate() {
-            for (c, case) in score.cases.iter().enumerate() {
-                let Some(result) = case.worst_cell().filter(|_| cells.len() < MAX_OVER_TIME) else {
-                    continue;
-                };
-                let mut cell = result.cell.clone();
-                let name = format!("{} {} {}", card.suite, case.id, score.controller);
-                cell.setting.link_name = format!("{name}: {}", cell.setting.link_name);
-                cell.setting.seeds.count = 1;
-                let mut runs = result.runs.iter();
-                let run =
-                    runs.find(|run| run.details.as_ref().is_some_and(|d| d.timeline.is_some()));
-                watched.extend(run.map(|run| (cells.len(), run.clone())));
-                shown.insert((n, s, c), cells.len());
-                cells.push(cell);
-            }
-        }
-    }
-    let mut logs = BTreeMap::new();
-    for (place, n) in &shown {
-        let setting = &cells[*n].setting;
-        if qlog::check(setting).is_ok() {
-            let name = setting.link_name.split(':').next().unwrap_or_default();
-            let path = output::qlog_path(&folder.join("qlog"), name);
-            output::write_qlog(setting, Version::default(), &path)?;
-            let file = path.file_name().unwrap_or_default().to_string_lossy();
-            logs.insert(*place, format!("qlog/{file}"));
-        }
-    }
-    let all: Vec<usize> = (0..cells.len()).collect();
-    let options = Options {
-        jobs: args.flags.jobs.threads(),
-        store: None,
-        over_time: &all,
-    };
-    let mut results = experiment::run(&cells, options, &|| ()).map_err(Failure::run)?;
-    for (n, run) in watched {
-        results[n].runs = vec![run];
-        results[n].failed.clear();
-    }
-    // One place each: what a cell of the matrix leads to.
-    let places: Vec<Place> = results
-        .iter()
-        .flat_map(|result| places(std::slice::from_ref(result)))
-        .collect();
-    let runs = places
-        .iter()
-        .map(|p| (p.setting.clone(), p.comparison.clone()));
-    let runs: Vec<_> = runs.collect();
-    let report = Report {
-        title: "Scorecards".to_string(),
-        about: format!("Made by {}.", command(args)),
-        scores: cards
-            .iter()
-            .enumerate()
-            .map(|(n, card)| {
-                ScoreResult::new(card, |s, c| Shown {
-                    link: shown.get(&(n, s, c)).copied(),
-                    qlog: logs.get(&(n, s, c)).cloned(),
-                })
-            })
-            .collect(),
-        ..Report::of_comparisons(&runs)
-    };
-    output::write_report(report, folder)
 }

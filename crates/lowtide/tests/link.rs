@@ -2,6 +2,8 @@
 //! machine does not allow one.
 #![cfg(target_os = "linux")]
 
+mod namespaces;
+
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -22,20 +24,9 @@ fn lowtide(args: &[&str]) -> Command {
     command
 }
 
-fn namespaces_work() -> bool {
-    let output = lowtide(&["link", "--quiet", "--", "true"])
-        .output()
-        .unwrap();
-    let works = output.status.success();
-    if !works {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    works
-}
-
 #[test]
 fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let script = "echo $LOWTIDE_LINK_LOCAL $LOWTIDE_LINK_PEER; exit 7";
@@ -67,7 +58,7 @@ fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
 
 #[test]
 fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -98,7 +89,7 @@ fn processes_in(namespaces: &[&str]) -> usize {
 
 #[test]
 fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -154,7 +145,7 @@ fn a_guard_does_nothing_outside_of_its_namespace() {
 
 #[test]
 fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let mut command = Process::cargo_bin("lowtide").unwrap();
@@ -306,7 +297,7 @@ fn data_of(report: &Path) -> Value {
 
 #[test]
 fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_link() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -603,7 +594,7 @@ fn bad_input_is_refused_with_a_remedy() {
     );
     refused(&["link", "--mtu", "10", "--", "true"], "--mtu");
     refused(&["link", "--cc", "none", "--", "true"], "--cc");
-    if namespaces_work() {
+    if namespaces::work() {
         refused(
             &["link", "--", "no-such-command"],
             "no command 'no-such-command'",

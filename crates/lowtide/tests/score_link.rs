@@ -2,6 +2,8 @@
 //! the machine does not allow one.
 #![cfg(target_os = "linux")]
 
+mod namespaces;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
@@ -73,17 +75,6 @@ fn lowtide(args: &[&str]) -> Command {
     command
 }
 
-fn namespaces_work() -> bool {
-    let output = lowtide(&["link", "--quiet", "--", "true"])
-        .output()
-        .unwrap();
-    let works = output.status.success();
-    if !works {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    works
-}
-
 fn suite(cases: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in cases {
@@ -104,7 +95,7 @@ fn processes_with(mark: &str) -> usize {
 
 #[test]
 fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judged() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE), ("v.toml", NOT_HERE)]);
@@ -166,7 +157,7 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
 
 #[test]
 fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let (head, _) = CASE.split_once("[[limits]]").unwrap();
@@ -209,7 +200,7 @@ fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
 
 #[test]
 fn a_program_that_does_not_run_is_said_with_its_own_words() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE)]);
@@ -234,7 +225,7 @@ fn a_program_that_does_not_run_is_said_with_its_own_words() {
 
 #[test]
 fn what_is_interrupted_leaves_no_program_behind() {
-    if !namespaces_work() {
+    if !namespaces::work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE)]);
@@ -265,7 +256,7 @@ fn what_is_interrupted_leaves_no_program_behind() {
 
 #[test]
 fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
-    let unprivileged = !namespaces_work();
+    let unprivileged = !namespaces::work();
     for (args, problem) in [
         (&["--recipe", "quick-go"][..], "known are kernel"),
         (&["--recipe", "kernel"], "kernel/cubic"),

@@ -8,7 +8,7 @@ const SEPARATOR: char = '/';
 
 /// Those of the stacks that are part of this build.
 pub fn stock() -> impl Iterator<Item = &'static Stock> {
-    let stacks: &[&'static [Stock]] = &[
+    const STACKS: &[&[Stock]] = &[
         #[cfg(feature = "stacks")]
         lowtide_stacks::noq::STOCK,
         #[cfg(feature = "stacks")]
@@ -16,12 +16,7 @@ pub fn stock() -> impl Iterator<Item = &'static Stock> {
         #[cfg(feature = "quic")]
         lowtide_quic::virtual_time::STOCK,
     ];
-    stacks
-        .iter()
-        .copied()
-        .flatten()
-        .collect::<Vec<_>>()
-        .into_iter()
+    STACKS.iter().copied().flatten()
 }
 
 /// The one that a spec names; `None`: it is about no stack's.
@@ -37,7 +32,7 @@ pub(super) fn parse_stock(spec: &str) -> Option<Result<&'static Stock, registry:
         let known: Vec<&str> = stock().map(|stock| stock.name).collect();
         return Some(Err(registry::Error::UnknownController {
             name: name.to_string(),
-            nearest: nearest(name, known.iter().copied()),
+            nearest: nearest(name, known.iter().copied()).map(str::to_string),
             known: known.join(", "),
         }));
     };

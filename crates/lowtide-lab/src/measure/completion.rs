@@ -5,7 +5,7 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Extent, Part};
+use super::{Extent, Part, Watch};
 use crate::metrics::Delays;
 use crate::setting::MomentText;
 
@@ -49,8 +49,10 @@ impl Watcher {
             flows: wanted.map(|((n, flow), _)| (n, flow.start, end)).collect(),
         }
     }
+}
 
-    pub(super) fn finish(self) -> f64 {
+impl Watch for Watcher {
+    fn finish(self: Box<Self>) -> f64 {
         let took = |(_, start, end): &(usize, Time, Time)| end.since(*start);
         let mut times: Vec<Duration> = self.flows.iter().map(took).collect();
         times.sort();

@@ -8,8 +8,8 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::state::{Rounds, State, Values};
+use super::{Part, Watch};
 use crate::setting::MomentText;
 
 /// How often rules of the BBR draft (draft-ietf-ccwg-bbr) are broken; missing where the controller's
@@ -166,14 +166,6 @@ impl Watcher {
         }
     }
 
-    pub(super) fn finish(self) -> f64 {
-        if self.is_known {
-            self.broken as f64
-        } else {
-            f64::NAN
-        }
-    }
-
     fn note(&mut self, now: Time, holds: bool) {
         self.broken += u64::from(!holds && self.part.contains(now));
     }
@@ -212,6 +204,16 @@ impl Watcher {
         let most = self.caps.iter().copied().fold(0.0, f64::max);
         let max_bw = self.now.get("max_bw");
         max_bw.is_nan() || max_bw <= 1.05 * most
+    }
+}
+
+impl Watch for Watcher {
+    fn finish(self: Box<Self>) -> f64 {
+        if self.is_known {
+            self.broken as f64
+        } else {
+            f64::NAN
+        }
     }
 }
 

@@ -25,9 +25,9 @@ mod stretch;
 mod worst;
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
-use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen, Sent};
+use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +43,7 @@ use self::worst::Worst;
 use crate::claim::{Expression, parse_expression};
 use crate::metrics::{Metric, Named, split_group};
 use crate::setting::{MomentText, Problem, Setting};
+use crate::store::COLUMNS;
 
 /// What is measured under a name.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -134,6 +135,10 @@ pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<
             let problem = "there is a metric of this name; take another";
             return Err(Problem::new(format!("measures.{name}"), problem));
         }
+        if COLUMNS.contains(&name.as_str()) {
+            let problem = "a column of stores has this name; take another";
+            return Err(Problem::new(format!("measures.{name}"), problem));
+        }
         let (mut flow, mut expression) = (None, None);
         let (kind, from, to, group) = match measure {
             Measure::Span(span) => {
@@ -200,123 +205,64 @@ pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<
 }
 
 /// One measure at work.
-#[derive(Debug)]
-enum Watcher {
-    Span(Box<span::Watcher>),
-    Sliding(Box<sliding::Watcher>),
-    Completion(completion::Watcher),
-    Phase(Box<phase::Watcher>),
-    Stretch(Box<stretch::Watcher>),
-    Invariant(Box<invariant::Watcher>),
+pub trait Watch: Probe + Debug + Send {
+    /// What was measured, once the run is over; not a number where that does not exist.
+    fn finish(self: Box<Self>) -> f64;
 }
 
-/// Watches a run for all of its measures.
-#[derive(Debug, Default)]
-pub struct Measures {
-    watchers: Vec<(String, Watcher)>,
-}
+/// Those of a setting at work, in the order of their names.
+pub type Watchers = Vec<Box<dyn Watch>>;
 
 /// An expression that has been checked; what cannot be read is no number.
 fn read(text: &str) -> Expression {
     parse_expression(text).unwrap_or(Expression::Number(f64::NAN))
 }
 
-impl Measures {
-    /// Watches a run of this setting, whose configuration with its seed is `config`; `trigger` is when
-    /// its [trigger](crate::setting::Trigger) came.
-    #[must_use]
-    pub fn new(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Self {
-        let groups = setting.group_of_flows();
-        let extent = Extent {
-            duration: config.duration,
-            trigger: trigger.unwrap_or(Time::ZERO),
-        };
-        let watchers = setting.measures.iter().map(|(name, measure)| {
-            let sliding = |judge| {
-                let watcher = sliding::Watcher::new(config, &groups, judge);
-                Watcher::Sliding(Box::new(watcher))
-            };
-            let watcher = match measure {
-                Measure::Span(span) => {
-                    Watcher::Span(Box::new(span::Watcher::new(span, setting, config, extent)))
-                }
-                Measure::Reached(told) => sliding(reached::judge(told, extent)),
-                Measure::Least(told) => sliding(least::judge(told, extent)),
-                Measure::Worst(told) => sliding(worst::judge(told, extent)),
-                Measure::Completion(told) => {
-                    Watcher::Completion(completion::Watcher::new(told, config, &groups, extent))
-                }
-                Measure::Phase(told) => {
-                    let part = Part::of(told.from, told.to, extent);
-                    let value = read(&told.value);
-                    Watcher::Phase(Box::new(phase::Watcher::new(told, value, part, config)))
-                }
-                Measure::Stretch(told) => {
-                    let part = Part::of(told.from, told.to, extent);
-                    let value = read(&told.value);
-                    Watcher::Stretch(Box::new(stretch::Watcher::new(told, value, part, config)))
-                }
-                Measure::Invariant(told) => {
-                    let part = Part::of(told.from, told.to, extent);
-                    Watcher::Invariant(Box::new(invariant::Watcher::new(told, part, config)))
-                }
-            };
-            (name.clone(), watcher)
-        });
-        Self {
-            watchers: watchers.collect(),
-        }
-    }
-
-    /// What was measured, once the run is over; what does not exist is missing.
-    #[must_use]
-    pub fn finish(self) -> Named {
-        let values = self.watchers.into_iter().map(|(name, watcher)| {
-            let value = match watcher {
-                Watcher::Span(watcher) => watcher.finish(),
-                Watcher::Sliding(watcher) => watcher.finish(),
-                Watcher::Completion(watcher) => watcher.finish(),
-                Watcher::Phase(watcher) => watcher.finish(),
-                Watcher::Stretch(watcher) => watcher.finish(),
-                Watcher::Invariant(watcher) => watcher.finish(),
-            };
-            (name, value)
-        });
-        values.filter(|(_, value)| value.is_finite()).collect()
-    }
-}
-
-macro_rules! forward_to_all {
-    ($($method:ident($($arg:ident: $type:ty),*);)*) => {
-        impl Probe for Measures {
-            $(#[inline]
-            fn $method(&mut self, $($arg: $type),*) {
-                for (_, watcher) in &mut self.watchers {
-                    match watcher {
-                        Watcher::Span(watcher) => watcher.$method($($arg),*),
-                        Watcher::Sliding(watcher) => watcher.$method($($arg),*),
-                        Watcher::Completion(watcher) => watcher.$method($($arg),*),
-                        Watcher::Phase(watcher) => watcher.$method($($arg),*),
-                        Watcher::Stretch(watcher) => watcher.$method($($arg),*),
-                        Watcher::Invariant(watcher) => watcher.$method($($arg),*),
-                    }
-                }
-            })*
+/// What watches a run of this setting, whose configuration with its seed is `config`; `trigger` is when
+/// its [trigger](crate::setting::Trigger) came.
+#[must_use]
+pub fn watchers(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Watchers {
+    let groups = setting.group_of_flows();
+    let extent = Extent {
+        duration: config.duration,
+        trigger: trigger.unwrap_or(Time::ZERO),
+    };
+    let sliding = |judge| Box::new(sliding::Watcher::new(config, &groups, judge));
+    let watcher = |measure: &Measure| -> Box<dyn Watch> {
+        match measure {
+            Measure::Span(told) => Box::new(span::Watcher::new(told, setting, config, extent)),
+            Measure::Reached(told) => sliding(reached::judge(told, extent)),
+            Measure::Least(told) => sliding(least::judge(told, extent)),
+            Measure::Worst(told) => sliding(worst::judge(told, extent)),
+            Measure::Completion(told) => {
+                Box::new(completion::Watcher::new(told, config, &groups, extent))
+            }
+            Measure::Phase(told) => {
+                let part = Part::of(told.from, told.to, extent);
+                let value = read(&told.value);
+                Box::new(phase::Watcher::new(told, value, part, config))
+            }
+            Measure::Stretch(told) => {
+                let part = Part::of(told.from, told.to, extent);
+                let value = read(&told.value);
+                Box::new(stretch::Watcher::new(told, value, part, config))
+            }
+            Measure::Invariant(told) => {
+                let part = Part::of(told.from, told.to, extent);
+                Box::new(invariant::Watcher::new(told, part, config))
+            }
         }
     };
+    setting.measures.values().map(watcher).collect()
 }
 
-forward_to_all! {
-    on_flow_start(flow: usize, start: Time, to_link: Duration, from_link: Duration);
-    on_send(sent: &Sent);
-    on_drop(flow: usize, now: Time, bytes: Bytes, cause: DropCause);
-    on_bottleneck_exit(exit: &Departure);
-    on_deliver(delivery: &Delivery<'_>);
-    on_frame(flow: usize, written_at: Time, now: Time);
-    on_ack(flow: usize, ack: &AckSeen<'_>);
-    on_loss(flow: usize, loss: &LossSeen<'_>);
-    on_timeout(flow: usize, now: Time);
-    on_flow_complete(flow: usize, now: Time);
+/// What the watchers of a setting measured, once the run is over; what does not exist is missing.
+#[must_use]
+pub fn values(watchers: Watchers, setting: &Setting) -> Named {
+    let names = setting.measures.keys().cloned();
+    let values = watchers.into_iter().map(|watcher| watcher.finish());
+    let values = names.zip(values);
+    values.filter(|(_, value)| value.is_finite()).collect()
 }
 
 #[cfg(test)]

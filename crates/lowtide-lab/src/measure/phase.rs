@@ -7,8 +7,8 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::state::{Rounds, State, Values};
+use super::{Part, Watch};
 use crate::claim::{self, Expression};
 use crate::setting::MomentText;
 
@@ -200,8 +200,15 @@ impl Watcher {
             Of::Count | Of::Last => visit.value,
         };
     }
+}
 
-    pub(super) fn finish(mut self) -> f64 {
+/// Whether acknowledgments in all of a visit count, and not one of them.
+fn is_over_visit(at: At) -> bool {
+    matches!(at, At::Least | At::Most)
+}
+
+impl Watch for Watcher {
+    fn finish(mut self: Box<Self>) -> f64 {
         if let Some(visit) = self.inside.take() {
             self.leave(visit, None);
         }
@@ -211,11 +218,6 @@ impl Watcher {
             _ => self.found,
         }
     }
-}
-
-/// Whether acknowledgments in all of a visit count, and not one of them.
-fn is_over_visit(at: At) -> bool {
-    matches!(at, At::Least | At::Most)
 }
 
 impl Probe for Watcher {

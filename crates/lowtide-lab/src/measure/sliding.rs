@@ -7,7 +7,7 @@ use lowtide_sim::link::Link;
 use lowtide_sim::probe::{Delivery, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::Part;
+use super::{Part, Watch};
 
 /// What a flow did in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,11 +131,6 @@ impl Watcher {
         }
     }
 
-    pub(super) fn finish(mut self) -> f64 {
-        self.pass_until(self.judged.part.to);
-        self.judged.judge.value()
-    }
-
     /// Ends all steps up to `now`.
     #[inline]
     fn pass_until(&mut self, now: Time) {
@@ -181,6 +176,13 @@ impl Watcher {
         self.pass_until(now);
         let newest = self.oldest;
         self.ring.get_mut(flow).map(|ring| &mut ring[newest])
+    }
+}
+
+impl Watch for Watcher {
+    fn finish(mut self: Box<Self>) -> f64 {
+        self.pass_until(self.judged.part.to);
+        self.judged.judge.value()
     }
 }
 

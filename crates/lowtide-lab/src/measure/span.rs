@@ -6,7 +6,7 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Extent, Part};
+use super::{Extent, Part, Watch};
 use crate::metrics::Meter;
 use crate::setting::{MomentText, Setting};
 
@@ -45,8 +45,10 @@ impl Watcher {
             meter,
         }
     }
+}
 
-    pub(super) fn finish(mut self) -> f64 {
+impl Watch for Watcher {
+    fn finish(mut self: Box<Self>) -> f64 {
         let measured = self.meter.finish();
         measured.get(&self.metric).unwrap_or(f64::NAN)
     }

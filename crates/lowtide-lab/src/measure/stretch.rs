@@ -6,8 +6,8 @@ use lowtide_sim::{Probe, SimConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Part;
 use super::state::{State, Values};
+use super::{Part, Watch};
 use crate::claim::{self, Expression};
 use crate::setting::MomentText;
 
@@ -79,13 +79,6 @@ impl Watcher {
         }
     }
 
-    pub(super) fn finish(self) -> f64 {
-        match self.told.what {
-            What::Count => self.count as f64,
-            _ => self.found,
-        }
-    }
-
     fn begin(&mut self, now: Time) {
         self.count += 1;
         let since = |at: Time| now.since(at).as_secs_f64();
@@ -105,6 +98,15 @@ impl Watcher {
             What::Shortest => self.found = self.found.min(length),
             What::Longest => self.found = self.found.max(length),
             _ => {}
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn finish(self: Box<Self>) -> f64 {
+        match self.told.what {
+            What::Count => self.count as f64,
+            _ => self.found,
         }
     }
 }

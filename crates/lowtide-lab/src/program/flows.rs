@@ -7,7 +7,7 @@ use lowtide_sim::probe::{Delivery, Departure, DropCause, Sent};
 
 use super::sender_log::SenderLog;
 use super::watch::{Watch, without};
-use crate::measure::Measures;
+use crate::measure;
 use crate::metrics::{Measured, Meter};
 use crate::run::{Details, Run};
 use crate::setting::Setting;
@@ -30,6 +30,7 @@ pub const UNKNOWN: [&str; 9] = [
 /// there, from the link's beginning until the setting's duration is over.
 #[derive(Debug)]
 pub struct Programs {
+    setting: Setting,
     seed: u64,
     watch: Watch,
     flows: usize,
@@ -49,13 +50,14 @@ impl Programs {
         let meter = Meter::new(&config)
             .of_groups(setting.group_of_flows())
             .measuring_from(setting.measure_from);
-        let measures = Measures::new(setting, &config, None);
+        let measures = measure::watchers(setting, &config, None);
         let mut watch = Watch::new(&config, meter, measures, setting.way_back());
         let from_link = config.forward.least_delay();
         for (n, flow) in config.flows.iter().enumerate() {
             watch.on_flow_start(n, flow.start, Duration::ZERO, from_link);
         }
         Ok(Self {
+            setting: setting.clone(),
             seed,
             watch,
             flows: config.flows.len(),
@@ -103,7 +105,7 @@ impl Programs {
                 total: without(measured.total, &UNKNOWN),
                 groups: known(measured.groups),
                 flows: known(measured.flows),
-                extra: measures.finish(),
+                extra: measure::values(measures, &self.setting),
             },
             details: Some(Details {
                 packets: self.packets,

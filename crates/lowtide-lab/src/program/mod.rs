@@ -24,7 +24,7 @@ pub use self::obstacle::{MAX_PROGRAMS, obstacle};
 pub use self::sender_log::SenderLog;
 use self::watch::{Watch, without};
 use crate::compare::{Comparison, Entry, Role};
-use crate::measure::Measures;
+use crate::measure::Watchers;
 use crate::metrics::Meter;
 use crate::setting::{LinkSource, Setting};
 
@@ -93,7 +93,7 @@ impl Program {
         let meter = Meter::new(&config);
         config.duration = FIRST_LENGTH;
         let way_back = setting.way_back();
-        let watch = Watch::new(&config, meter, Measures::default(), way_back);
+        let watch = Watch::new(&config, meter, Watchers::new(), way_back);
         Ok(Self {
             setting,
             watch,

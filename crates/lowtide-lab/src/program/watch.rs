@@ -5,7 +5,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, ExtensionSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use crate::measure::Measures;
+use crate::measure::Watchers;
 use crate::metrics::{Meter, Metrics};
 use crate::timeline::Timeline;
 
@@ -14,7 +14,7 @@ use crate::timeline::Timeline;
 #[derive(Debug)]
 pub(super) struct Watch {
     pub(super) meter: Meter,
-    pub(super) measures: Measures,
+    pub(super) measures: Watchers,
     pub(super) timeline: Timeline,
     way_back: Duration,
 }
@@ -23,7 +23,7 @@ impl Watch {
     pub(super) fn new(
         config: &SimConfig,
         meter: Meter,
-        measures: Measures,
+        measures: Watchers,
         way_back: Duration,
     ) -> Self {
         Self {

@@ -119,11 +119,7 @@ impl Baseline {
                     let noise = old.interval.unwrap_or(0.0) + limit.interval.unwrap_or(0.0);
                     // What is printed and read again may differ in the last bit.
                     let noise = noise + 1e-12 * before.abs();
-                    let change = match limit.sense {
-                        Sense::AtMost => value - before,
-                        Sense::AtLeast => before - value,
-                    };
-                    if change > noise {
+                    if limit.sense.over(value, before) > noise {
                         found.push(worse(&limit.metric, Some(before), Some(value)));
                     }
                 }

@@ -63,8 +63,9 @@ pub fn junit(cards: &[Scorecard]) -> String {
 
 /// The first limit that fails, and all that is to be said.
 fn failure(case: &CaseResult) -> (String, String) {
-    let failing = case.limits.iter().filter(|l| l.verdict == Verdict::Fail);
-    let limits = failing.map(|l| format!("{}: {}", l.metric, l.shown()));
+    let limits = case
+        .failing()
+        .map(|l| format!("{}: {}", l.metric, l.shown()));
     let mut lines: Vec<String> = limits.collect();
     lines.extend(case.explanation.iter().cloned());
     lines.extend(case.failed_runs.iter().cloned());

@@ -1,6 +1,6 @@
 //! What has to be run for a scorecard.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use lowtide_cc::controllers::bbr3;
@@ -93,11 +93,9 @@ impl Plan {
                 job.cells = Err(reason);
             }
         }
-        let kept = |n: &usize| {
-            let cells = self.jobs.iter().flat_map(|job| job.cells.iter().flatten());
-            cells.into_iter().any(|(_, place)| place == n)
-        };
-        let kept: Vec<usize> = (0..self.cells.len()).filter(kept).collect();
+        let cells = self.jobs.iter().flat_map(|job| job.cells.iter().flatten());
+        let kept: BTreeSet<usize> = cells.map(|(_, place)| *place).collect();
+        let kept: Vec<usize> = kept.into_iter().collect();
         for job in &mut self.jobs {
             for (_, place) in job.cells.iter_mut().flatten() {
                 *place = kept.partition_point(|n| n < place);

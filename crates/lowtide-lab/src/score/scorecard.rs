@@ -1,15 +1,14 @@
 //! What came of it.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use super::plan::{Plan, lacks};
-use super::suite::{Suite, id};
-use super::verdict::{LimitResult, Sense, Verdict, judged, known_to_senders};
+use super::suite::Suite;
+use super::verdict::{LimitResult, Verdict, judged, unknown};
 use crate::contender::Contender;
 use crate::experiment::CellResult;
-use crate::scenario_file::FileError;
+use crate::program;
+use crate::scenario_file::{FileError, ScenarioFile};
 use crate::setting::Host;
 
 /// A case of a controller.
@@ -43,6 +42,13 @@ pub struct CaseResult {
     /// Its results, for reports.
     #[serde(skip)]
     pub results: Vec<CellResult>,
+    /// The run that shows why it fails, over time: the cell with that seed only. Where it is kept; see
+    /// [`explain_all`](super::explain_all).
+    #[serde(skip)]
+    pub shown_by: Option<CellResult>,
+    /// The place of the limit that decides.
+    #[serde(skip)]
+    deciding: Option<usize>,
 }
 
 /// All cases of a controller.
@@ -92,7 +98,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
         let content = &job.case.content;
         let about = content.case.as_ref();
         let mut case = CaseResult {
-            id: id(&job.case),
+            id: job.case.id(),
             title: about.map_or_else(String::new, |c| c.title.clone()),
             source: about.map_or_else(String::new, |c| c.source.clone()),
             metric: String::new(),
@@ -105,6 +111,8 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             explanation: Vec::new(),
             failed_runs: Vec::new(),
             results: Vec::new(),
+            shown_by: None,
+            deciding: None,
         };
         match &job.cells {
             Err(reason) => case.reason.clone_from(reason),
@@ -128,12 +136,11 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
                     if !limit.only.is_empty() && !limit.only.iter().any(|n| n == plain) {
                         continue;
                     }
-                    let mut lacking = limit.needs.iter().find_map(|n| lacks(*n, candidate, host));
-                    if let Contender::Program(_) = candidate
-                        && let Some(key) = known_to_senders(&job.case, n)?
-                    {
-                        lacking = Some(format!("{key} is known to its sender only"));
-                    }
+                    let needs = limit.needs.iter();
+                    let lacking = match unseen(&job.case, n, candidate, host)? {
+                        None => needs.into_iter().find_map(|n| lacks(*n, candidate, host)),
+                        unseen => unseen,
+                    };
                     let reported = limit.report.iter().any(|n| n == plain);
                     for mut one in judged(&job.case, n, &case.results)? {
                         if let Some(lacking) = &lacking {
@@ -163,16 +170,30 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
     })
 }
 
+/// Why nobody sees what the n-th limit is about, where that is so.
+fn unseen(
+    case: &ScenarioFile,
+    n: usize,
+    candidate: &Contender,
+    host: Host,
+) -> Result<Option<String>, FileError> {
+    if let Contender::Program(_) = candidate {
+        let of_sender =
+            |metric: &str, is_of_senders| is_of_senders || program::UNKNOWN.contains(&metric);
+        let found = unknown(case, n, of_sender)?;
+        return Ok(found.map(|value| format!("{value} is known to its sender only")));
+    }
+    let found = unknown(case, n, |metric, _| host.unseen().contains(&metric))?;
+    let stack = host.stack().unwrap_or_default();
+    Ok(found.map(|value| format!("{value} is not seen over {stack} (--host model shows it)")))
+}
+
 /// How near a value is to its limit, or how far beyond: by the limit's size.
 fn excess(limit: &LimitResult) -> f64 {
     let Some((value, bound)) = limit.value.zip(limit.limit) else {
         return f64::INFINITY;
     };
-    let over = match limit.sense {
-        Sense::AtMost => value - bound,
-        Sense::AtLeast => bound - value,
-    };
-    over / bound.abs().max(1e-9)
+    limit.sense.over(value, bound) / bound.abs().max(1e-9)
 }
 
 /// The limit that decides is the case's.
@@ -182,13 +203,14 @@ fn decide(case: &mut CaseResult) {
         Verdict::Pass => 1,
         Verdict::NotApplicable => 0,
     };
-    let deciding = case.limits.iter().max_by(|a, b| {
+    let deciding = case.limits.iter().enumerate().max_by(|(_, a), (_, b)| {
         let order = rank(a).cmp(&rank(b));
         order.then(excess(a).total_cmp(&excess(b)))
     });
     match deciding {
         None => case.reason = "no limit of it is for this controller".to_string(),
-        Some(one) => {
+        Some((n, one)) => {
+            case.deciding = Some(n);
             case.metric.clone_from(&one.metric);
             (case.value, case.interval, case.limit) = (one.value, one.interval, one.limit);
             case.verdict = one.verdict;
@@ -204,6 +226,7 @@ fn decide(case: &mut CaseResult) {
     if let Some(run) = case.results.iter().flat_map(|r| &r.unfaithful).next() {
         case.verdict = Verdict::NotApplicable;
         case.reason = format!("not faithful: {} (seed {})", run.reason, run.seed);
+        case.deciding = None;
     }
 }
 
@@ -221,110 +244,55 @@ fn short(value: f64) -> String {
 }
 
 impl LimitResult {
-    /// What was measured, with its interval, and the limit: `0.93 ±0.01 ≥ 0.9`.
+    /// What was measured, with its interval: `0.93 ±0.01`.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn measured(&self) -> String {
         let value = self.value.map_or_else(|| "never".to_string(), short);
         let interval = self
             .interval
             .map_or_else(String::new, |half| format!(" ±{}", short(half)));
-        let limit = self.limit.map_or_else(|| "?".to_string(), short);
-        format!("{value}{interval} {} {limit}", self.sense.sign())
+        format!("{value}{interval}")
+    }
+
+    /// The limit: `0.9`.
+    pub(super) fn bound(&self) -> String {
+        self.limit.map_or_else(|| "?".to_string(), short)
+    }
+
+    /// Both: `0.93 ±0.01 ≥ 0.9`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let (measured, bound) = (self.measured(), self.bound());
+        format!("{measured} {} {bound}", self.sense.sign())
+    }
+
+    /// The cell that is worst off, to be put behind what is said of it: ` (4g)`, or nothing.
+    #[must_use]
+    pub fn in_cell(&self) -> String {
+        match self.cell.as_str() {
+            "" => String::new(),
+            cell => format!(" ({cell})"),
+        }
     }
 }
 
 impl CaseResult {
-    /// The cell that shows why it fails; `None` of a case that does not, or that is of no single cell.
-    #[must_use]
-    pub fn worst_cell(&self) -> Option<&CellResult> {
-        let mut failing = self.limits.iter().filter(|l| l.verdict == Verdict::Fail);
-        let (place, _) = failing.find_map(|limit| limit.worst)?;
-        self.results.get(place)
+    /// The limits that do not hold.
+    pub fn failing(&self) -> impl Iterator<Item = &LimitResult> {
+        self.limits.iter().filter(|l| l.verdict == Verdict::Fail)
     }
 
-    /// The limit that decides.
+    /// The first of them that is of a single cell, that cell, and its worst seed by its place.
+    pub(super) fn worst(&self) -> Option<(&LimitResult, &CellResult, usize)> {
+        self.failing().find_map(|limit| {
+            let (place, seed) = limit.worst?;
+            Some((limit, self.results.get(place)?, seed))
+        })
+    }
+
+    /// The limit that decides; `None` where there is none, or the runs say nothing.
     #[must_use]
     pub fn deciding(&self) -> Option<&LimitResult> {
-        let same = |limit: &&LimitResult| {
-            limit.metric == self.metric
-                && (limit.value, limit.limit) == (self.value, self.limit)
-                && limit.reason == self.reason
-        };
-        self.limits.iter().find(same)
-    }
-}
-
-/// A page of scorecards in Markdown: a matrix of each, and what fails and why.
-#[must_use]
-pub fn document(cards: &[Scorecard], command: &str) -> String {
-    let mut page = String::from("# Scorecards\n\n");
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        page,
-        "Made by `{command}`; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
-         hold, fails (✗) when one does not; · is not applicable. Of a case that fails the number is what was \
-         measured over its limit.\n"
-    );
-    for card in cards {
-        let _ = writeln!(page, "## `{}`\n\n{}.\n", card.suite, card.about);
-        let names: Vec<&str> = card.results.iter().map(|s| s.controller.as_str()).collect();
-        let _ = writeln!(page, "| case | {} |", names.join(" | "));
-        let _ = writeln!(page, "|---|{}", "---|".repeat(names.len()));
-        let cases = card.results.first().map_or(0, |score| score.cases.len());
-        for n in 0..cases {
-            let row: Vec<String> = card.results.iter().map(|s| cell(&s.cases[n])).collect();
-            let case = &card.results[0].cases[n];
-            let _ = writeln!(page, "| {} {} | {} |", case.id, case.title, row.join(" | "));
-        }
-        let passed: Vec<String> = card
-            .results
-            .iter()
-            .map(|s| format!("**{}/{}**", s.passed, s.passed + s.failed))
-            .collect();
-        let _ = writeln!(page, "| passed | {} |\n", passed.join(" | "));
-        for n in 0..cases {
-            let failing = card
-                .results
-                .iter()
-                .filter(|s| s.cases[n].verdict == Verdict::Fail);
-            let failing: Vec<_> = failing.collect();
-            let Some(first) = failing.first() else {
-                continue;
-            };
-            let case = &first.cases[n];
-            let _ = writeln!(page, "**{} {}** ({})\n", case.id, case.title, case.source);
-            for score in failing {
-                for limit in &score.cases[n].limits {
-                    if limit.verdict == Verdict::Fail {
-                        let cell = if limit.cell.is_empty() {
-                            String::new()
-                        } else {
-                            format!(" ({})", limit.cell)
-                        };
-                        let shown = limit.shown();
-                        let _ = writeln!(
-                            page,
-                            "- `{}`: {}: {shown} fails{cell}; {}",
-                            score.controller, limit.metric, limit.reason
-                        );
-                    }
-                }
-                for line in &score.cases[n].explanation {
-                    let _ = writeln!(page, "  {line}");
-                }
-            }
-            page.push('\n');
-        }
-    }
-    page
-}
-
-/// A case in the matrix.
-fn cell(case: &CaseResult) -> String {
-    match (case.verdict, case.value.zip(case.limit)) {
-        (Verdict::Pass, _) => "✓".to_string(),
-        (Verdict::NotApplicable, _) => "·".to_string(),
-        (Verdict::Fail, Some((value, limit))) => format!("✗ {}/{}", short(value), short(limit)),
-        (Verdict::Fail, None) => "✗".to_string(),
+        self.limits.get(self.deciding?)
     }
 }

@@ -39,7 +39,10 @@ macro_rules! suites {
 /// A case's path and text.
 type File = (&'static str, &'static str);
 
-static SUITES: &[(&str, &str, &[File])] = suites![
+/// A suite's name, what it is, and its cases.
+type BuiltIn = (&'static str, &'static str, &'static [File]);
+
+static SUITES: &[BuiltIn] = suites![
     "rfc9743", "What RFC 9743 asks of a new congestion control, each row as cases; it names topics and no numbers, so that links and limits are ours":
         "D" "R01" "R02" "R03" "R04" "R05a" "R05b" "R06" "R07" "R08" "R09a" "R09b" "R09c" "R09d"
         "R09e" "R10" "R11" "R12a" "R12b" "R13a" "R13b" "R14" "R15" "R16a" "R16b" "R16c" "R17a"
@@ -77,14 +80,7 @@ static SUITES: &[(&str, &str, &[File])] = suites![
 /// # Errors
 /// When one is wrong, which the tests rule out.
 pub fn built_in() -> Result<Vec<Suite>, SuiteError> {
-    let suite = |(name, about, files): &(&str, &str, &[File])| {
-        let cases: Result<Vec<_>, _> = files
-            .iter()
-            .map(|(path, text)| ScenarioFile::parse(Path::new(path), (*text).to_string()))
-            .collect();
-        Suite::new(name, about, cases?)
-    };
-    SUITES.iter().map(suite).collect()
+    SUITES.iter().map(Suite::built_in).collect()
 }
 
 impl Suite {
@@ -94,9 +90,8 @@ impl Suite {
     /// When there is none, or a file is wrong.
     pub fn find(name: &str) -> Result<Self, SuiteError> {
         let path = Path::new(name);
-        let known = built_in()?;
-        if let Some(suite) = known.iter().find(|suite| suite.name == name) {
-            return Ok(suite.clone());
+        if let Some(suite) = SUITES.iter().find(|(known, ..)| *known == name) {
+            return Self::built_in(suite);
         }
         let unreadable = |e: std::io::Error| SuiteError::Whole(format!("{}: {e}", path.display()));
         let paths = if path.is_dir() {
@@ -104,7 +99,7 @@ impl Suite {
         } else if path.is_file() {
             vec![path.to_path_buf()]
         } else {
-            let known: Vec<&str> = known.iter().map(|suite| suite.name.as_str()).collect();
+            let known: Vec<&str> = SUITES.iter().map(|(name, ..)| *name).collect();
             return Err(SuiteError::Whole(format!(
                 "there is no suite, file or folder '{}'; known suites are {}",
                 name.escape_debug(),
@@ -114,6 +109,14 @@ impl Suite {
         let cases: Result<Vec<_>, _> = paths.iter().map(|path| ScenarioFile::load(path)).collect();
         let shown = path.file_stem().unwrap_or(path.as_os_str());
         Self::new(&shown.to_string_lossy(), "", cases?)
+    }
+
+    fn built_in((name, about, files): &BuiltIn) -> Result<Self, SuiteError> {
+        let cases: Result<Vec<_>, _> = files
+            .iter()
+            .map(|(path, text)| ScenarioFile::parse(Path::new(path), (*text).to_string()))
+            .collect();
+        Self::new(name, about, cases?)
     }
 
     fn new(name: &str, about: &str, cases: Vec<ScenarioFile>) -> Result<Self, SuiteError> {
@@ -138,9 +141,9 @@ impl Suite {
             about: about.to_string(),
             cases,
         };
-        suite.cases.sort_by_key(id);
+        suite.cases.sort_by_key(ScenarioFile::id);
         for pair in suite.cases.windows(2) {
-            if id(&pair[0]) == id(&pair[1]) {
+            if pair[0].id() == pair[1].id() {
                 let problem = format!("{} has the same id", pair[0].path().display());
                 return Err(pair[1].error_at(&["case", "id"], problem).into());
             }
@@ -154,8 +157,8 @@ impl Suite {
     /// When there is no case of one of them.
     pub fn keep(&mut self, ids: &[String]) -> Result<(), SuiteError> {
         for wanted in ids {
-            if !self.cases.iter().any(|case| id(case) == *wanted) {
-                let known: Vec<String> = self.cases.iter().map(id).collect();
+            if !self.cases.iter().any(|case| case.id() == *wanted) {
+                let known: Vec<String> = self.cases.iter().map(ScenarioFile::id).collect();
                 return Err(SuiteError::Whole(format!(
                     "suite '{}' has no case '{}'; its cases are {}",
                     self.name,
@@ -165,13 +168,7 @@ impl Suite {
             }
         }
         self.cases
-            .retain(|case| ids.is_empty() || ids.contains(&id(case)));
+            .retain(|case| ids.is_empty() || ids.contains(&case.id()));
         Ok(())
     }
-}
-
-/// What a case is called.
-pub(super) fn id(case: &ScenarioFile) -> String {
-    let named = case.content.case.as_ref().and_then(|c| c.id.clone());
-    named.unwrap_or_else(|| case.name())
 }

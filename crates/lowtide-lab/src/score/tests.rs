@@ -4,8 +4,7 @@ use super::*;
 use crate::contender::Contenders;
 use crate::experiment::{self, CellResult, Options};
 use crate::metrics::{Measured, Named};
-use crate::run::{FailedRun, Run};
-use crate::scenario_file::Cell;
+use crate::run::{FailedRun, Run, Stop};
 
 const CASE: &str = r#"
 [case]
@@ -22,18 +21,33 @@ duration = "5s"
 controller = "candidate"
 "#;
 
-/// The scorecard of a case with these lines behind it, for these controllers.
-fn card(more: &str, controllers: &str) -> Result<Scorecard, String> {
+/// A suite of one case.
+fn suite(case: &str) -> Result<Suite, String> {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
-    let suite = Suite::find(folder.path().to_str().unwrap()).map_err(|e| e.to_string())?;
-    let contenders = Contenders::default();
-    let candidates = contenders
-        .parse_all(controllers)
-        .map_err(|e| e.to_string())?;
-    let plan = Plan::new(&suite, candidates, &contenders, None).map_err(|e| e.to_string())?;
-    let results = experiment::run(&plan.cells, Options::default(), &|| {});
-    judge(&suite, &plan, &results.unwrap()).map_err(|e| e.to_string())
+    fs::write(folder.path().join("a.toml"), case).unwrap();
+    Suite::find(folder.path().to_str().unwrap()).map_err(|e| e.to_string())
+}
+
+/// What a suite takes for these controllers.
+fn plan(suite: &Suite, contenders: &Contenders, controllers: &str) -> Result<Plan, String> {
+    let candidates = contenders.parse_all(controllers).unwrap();
+    Plan::new(suite, candidates, contenders, None).map_err(|e| e.to_string())
+}
+
+fn run(plan: &Plan) -> Vec<CellResult> {
+    experiment::run(&plan.cells, Options::default(), &|| {}).unwrap()
+}
+
+/// The scorecard of a case, for these controllers.
+fn card_of(case: &str, controllers: &str) -> Result<Scorecard, String> {
+    let suite = suite(case)?;
+    let plan = plan(&suite, &Contenders::default(), controllers)?;
+    judge(&suite, &plan, &run(&plan)).map_err(|e| e.to_string())
+}
+
+/// The same of [`CASE`] with these lines behind it.
+fn card(more: &str, controllers: &str) -> Result<Scorecard, String> {
+    card_of(&format!("{CASE}{more}"), controllers)
 }
 
 fn verdicts(card: &Scorecard) -> Vec<Verdict> {
@@ -91,14 +105,8 @@ fn a_mean_fails_only_with_its_whole_interval_and_each_seed_counts_where_each_mus
         let case = CASE
             .replace("rtt = \"40ms\"", "rtt = \"40ms\"\nloss = \"1%\"")
             .replace("duration = \"5s\"", "duration = \"5s\"\nseeds = 5");
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.toml"), format!("{case}{more}")).unwrap();
-        let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
-        let contenders = Contenders::default();
-        let candidates = contenders.parse_all("window:packets=40").unwrap();
-        let plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
-        let results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
-        judge(&suite, &plan, &results).unwrap().results[0].cases[0].limits[0].clone()
+        let card = card_of(&format!("{case}{more}"), "window:packets=40").unwrap();
+        card.results[0].cases[0].limits[0].clone()
     };
     let measured = with("mean", &0.0);
     assert_eq!(
@@ -165,6 +173,38 @@ fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
 }
 
 #[test]
+fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
+    let more = r#"
+        [[limits]]
+        metric = "largest delay, ms"
+        value = "queue_delay_ms.max"
+        at_most = 80
+        reason = "who waits longer hangs up"
+        [[limits]]
+        metric = "median delay, ms"
+        value = "queue_delay_ms.p50"
+        at_most = "queue_delay_ms.max / 4"
+        reason = "it should be seldom"
+    "#;
+    let mut card = card(more, "cubic,newreno,ebb").unwrap();
+    let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
+    explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
+    let page = document(&[card], "lowtide score");
+    assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
+    assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");
+    let limit = "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic` 16";
+    assert!(page.contains(limit), "{page}");
+    let own = "- median delay, ms: it should be seldom\\\n  `cubic` ";
+    let (_, reached) = page.split_once(own).unwrap();
+    let reached = reached.lines().next().unwrap();
+    assert!(
+        reached.contains(" ≤ 39.9") && reached.contains(" · `newreno` "),
+        "{reached}"
+    );
+    assert!(page.contains("\n- `newreno`: ") && page.contains(", seed 1: longest wait: "));
+}
+
+#[test]
 fn what_others_are_held_against_is_run_once() {
     let more = r#"
         [sweep]
@@ -175,16 +215,11 @@ fn what_others_are_held_against_is_run_once() {
         at_least = 0.5
         reason = "so"
     "#;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
-    let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
-    let contenders = Contenders::default();
-    let candidates = contenders.parse_all("bbr,ebb,cubic").unwrap();
-    let plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+    let suite = suite(&format!("{CASE}{more}")).unwrap();
+    let plan = plan(&suite, &Contenders::default(), "bbr,ebb,cubic").unwrap();
     // bbr, ebb, and the two that are named; cubic as a candidate is one of these.
     assert_eq!(plan.cells.len(), 4);
-    let results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
-    let card = judge(&suite, &plan, &results).unwrap();
+    let card = judge(&suite, &plan, &run(&plan)).unwrap();
     assert_eq!(card.results[2].cases[0].value, Some(1.0));
 }
 
@@ -280,17 +315,15 @@ fn every_built_in_case_names_cells_and_values_that_there_are() {
             let candidates = contenders.parse_all("cubic,bbr3").unwrap();
             let plan = Plan::new(&suite, candidates, &contenders, traces);
             let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", suite.name));
-            let nothing = |cell: &Cell| CellResult {
-                cell: cell.clone(),
+            let nothing = |cell| CellResult {
                 runs: vec![Run {
                     seed: 1,
                     measured: Measured::from_named(&Named::new()),
                     details: None,
                 }],
-                failed: Vec::new(),
-                unfaithful: Vec::new(),
+                ..CellResult::new(cell)
             };
-            let results: Vec<CellResult> = plan.cells.iter().map(nothing).collect();
+            let results: Vec<CellResult> = plan.cells.iter().cloned().map(nothing).collect();
             let card = judge(&suite, &plan, &results);
             let card = card.unwrap_or_else(|e| panic!("{}: {e}", suite.name));
             assert!(
@@ -316,11 +349,9 @@ fn recorded_links_are_cases_besides_a_files_own() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("recorded"), "1\n2\n").unwrap();
     let cells = |own: &str, traces: Option<&std::path::Path>| {
-        let dir = tempfile::tempdir().unwrap();
         let limit = "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_least = 0\nreason = 'so'\n";
         let text = format!("traces = ['recorded']\n{CASE}{own}{limit}");
-        fs::write(dir.path().join("a.toml"), text).unwrap();
-        let suite = Suite::find(dir.path().to_str().unwrap()).unwrap();
+        let suite = suite(&text).unwrap();
         let contenders = Contenders::default();
         let candidates = contenders.parse_all("cubic").unwrap();
         let plan = Plan::new(&suite, candidates, &contenders, traces).unwrap();
@@ -354,19 +385,16 @@ fn what_cannot_be_run_or_was_run_on_a_link_that_was_late_is_not_applicable() {
         at_least = 2
         reason = "so"
     "#;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.toml"), format!("{CASE}{more}")).unwrap();
-    let suite = Suite::find(folder.path().to_str().unwrap()).unwrap();
+    let suite = suite(&format!("{CASE}{more}")).unwrap();
     let contenders = Contenders::default().with_program("kernel/cubic");
-    let candidates = contenders.parse_all("kernel/cubic,bbr,cubic").unwrap();
-    let mut plan = Plan::new(&suite, candidates, &contenders, None).unwrap();
+    let mut plan = plan(&suite, &contenders, "kernel/cubic,bbr,cubic").unwrap();
     assert_eq!(plan.cells.len(), 4);
     plan.leave_out(|cell| {
         let is_bbr = cell.setting.groups[0].contender.name() == "bbr";
         is_bbr.then(|| "no room".to_string())
     });
     assert_eq!(plan.cells.len(), 3);
-    let mut results = experiment::run(&plan.cells, Options::default(), &|| {}).unwrap();
+    let mut results = run(&plan);
     // A program is not simulated, and what stands for it is not its own.
     assert!(
         results[0].failed[0]

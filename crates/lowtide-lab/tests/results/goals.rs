@@ -23,13 +23,7 @@ fn every_goal_names_cells_and_values_that_there_are() {
     let traces = [("a".to_string(), trace.clone()), ("b".to_string(), trace)];
     let not_run = |file: &ScenarioFile| -> Vec<CellResult> {
         let cells = file.cells(&contenders).unwrap().into_iter();
-        let result = |cell| CellResult {
-            cell,
-            runs: Vec::new(),
-            failed: Vec::new(),
-            unfaithful: Vec::new(),
-        };
-        cells.map(result).collect()
+        cells.map(CellResult::new).collect()
     };
     let mut goals = 0;
     for path in files() {

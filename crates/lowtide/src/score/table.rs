@@ -1,0 +1,83 @@
+//! Scorecards for a terminal.
+
+use std::fmt::Write as _;
+
+use lowtide_lab::score::{CaseResult, Score, Scorecard, Verdict};
+
+use crate::table::{self, Column, Look};
+
+/// A scorecard: the matrix where there are several controllers, then what fails and why.
+pub(super) fn of(card: &Scorecard) -> String {
+    let mut text = format!("{}: {}\n\n", card.suite, card.about);
+    let columns: Vec<Column<'_>> = card
+        .results
+        .iter()
+        .map(|score| Column {
+            head: &score.controller,
+            rank: 0,
+        })
+        .collect();
+    let cases = card.results.first().map_or(0, |score| score.cases.len());
+    let rows = (0..cases).map(|n| {
+        let case = &card.results[0].cases[n];
+        let cells = card.results.iter().map(|score| cell(&score.cases[n]));
+        (format!("{} {}", case.id, case.title), cells.collect())
+    });
+    let rows: Vec<(String, Vec<String>)> = rows.collect();
+    text.push_str(&table::table(
+        "case",
+        &columns,
+        &rows,
+        Look::of_output(false),
+    ));
+    text.push('\n');
+    for score in &card.results {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}: {} passed, {} failed, {} not applicable",
+            score.controller, score.passed, score.failed, score.not_applicable
+        );
+        failures(&mut text, score);
+        text.push('\n');
+    }
+    text
+}
+
+fn failures(text: &mut String, score: &Score) {
+    for case in &score.cases {
+        match case.verdict {
+            Verdict::Pass => continue,
+            Verdict::NotApplicable => {
+                let _ = writeln!(text, "  n/a   {} {}: {}", case.id, case.title, case.reason);
+                continue;
+            }
+            Verdict::Fail => {}
+        }
+        let _ = writeln!(text, "  FAIL  {} {} ({})", case.id, case.title, case.source);
+        for limit in case.failing() {
+            let (shown, cell) = (limit.shown(), limit.in_cell());
+            let _ = writeln!(
+                text,
+                "        {}: {shown} does not hold{cell}",
+                limit.metric
+            );
+            let _ = writeln!(text, "          because {}", limit.reason);
+        }
+        for line in case.explanation.iter().chain(&case.failed_runs) {
+            let _ = writeln!(text, "        {line}");
+        }
+    }
+}
+
+/// A case in the matrix: its verdict, and the value that decides.
+fn cell(case: &CaseResult) -> String {
+    let value = case
+        .deciding()
+        .map_or_else(String::new, |limit| format!(" {}", limit.shown()));
+    match case.verdict {
+        Verdict::Pass => format!("pass{value}"),
+        Verdict::Fail => format!("FAIL{value}"),
+        Verdict::NotApplicable => "n/a".to_string(),
+    }
+}
