@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lowtide_lab::compare::{self as lab, Comparison, Entry, Options, Role};
-use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::contender::Contender;
 use lowtide_lab::figures;
 use lowtide_lab::files::Draft;
 use lowtide_lab::json::JsonComparison;
@@ -16,7 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::error;
-use crate::setting::{Asked, contenders, warn_of_missing_timestamps};
+use crate::known::Known;
+use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
 use crate::table::{Columns, Table, escaped, made};
 use crate::work;
 
@@ -71,8 +72,9 @@ pub(crate) fn compare(
     over_time: bool,
     options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyComparison>> {
-    let known = Contenders::default();
-    let mut request = Asked::new(py, options.as_ref(), &known)?;
+    let mut known = Known::default();
+    let specs = specs_if_any(controllers.as_ref(), &mut known)?;
+    let mut request = Asked::new(py, options.as_ref(), &mut known)?;
     let settings = request.settings(py)?;
     let settings: Result<Vec<_>, _> = py.detach(|| {
         settings
@@ -82,7 +84,7 @@ pub(crate) fn compare(
     });
     let settings = settings.map_err(|e| error::input(py, e))?;
     let host = settings.first().map(|s| s.host).unwrap_or_default();
-    let asked = contenders(controllers.as_ref(), &known, host)?;
+    let asked = contenders(specs.as_deref(), &known, host, py)?;
     let runs = settings.iter().map(|s| lab::count_runs(s, &asked)).sum();
     let of_each = settings
         .iter()
@@ -100,6 +102,7 @@ pub(crate) fn compare(
         });
         each.collect::<Result<Vec<_>, String>>()
     })?;
+    known.check(py)?;
     let done = done.map_err(|e| error::input(py, e))?;
     let failures: Vec<String> = done
         .iter()
@@ -109,6 +112,10 @@ pub(crate) fn compare(
                 .map(move |f| format!("{}: {}", s.link_name, failed(f)))
         })
         .collect();
+    let reasons = done
+        .iter()
+        .flat_map(|(_, c)| c.failed.iter().map(|f| f.reason.as_str()));
+    let cause = known.cause(py, reasons);
     let table = made(py, means(&done))?;
     let comparison = PyComparison {
         done,
@@ -121,11 +128,8 @@ pub(crate) fn compare(
         return Ok(comparison);
     }
     let problem = format!("runs failed and are missing: {}", failures.join("; "));
-    Err(error::failed(
-        py,
-        problem,
-        comparison.into_bound(py).into_any(),
-    ))
+    let result = comparison.into_bound(py).into_any();
+    Err(error::failed(py, problem, result, cause))
 }
 
 /// Each entry with the link that it is of.

@@ -36,9 +36,15 @@ pub(crate) fn run(py: Python<'_>, message: impl ToString) -> PyErr {
     raised(py, "RunError", &CLASS, message.to_string())
 }
 
-/// Runs failed; `result` has those that did not.
-pub(crate) fn failed(py: Python<'_>, message: String, result: Bound<'_, PyAny>) -> PyErr {
+/// Runs failed; `result` has those that did not. `cause`: what a controller of Python's raised.
+pub(crate) fn failed(
+    py: Python<'_>,
+    message: String,
+    result: Bound<'_, PyAny>,
+    cause: Option<PyErr>,
+) -> PyErr {
     let error = run(py, message);
+    error.set_cause(py, cause);
     // Without it there is still the message.
     let _ = error.value(py).setattr("result", result);
     error

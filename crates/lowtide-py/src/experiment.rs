@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self as lab, CellResult, Options, Place, places};
 use lowtide_lab::figures;
 use lowtide_lab::json::cells as cells_as_json;
@@ -15,6 +14,7 @@ use pyo3::types::{PyCapsule, PyDict};
 
 use crate::compare::{column_name, failed as sentence, framed, unwritten};
 use crate::error;
+use crate::known::Known;
 use crate::setting::warn_of_missing_timestamps;
 use crate::table::{Columns, Table, made};
 use crate::values::Said;
@@ -34,9 +34,13 @@ pub(crate) fn scenario(
     vary: Option<&Bound<'_, PyDict>>,
     seeds: Option<u64>,
     host: Option<&str>,
+    known: &mut Known,
 ) -> PyResult<ScenarioFile> {
     let py = value.py();
-    let mut said = Said::default();
+    let mut said = Said {
+        known: std::mem::take(known),
+        ..Said::default()
+    };
     let mut file = match value.cast::<PyDict>() {
         Ok(dict) => {
             let table = said.table(dict)?;
@@ -54,9 +58,10 @@ pub(crate) fn scenario(
     }
     .map_err(|e| error::input(py, e))?;
     let vary = match vary {
-        Some(vary) => Said::default().table(vary)?,
+        Some(vary) => said.table(vary)?,
         None => toml::Table::new(),
     };
+    *known = said.known;
     for (key, values) in vary {
         let values = match values {
             toml::Value::Array(values) => values,
@@ -77,7 +82,7 @@ pub(crate) fn scenario(
 }
 
 #[pyfunction]
-#[pyo3(signature = (scenario, /, *, vary=None, seeds=None, host=None, jobs=0, progress=None, over_time=true))]
+#[pyo3(signature = (scenario, /, *, vary=None, seeds=None, host=None, controllers=None, jobs=0, progress=None, over_time=true))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run(
     py: Python<'_>,
@@ -85,14 +90,18 @@ pub(crate) fn run(
     vary: Option<Bound<'_, PyDict>>,
     seeds: Option<u64>,
     host: Option<&str>,
+    controllers: Option<Vec<Bound<'_, PyAny>>>,
     jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     over_time: bool,
 ) -> PyResult<Py<PyCells>> {
-    let file = self::scenario(&scenario, vary.as_ref(), seeds, host)?;
-    let known = Contenders::default();
+    let mut known = Known::default();
+    for controller in controllers.into_iter().flatten() {
+        known.spec(&controller)?;
+    }
+    let file = self::scenario(&scenario, vary.as_ref(), seeds, host, &mut known)?;
     let cells = py
-        .detach(|| file.cells(&known))
+        .detach(|| file.cells(known.contenders()))
         .map_err(|e| error::input(py, e))?;
     let settings: Vec<_> = cells.iter().map(|cell| cell.setting.clone()).collect();
     warn_of_missing_timestamps(py, &settings)?;
@@ -111,7 +120,13 @@ pub(crate) fn run(
     let done = work::done(py, progress.as_ref(), total, |watch| {
         lab::run(&cells, options, watch)
     })?;
+    known.check(py)?;
     let results = done.map_err(|e| error::run(py, e))?;
+    let reasons = results
+        .iter()
+        .flat_map(|r| &r.failed)
+        .map(|f| f.reason.as_str());
+    let cause = known.cause(py, reasons);
     let failed: Vec<String> = results
         .iter()
         .flat_map(|r| &r.failed)
@@ -130,7 +145,12 @@ pub(crate) fn run(
         return Ok(cells);
     }
     let problem = format!("runs failed and are missing: {}", failed.join("; "));
-    Err(error::failed(py, problem, cells.into_bound(py).into_any()))
+    Err(error::failed(
+        py,
+        problem,
+        cells.into_bound(py).into_any(),
+        cause,
+    ))
 }
 
 /// A row for each run of each cell.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use lowtide_cc::units::Duration;
-use lowtide_lab::contender::Contenders;
 use lowtide_lab::figures;
 use lowtide_lab::frontier::{self as lab, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::json::JsonFrontier;
@@ -14,7 +13,8 @@ use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use crate::compare::{failed as sentence, framed, unwritten};
 use crate::error;
-use crate::setting::{Asked, specs};
+use crate::known::Known;
+use crate::setting::{Asked, specs_if_any};
 use crate::table::{Columns, Table, made};
 use crate::work;
 
@@ -57,7 +57,8 @@ pub(crate) fn frontier(
     progress: Option<Bound<'_, PyAny>>,
     options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<PyFrontier> {
-    let known = Contenders::default();
+    let mut known = Known::default();
+    let specs = specs_if_any(controllers.as_ref(), &mut known)?;
     let at = at.unwrap_or_else(|| vec![0.95, 0.97, 1.0]);
     if at
         .iter()
@@ -66,14 +67,19 @@ pub(crate) fn frontier(
         let problem = format!("at: a ratio is a number above 0 and up to {MAX_RATIO}, as in 0.97");
         return Err(error::input(py, problem));
     }
-    let base = known.parse(base);
+    let base = known.contenders().parse(base);
     let base = base.map_err(|e| error::input(py, format!("base: {e}")))?;
-    let curves = match controllers.filter(|value| !value.is_none()) {
-        None => known.usual().into_iter().map(Swept::of).collect(),
+    let curves = match specs {
+        None => known
+            .contenders()
+            .usual()
+            .into_iter()
+            .map(Swept::of)
+            .collect(),
         Some(value) => {
             let mut curves = Vec::new();
-            for specs in specs(&value)? {
-                let swept = Swept::parse_all(&specs, &known);
+            for specs in value {
+                let swept = Swept::parse_all(&specs, known.contenders());
                 curves.extend(swept.map_err(|e| error::input(py, format!("controllers: {e}")))?);
             }
             curves
@@ -88,7 +94,7 @@ pub(crate) fn frontier(
             place.set_item("rtt", &rtt)?;
             place.set_item("buffer", &buffer)?;
             // Traces are read once for all places.
-            let mut asked = Asked::new(py, Some(&place), &known)?;
+            let mut asked = Asked::new(py, Some(&place), &mut known)?;
             if let Some(earlier) = request.take() {
                 asked.resolver = earlier.resolver;
             }
@@ -118,7 +124,9 @@ pub(crate) fn frontier(
     let done = work::done(py, progress.as_ref(), question.count_runs(), |watch| {
         lab::measure(&question, jobs, watch)
     })?;
+    known.check(py)?;
     let frontier = done.map_err(|e| error::run(py, e))?;
+    let cause = known.cause(py, frontier.failed.iter().map(|f| f.reason.as_str()));
     let table = made(py, rows(&frontier.rows))?;
     if frontier.failed.is_empty() {
         return Ok(PyFrontier { frontier, table });
@@ -126,7 +134,12 @@ pub(crate) fn frontier(
     let failed: Vec<String> = frontier.failed.iter().map(sentence).collect();
     let problem = format!("runs failed and are missing: {}", failed.join("; "));
     let result = Py::new(py, PyFrontier { frontier, table })?;
-    Err(error::failed(py, problem, result.into_bound(py).into_any()))
+    Err(error::failed(
+        py,
+        problem,
+        result.into_bound(py).into_any(),
+        cause,
+    ))
 }
 
 fn rows(rows: &[Row]) -> Columns {

@@ -4,6 +4,7 @@ use lowtide_lab::contender::Contenders;
 use pyo3::prelude::*;
 
 use crate::controller::{Failures, with};
+use crate::error;
 
 /// The contenders of a call.
 #[derive(Default)]
@@ -27,8 +28,27 @@ impl Known {
         Ok(spec)
     }
 
-    /// The exceptions in controllers that ended runs.
-    pub(crate) fn failures(&self) -> &Failures {
-        &self.failures
+    /// Whether a controller raised what ends more than its run, such as `KeyboardInterrupt`.
+    ///
+    /// # Errors
+    /// That.
+    pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.failures.interrupt(py).map_or(Ok(()), Err)
+    }
+
+    /// What a controller raised that ended one of the runs which failed for these reasons.
+    pub(crate) fn cause<'a>(
+        &self,
+        py: Python<'_>,
+        mut reasons: impl Iterator<Item = &'a str>,
+    ) -> Option<PyErr> {
+        reasons.find_map(|reason| self.failures.cause(py, reason))
+    }
+
+    /// A run failed.
+    pub(crate) fn run_error(&self, py: Python<'_>, reason: &str) -> PyErr {
+        let error = error::run(py, reason);
+        error.set_cause(py, self.failures.cause(py, reason));
+        error
     }
 }

@@ -7,6 +7,7 @@ mod error;
 mod experiment;
 mod frontier;
 mod gym;
+mod known;
 mod list;
 mod records;
 mod score;
@@ -16,7 +17,6 @@ mod steps;
 mod sweep;
 mod table;
 mod trace;
-mod trial;
 mod values;
 mod work;
 
@@ -32,6 +32,7 @@ mod _lowtide {
     use crate::command::{check_section, main};
     #[pymodule_export]
     use crate::compare::{PyComparison, compare};
+    #[pymodule_export]
     use crate::controller::{
         Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
         Timeout,
@@ -49,13 +50,13 @@ mod _lowtide {
     #[pymodule_export]
     use crate::simulate::{PyFlow, PyRun, simulate};
     #[pymodule_export]
+    use crate::steps::steps;
+    #[pymodule_export]
     use crate::sweep::{Sweep, SweepPlan, SweepWorker};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::Trace;
-    #[pymodule_export]
-    use crate::trial::{episodes, trial};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

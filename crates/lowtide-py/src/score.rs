@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::json::JsonCard;
 use lowtide_lab::score::{self as lab, Plan, Scorecard, Suite, Verdict};
@@ -11,7 +10,8 @@ use pyo3::types::PyCapsule;
 
 use crate::compare::unwritten;
 use crate::error;
-use crate::setting::specs;
+use crate::known::Known;
+use crate::setting::specs_if_any;
 use crate::table::{Columns, Table, escaped, made};
 use crate::work;
 
@@ -51,14 +51,12 @@ pub(crate) fn score(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyScores> {
     let wrong = |e: &dyn std::fmt::Display| error::input(py, e);
-    let known = Contenders::default();
-    let controllers = match controllers.filter(|value| !value.is_none()) {
-        None => vec!["ebb".to_string()],
-        Some(value) => specs(&value)?,
-    };
+    let mut known = Known::default();
+    let controllers = specs_if_any(controllers.as_ref(), &mut known)?;
+    let controllers = controllers.unwrap_or_else(|| vec!["ebb".to_string()]);
     let mut candidates = Vec::new();
     for spec in &controllers {
-        let parsed = known.parse_all(spec);
+        let parsed = known.contenders().parse_all(spec);
         candidates.extend(parsed.map_err(|e| wrong(&format!("controllers: {e}")))?);
     }
     let mut suites = names(py, suites, "suites")?;
@@ -86,9 +84,14 @@ pub(crate) fn score(
         found.push(suite);
     }
     let plans = py.detach(|| {
-        let plans = found
-            .iter()
-            .map(|suite| Plan::new(suite, candidates.clone(), &known, traces.as_deref()));
+        let plans = found.iter().map(|suite| {
+            Plan::new(
+                suite,
+                candidates.clone(),
+                known.contenders(),
+                traces.as_deref(),
+            )
+        });
         plans.collect::<Result<Vec<_>, _>>()
     });
     let plans = plans.map_err(|e| wrong(&e))?;
@@ -115,6 +118,7 @@ pub(crate) fn score(
             .map_err(|e| e.to_string())?;
         Ok::<_, String>(cards)
     })?;
+    known.check(py)?;
     let cards = cards.map_err(|e| wrong(&e))?;
     let table = made(py, verdicts(&cards))?;
     Ok(PyScores {

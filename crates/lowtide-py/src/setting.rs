@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::contender::Contender;
 use lowtide_lab::setting::{Brief, Host, Resolver, Setting};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::ffi::c_str;
@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::error;
+use crate::known::Known;
 use crate::values::Said;
 
 /// What a call asks for.
@@ -23,15 +24,19 @@ impl Asked {
     pub(crate) fn new(
         py: Python<'_>,
         options: Option<&Bound<'_, PyDict>>,
-        contenders: &Contenders,
+        known: &mut Known,
     ) -> PyResult<Self> {
-        let mut said = Said::default();
+        let mut said = Said {
+            known: std::mem::take(known),
+            ..Said::default()
+        };
         let table = match options {
             Some(options) => said.table(options)?,
             None => toml::Table::new(),
         };
+        *known = std::mem::take(&mut said.known);
         let brief = Brief::new(table).map_err(|p| error::problem(py, &p, None))?;
-        let resolver = Resolver::new(contenders, Path::new("")).with_links(&said.links);
+        let resolver = Resolver::new(known.contenders(), Path::new("")).with_links(&said.links);
         Ok(Self { brief, resolver })
     }
 
@@ -72,8 +77,9 @@ pub(crate) fn warn_of_missing_timestamps(py: Python<'_>, settings: &[Setting]) -
     Ok(())
 }
 
-/// The specs that an argument names: a text as on the command line, or a list of such.
-pub(crate) fn specs(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+/// The specs that an argument names: a text as on the command line, a class or an object of Python's, or a list
+/// of such.
+pub(crate) fn specs(value: &Bound<'_, PyAny>, known: &mut Known) -> PyResult<Vec<String>> {
     let wrong = || {
         let problem = "controllers: must be a name such as \"ebb\", or a list of names";
         error::input(value.py(), problem)
@@ -81,25 +87,43 @@ pub(crate) fn specs(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(vec![text.to_str().map_err(|_| wrong())?.to_string()]);
     }
-    let items = value.try_iter().map_err(|_| wrong())?;
-    items
-        .map(|item| item?.extract::<String>().map_err(|_| wrong()))
-        .collect()
+    let Ok(items) = value.try_iter() else {
+        return Ok(vec![known.spec(value)?]);
+    };
+    // Those that are no texts first: texts may name them with parameters.
+    let items: Vec<Bound<'_, PyAny>> = items.collect::<PyResult<_>>()?;
+    for item in items
+        .iter()
+        .filter(|item| !item.is_instance_of::<PyString>())
+    {
+        known.spec(item)?;
+    }
+    items.iter().map(|item| known.spec(item)).collect()
 }
 
 /// Who is asked for; where nobody is, the usual ones of the host.
 pub(crate) fn contenders(
-    value: Option<&Bound<'_, PyAny>>,
-    known: &Contenders,
+    specs: Option<&[String]>,
+    known: &Known,
     host: Host,
+    py: Python<'_>,
 ) -> PyResult<Vec<Contender>> {
-    let Some(value) = value.filter(|value| !value.is_none()) else {
-        return Ok(host.usual(known));
+    let Some(specs) = specs else {
+        return Ok(host.usual(known.contenders()));
     };
     let mut all = Vec::new();
-    for spec in specs(value)? {
-        let parsed = known.parse_all(&spec);
-        all.extend(parsed.map_err(|e| error::input(value.py(), format!("controllers: {e}")))?);
+    for spec in specs {
+        let parsed = known.contenders().parse_all(spec);
+        all.extend(parsed.map_err(|e| error::input(py, format!("controllers: {e}")))?);
     }
     Ok(all)
+}
+
+/// The specs that an optional argument names.
+pub(crate) fn specs_if_any(
+    value: Option<&Bound<'_, PyAny>>,
+    known: &mut Known,
+) -> PyResult<Option<Vec<String>>> {
+    let value = value.filter(|value| !value.is_none());
+    value.map(|value| specs(value, known)).transpose()
 }

@@ -1,7 +1,6 @@
 //! `lowtide.simulate`: one run over time.
 
 use lowtide_cc::units::Bytes;
-use lowtide_lab::contender::Contenders;
 use lowtide_lab::curves;
 use lowtide_lab::metrics::{CATALOGUE, Metrics, Named};
 use lowtide_lab::run::{self, Keep, Run};
@@ -11,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error;
-use crate::setting::{Asked, contenders, warn_of_missing_timestamps};
+use crate::known::Known;
+use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
 use crate::table::{Columns, Table, made};
 use crate::work;
 
@@ -47,8 +47,9 @@ pub(crate) fn simulate(
     progress: Option<Bound<'_, PyAny>>,
     options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<PyRun> {
-    let known = Contenders::default();
-    let mut request = Asked::new(py, options.as_ref(), &known)?;
+    let mut known = Known::default();
+    let specs = specs_if_any(controller.as_ref(), &mut known)?;
+    let mut request = Asked::new(py, options.as_ref(), &mut known)?;
     let mut settings = request.settings(py)?;
     let (Some(mut setting), true) = (settings.pop(), settings.is_empty()) else {
         return Err(error::input(
@@ -63,7 +64,7 @@ pub(crate) fn simulate(
         ));
     }
     if controller.is_some() {
-        let asked = contenders(controller.as_ref(), &known, setting.host)?;
+        let asked = contenders(specs.as_deref(), &known, setting.host, py)?;
         let [contender] = asked.as_slice() else {
             let problem =
                 "controllers: one run has one of them here; say others with flows=[Flow(…)]";
@@ -87,7 +88,8 @@ pub(crate) fn simulate(
         let capacity = curves::capacity(&link, timeline.bin(), timeline.link().len());
         Ok::<_, String>((run, timeline, capacity))
     })?;
-    let (run, timeline, capacity) = done.map_err(|e| error::run(py, e))?;
+    known.check(py)?;
+    let (run, timeline, capacity) = done.map_err(|e| known.run_error(py, &e))?;
     Ok(PyRun {
         setting,
         run,

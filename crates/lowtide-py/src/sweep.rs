@@ -320,6 +320,7 @@ impl SweepPlan {
                 py,
                 some.join("; "),
                 sweep.into_bound(py).into_any(),
+                None,
             )),
         }
     }

@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 use toml::{Table, Value};
 
 use crate::error;
+use crate::known::Known;
 use crate::trace::Trace;
 
 /// How deep values lie within each other at most; `flows[0].access.sender_rate` lies at four.
@@ -16,10 +17,14 @@ const MAX_DEPTH: usize = 12;
 /// The method by which a section says its keys and values.
 const SAID: &str = "_said";
 
+/// The key of who sends, who may be a class or an object of Python's.
+const CONTROLLER: &str = "controller";
+
 /// What was said, and the objects that its names mean.
 #[derive(Default)]
 pub(crate) struct Said {
     pub(crate) links: Links,
+    pub(crate) known: Known,
 }
 
 impl Said {
@@ -100,6 +105,10 @@ impl Said {
             return self
                 .table_at(&dict, at, depth - 1)
                 .map(|t| Some(Value::Table(t)));
+        }
+        let key = at.rsplit('.').find(|part| part.parse::<usize>().is_err());
+        if key == Some(CONTROLLER) {
+            return Ok(Some(Value::String(self.known.spec(value)?)));
         }
         // NumPy's scalars are none of Python's classes but say that they are numbers.
         if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? {

@@ -92,15 +92,15 @@ def test_what_cannot_be_made_is_refused_before_anything_runs():
         lowtide.compare([Fixed, "Fixed:packts=7"], **SHORT)
     with pytest.raises(lowtide.InputError, match="did you mean 'Fixed'"):
         lowtide.compare([Fixed, "Fixd"], **SHORT)
-    with pytest.raises(TypeError, match="derived from lowtide.Controller"):
+    with pytest.raises(lowtide.InputError, match="derived from lowtide.Controller"):
         lowtide.compare([3.5], **SHORT)
-    with pytest.raises(TypeError, match="must make a lowtide.Controller, and made list"):
+    with pytest.raises(lowtide.InputError, match="must make a lowtide.Controller, and made list"):
         lowtide.compare([lambda config: []], **SHORT)
 
     class Ebb(lowtide.Controller):
         name = "ebb"
 
-    with pytest.raises(ValueError, match="there is a controller 'ebb' already"):
+    with pytest.raises(lowtide.InputError, match="there is a controller 'ebb' already"):
         lowtide.compare([Ebb], **SHORT)
 
 
@@ -181,9 +181,7 @@ def test_keyboard_interrupt_in_a_controller_ends_the_call():
         lowtide.compare([Interrupting, "cubic"], **SHORT)
 
 
-def test_controllers_in_python_share_a_link_and_are_swept():
+def test_controllers_in_python_share_a_link_with_built_in_ones():
     flows = [lowtide.Flow(controller=Fixed), lowtide.Flow(controller="cubic", start="200ms")]
     run = lowtide.simulate(rate="10mbit", rtt="20ms", duration="1s", flows=flows)
     assert [flow.name for flow in run.flows] == ["Fixed", "cubic"]
-    swept = lowtide.frontier([Fixed, "Fixed:packets=10/20/40"], scenario="4g", duration="1s")
-    assert {"Fixed:packets=10", "Fixed:packets=40"} <= set(swept.to_pandas()["point"])

@@ -91,7 +91,7 @@ def test_a_frontier_is_that_of_the_command_line(tmp_path):
 def test_a_scorecard_is_that_of_the_command_line(tmp_path):
     (tmp_path / "suite").mkdir()
     (tmp_path / "suite" / "delay.toml").write_text(
-        'case = { title = "short queue" }\nlink = { rate = "5mbit", buffer = "10bdp" }\nrun = { duration = "3s" }\n'
+        'case = { title = "short queue", source = "us" }\nlink = { rate = "5mbit", buffer = "10bdp" }\nrun = { duration = "3s" }\n'
         'flows = [{ controller = "candidate" }]\n[[limits]]\nmetric = "delay"\nvalue = "queue_delay_ms.p95"\nat_most = 60\nreason = "it is heard"\nsource = "us"\n'
     )
     known = command("score", "--suite", tmp_path / "suite", "--cc", "ebb,cubic", "--json")

@@ -28,6 +28,7 @@ from ._lowtide import (
     run,
     score,
     simulate,
+    steps,
 )
 from ._sections import Flow, Link, Path
 from ._sweep import sweep
@@ -63,5 +64,6 @@ __all__ = [
     "run",
     "score",
     "simulate",
+    "steps",
     "sweep",
 ]

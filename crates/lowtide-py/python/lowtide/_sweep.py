@@ -24,8 +24,8 @@ __all__ = ["sweep"]
 #: A run: the place of its cell in the grid, and its seed.
 Run = Tuple[int, int]
 
-#: What a task costs an engine's scheduler, in seconds: what Dask and Ray take for an empty one on one core.
-OVERHEAD = 1e-3
+#: What a task costs an engine's scheduler, in seconds: Dask takes 1.7 ms for an empty one, Ray 0.5 ms (docs/scale.md).
+OVERHEAD = 2e-3
 
 #: A chunk takes at least this long, in seconds.
 SHORTEST = 0.25

@@ -6,10 +6,6 @@ are bytes, times seconds, rates bytes a second.
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import inspect
-import secrets
 from typing import Any
 
 __all__ = ["BandwidthEstimator", "Policy"]
@@ -96,7 +92,11 @@ class Policy:
 
 def _contents(maker: Any) -> str:
     """Names the code and the values of what makes a controller, so that a store tells one from another."""
-    found = []
+    # Imported here: a program without a controller of its own starts sooner.
+    import hashlib
+    import secrets
+
+    found: list[str] = []
     try:
         _collect(maker, found)
     except (OSError, TypeError):
@@ -106,6 +106,9 @@ def _contents(maker: Any) -> str:
 
 
 def _collect(thing: Any, found: list[str]) -> None:
+    import functools
+    import inspect
+
     if isinstance(thing, functools.partial):
         found.append(repr((thing.args, sorted(thing.keywords.items()))))
         thing = thing.func

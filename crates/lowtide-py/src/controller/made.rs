@@ -7,7 +7,7 @@ use lowtide_cc::controller::{self, AckEvent, LossEvent, PacketSent, Snapshot, Ti
 use lowtide_cc::units::{Bytes, Rate, Time};
 use lowtide_lab::contender::{Contenders, Made, Surroundings};
 use lowtide_sim::SenderKind;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -17,6 +17,7 @@ use super::bbr::Bbr;
 use super::config::Config;
 use super::failure::{Failures, Place};
 use super::hosted::{Common, Hosted};
+use crate::error;
 
 /// Puts what Python names as a controller among `known`, and says by which spec it goes: a text is a spec;
 /// anything else makes a controller when it is called with a `Config`, or is a `Bbr`. An object that is known
@@ -58,9 +59,7 @@ pub(crate) fn with(
         contents,
         make: Arc::new(make),
     };
-    let known = known
-        .with_made(made)
-        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let known = known.with_made(made).map_err(|e| error::input(py, e))?;
     so_far.push((name.clone(), given.clone().unbind()));
     Ok((known, name))
 }
@@ -78,10 +77,11 @@ fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
         return name(&function);
     }
     let found = given.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
+    let problem = format!(
         "a controller is a spec such as \"bbr\", a class derived from lowtide.Controller, a lowtide.Bbr or a \
          function that makes one, not {found}"
-    )))
+    );
+    Err(error::input(given.py(), problem))
 }
 
 /// Makes controllers of what Python gave.
@@ -102,19 +102,19 @@ impl Maker {
         if !given.is_callable() {
             let found = given.get_type().name()?;
             let problem = format!("{found} cannot be called to make a controller");
-            return Err(PyTypeError::new_err(problem));
+            return Err(error::input(py, problem));
         }
         let object = given.call((config,), Some(parameters))?;
         object.cast_into().map_err(|e| {
-            let object = e.into_inner();
-            let found = object
-                .get_type()
+            let found = e.into_inner().get_type();
+            let found = found
                 .name()
                 .map_or_else(|_| String::new(), |n| n.to_string());
             let name = &self.name;
-            PyTypeError::new_err(format!(
-                "{name} must make a lowtide.Controller, and made {found}"
-            ))
+            error::input(
+                py,
+                format!("{name} must make a lowtide.Controller, and made {found}"),
+            )
         })
     }
 

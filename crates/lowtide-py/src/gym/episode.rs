@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_lab::setting::Setting;
 use lowtide_sim::link::Link;
 use lowtide_sim::{SenderKind, Simulation};

@@ -10,10 +10,13 @@ use lowtide_lab::setting::{Host, Setting};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use self::episode::{Episode, FEATURES, MEASURED, MEASURES, Scale, Steer};
 use crate::controller::number::duration;
+use crate::known::Known;
+use crate::setting::Asked;
 
 /// Simulations side by side; each is an episode of one of the settings.
 #[pyclass(module = "lowtide._lowtide")]
@@ -22,6 +25,8 @@ pub(crate) struct Episodes {
     scale: Scale,
     history: usize,
     pool: Option<rayon::ThreadPool>,
+    /// Controllers of Python's among those that share the links.
+    known: Known,
     count: usize,
     /// Behind a lock that is never waited for: a simulation is not to be looked at from two threads.
     places: Mutex<Vec<Place>>,
@@ -71,7 +76,7 @@ type Told<'py> = (
 );
 
 impl Episodes {
-    pub(crate) fn of(settings: Vec<Setting>, count: usize, given: Given) -> PyResult<Self> {
+    fn of(settings: Vec<Setting>, count: usize, given: Given) -> PyResult<Self> {
         let wrong = |problem: &str| Err(PyValueError::new_err(problem.to_string()));
         if settings.is_empty() || count == 0 {
             return wrong("at least one setting and one environment are needed");
@@ -130,6 +135,7 @@ impl Episodes {
             },
             history: given.history,
             pool,
+            known: Known::default(),
             count,
             places: Mutex::new(std::iter::repeat_with(place).take(count).collect()),
             settings,
@@ -186,25 +192,64 @@ impl Episodes {
         match done {
             Ok(Ok(())) => Ok(()),
             Ok(Err(problem)) => Err(PyValueError::new_err(problem)),
-            Err(panic) => Err(PyRuntimeError::new_err(lowtide_lab::run::reason(&*panic))),
+            Err(panic) => {
+                self.known.check(py)?;
+                Err(self.known.run_error(py, &lowtide_lab::run::reason(&*panic)))
+            }
         }
     }
 }
 
-/// What an environment is given.
-pub(crate) struct Given {
-    pub(crate) is_rate: bool,
-    pub(crate) relative: bool,
-    pub(crate) rates: (f64, f64),
-    pub(crate) windows: (f64, f64),
-    pub(crate) interval: f64,
-    pub(crate) history: usize,
-    /// 0: one for each core.
-    pub(crate) threads: usize,
+/// What an environment is given, besides its links.
+struct Given {
+    is_rate: bool,
+    relative: bool,
+    rates: (f64, f64),
+    windows: (f64, f64),
+    interval: f64,
+    history: usize,
+    threads: usize,
 }
 
 #[pymethods]
 impl Episodes {
+    /// `links`: options as of `lowtide.compare`, of each link to choose from. `threads`: 0 is one for each core.
+    #[new]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python's are named, and this one is called in one place"
+    )]
+    fn new(
+        py: Python<'_>,
+        links: Vec<Bound<'_, PyDict>>,
+        count: usize,
+        is_rate: bool,
+        relative: bool,
+        rates: (f64, f64),
+        windows: (f64, f64),
+        interval: f64,
+        history: usize,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let mut known = Known::default();
+        let mut settings = Vec::new();
+        for link in links {
+            settings.extend(Asked::new(py, Some(&link), &mut known)?.settings(py)?);
+        }
+        let given = Given {
+            is_rate,
+            relative,
+            rates,
+            windows,
+            interval,
+            history,
+            threads,
+        };
+        let mut this = Self::of(settings, count, given)?;
+        this.known = known;
+        Ok(this)
+    }
+
     /// Begins episodes anew: for each environment the number of its setting and its seed, or `None` for one
     /// that goes on.
     fn reset<'py>(
