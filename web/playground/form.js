@@ -59,7 +59,7 @@ function defaults() {
   const unlimited = ["model", "trace"].includes(name) || (name === "scenario" && sections.link.model);
   return {
     rtt: sections.path?.rtt ?? "40ms", buffer: sections.link?.buffer ?? (unlimited ? "inf" : "2bdp"), flows: "1",
-    duration: sections.run?.duration ?? (name === "trace" ? "once through, up to 120s" : "30s"),
+    duration: sections.run?.duration ?? (name === "trace" ? "the trace’s" : "30s"),
     source: sections.flows?.[0]?.source ?? "bulk", model: model ? `${model.mean_mbps}mbit` : "",
   };
 }

@@ -7,7 +7,7 @@
  *	policy_acked(b, ack)		an acknowledgment came; b's RTT is its own
  *	policy_phase(b)			the phase changed
  *	policy_ends_probe(b)		the probing phase should end now
- *	policy_steady_gain(b)		ProbeBW's steady pacing gain, a Q32
+ *	policy_steady_gain(b)		ProbeBW's steady pacing gain, a share
  *	policy_next_window(b, target, ack)	the window once the pipe has been full
  *	policy_recovery(b)		what a recovery's first round does (enum first_round)
  *	policy_shrink(b)		the window in a round of SHRINK
@@ -18,7 +18,7 @@
  * aggregated acknowledgments.
  *
  * Bandwidths are whole bytes a second, windows whole bytes. Window gains are thousandths and exact; pacing
- * gains are Q32: a pacing rate errs by at most 2^-29 of it and 2 bytes/s, a window by nothing but what
+ * gains are shares: a pacing rate errs by at most 2^-29 of it and 2 bytes/s, a window by nothing but what
  * a rounded ratio of RTTs (rtt-gain's gain, eBCC's queue) or a burst at a rounded rate makes of it.
  */
 #ifndef LOWTIDE_BBR_H
@@ -32,8 +32,8 @@
 #define PROBE_RTT_STAY (200 * NS_PER_MS)
 /* 2/ln 2, which doubles the delivery rate in a round. */
 #define HIGH_GAIN 2885
-#define HIGH_PACING Q32(2.885)
-#define DRAIN_PACING Q32(1 / 2.885)
+#define HIGH_PACING SHARE(2.885)
+#define DRAIN_PACING SHARE(1 / 2.885)
 /* Paced this much below the estimate. */
 #define MARGIN Q32(0.99)
 
@@ -104,12 +104,15 @@ INLINE u64 min_window(const struct controller *b)
 	return 4 * b->mss;
 }
 
-/* The volume that moves at a rate, rounded down. */
+/* The volume that moves at a rate, rounded down; above 2^34 bytes/s the rate to a multiple of 64. */
 INLINE u64 volume_in(u64 rate, u64 ns)
 {
-	if (rate >> 30 && ns >> 33)
-		return moved(least(rate, 1ULL << 39), ns) >> VOLUME_BITS;
-	return rate * ns / NS_PER_SECOND;
+	u64 whole = rate * (ns / NS_PER_SECOND);
+	u64 rest = ns % NS_PER_SECOND;
+
+	if (rate >> 34)
+		return whole + (rate >> 6) * rest / (NS_PER_SECOND / 64);
+	return whole + rate * rest / NS_PER_SECOND;
 }
 
 STAGE u64 bdp(const struct controller *b GIVEN, u64 bandwidth, u64 gain)
@@ -149,7 +152,7 @@ INLINE u64 follow_target(const struct controller *b, u64 target, const struct ac
 #define policy_ends_probe(b) false
 #endif
 #ifndef policy_steady_gain
-#define policy_steady_gain(b) ONE_Q32
+#define policy_steady_gain(b) ONE_SHARE
 #endif
 #ifndef policy_next_window
 #define policy_next_window(b, target, ack) follow_target(b, target, ack)
@@ -191,7 +194,7 @@ INLINE void set_rate_from_window(struct controller *b, u64 window, u64 rtt)
 /* Until the pipe is full the rate only grows: early samples are low. */
 INLINE void follow_gain(struct controller *b, u64 gain)
 {
-	u64 rate = times(b->bandwidth, times(gain, MARGIN));
+	u64 rate = times_share(b->bandwidth, times(gain, MARGIN));
 
 	if (b->full_pipe || rate > b->pacing_rate)
 		set_rate(b, rate);
@@ -496,7 +499,7 @@ STAGE int check_probe_rtt(struct controller *b GIVEN, const struct ack *ack GIVE
 
 INLINE void update_gains(struct controller *b)
 {
-	b->pacing_gain = ONE_Q32;
+	b->pacing_gain = ONE_SHARE;
 	switch (b->phase) {
 	case STARTUP:
 		b->pacing_gain = HIGH_PACING;
@@ -508,11 +511,11 @@ INLINE void update_gains(struct controller *b)
 		break;
 	case PROBE_BW:
 		if (b->policer.in_use)
-			b->pacing_gain = ONE_Q32;
+			b->pacing_gain = ONE_SHARE;
 		else if (b->cycle == 0)
-			b->pacing_gain = Q32(1.25);
+			b->pacing_gain = SHARE(1.25);
 		else if (b->cycle == 1)
-			b->pacing_gain = Q32(0.75);
+			b->pacing_gain = SHARE(0.75);
 		else
 			b->pacing_gain = policy_steady_gain(b);
 		b->window_gain = 2000;
@@ -587,7 +590,7 @@ INLINE void controller_restart(struct controller *b, u64 now, bool app_limited)
 	b->idle_restart = true;
 	aggregation_restart(&b->aggregation, now);
 	if (b->phase == PROBE_BW)
-		follow_gain(b, ONE_Q32);
+		follow_gain(b, ONE_SHARE);
 	else if (b->phase == PROBE_RTT && b->probe_until != NONE && now > b->probe_until)
 		leave_probe_rtt(b, now);
 }

@@ -290,7 +290,7 @@ STAGE int margin_spurious(struct controller *e GIVEN, u64 b)
 
 STAGE u64 target(const struct controller *e GIVEN)
 {
-	u64 packets = 2ULL << 16, between, law;
+	u64 packets = VOLUME(2), between, law;
 
 	if (e->forecast_rtt != NONE) {
 		/* 0.03 r, a Q32: 0.03 s times packets in a T. */
@@ -499,6 +499,8 @@ struct arrival {
 	u64 sent;
 	u64 at;
 	u64 limit;
+	/* What these bytes weigh in a forecast that rises, and in one that falls. */
+	u64 rise, fall;
 	bool begins;
 	/* Arrivals change the margin: nothing but the path limits the flow. */
 	bool margin;
@@ -533,9 +535,9 @@ STAGE int arrive(struct controller *e GIVEN, const struct step *s GIVEN, const s
 		if (!e->M)
 			e->M = x;
 		if (x > e->M)
-			e->M += times_share(x - e->M, weight(a->bytes, e->W / 2));
+			e->M += times_share(x - e->M, a->rise);
 		else
-			e->M -= times_share(e->M - x, weight(a->bytes, e->W));
+			e->M -= times_share(e->M - x, a->fall);
 	}
 	if (e->phase == STARTUP)
 		e->stretch = !idle && q > most(T / 8, NS_PER_MS) ? e->stretch + a->bytes : 0;
@@ -573,13 +575,19 @@ STAGE int arrivals(struct controller *e GIVEN, const struct step *s GIVEN, const
 	whole = ack->packets / pieces;
 	/* The newest packet has brought the acknowledgment; those before it came as they were sent. */
 	for (u32 piece = 0; piece < PIECES; piece++) {
-		u64 earlier;
+		u64 earlier, bytes;
 
 		if (piece >= pieces)
 			break;
-		a.bytes = VOLUME((piece + 1 == pieces ? left : whole) * e->P);
+		bytes = VOLUME((piece + 1 == pieces ? left : whole) * e->P);
+		if (bytes != a.bytes) {
+			a.bytes = bytes;
+			a.rise = weight(bytes, e->W / 2);
+			a.fall = weight(bytes, e->W);
+		}
 		left -= whole;
 		earlier = ack->spread * (pieces - 1 - piece) / pieces;
+		earlier -= earlier % NS_PER_US;
 		a.sent = less(ack->newest, earlier);
 		a.at = least(most(less(s->now, earlier), e->last_ack), s->now);
 		arrive(e, s, &a);

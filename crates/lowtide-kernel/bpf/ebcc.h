@@ -23,8 +23,12 @@ INLINE u64 ebcc_loss_probe_window(const struct controller *b);
 STAGE int ebcc_queue_is_long(const struct controller *b GIVEN)
 {
 	u64 queueing = less(b->rtt, b->min_rtt);
+	u64 window = least(b->window, MOST_BYTES - 1);
 
-	return times_share(b->window, ratio(queueing, b->rtt, SHARE_BITS)) >= LONG_QUEUE * b->mss;
+	/* Exact where it fits. */
+	if (b->rtt < 1ULL << 30)
+		return window * queueing >= LONG_QUEUE * b->mss * b->rtt;
+	return times_share(window, ratio(queueing, b->rtt, SHARE_BITS)) >= LONG_QUEUE * b->mss;
 }
 
 INLINE u64 ebcc_next_window(const struct controller *b, u64 target, const struct ack *ack)

@@ -4,7 +4,7 @@
  *
  *	Q32	a real number times 2^32, for gains and degrees
  *	share	a real number times 2^48, for what is added up over many acknowledgments
- *	volume	bytes times 2^16, below 2^34 bytes
+ *	volume	bytes times 2^24, below 2^34 bytes
  *
  * Times are nanoseconds below 2^50 (13 days). All are unsigned 64-bit integers. No operation fails or
  * overflows in these ranges. Results are rounded towards zero; `ratio` errs by less than 2^-30 of its
@@ -18,10 +18,11 @@
 #define ONE_Q32 (1ULL << 32)
 #define ONE_SHARE (1ULL << 48)
 #define SHARE_BITS 48
-#define VOLUME_BITS 16
+#define VOLUME_BITS 24
 /* No value: not known yet, or without a bound. */
 #define NONE (~0ULL)
 #define MOST_BYTES (1ULL << 34)
+#define MOST_RATE ((1ULL << 36) - 1)
 #define LOW32 0xffffffffULL
 
 #define NS_PER_US 1000ULL
@@ -65,13 +66,23 @@ INLINE u64 times(u64 x, u64 q32)
 /* x times a share. */
 INLINE u64 times_share(u64 x, u64 share)
 {
-	return times(x, share >> 16) + (times(x, (share & 0xffff) << 16) >> 16);
+	return times(x, share >> 16) + (times(x, (share & 0xffff) << 16) >> 32);
 }
 
 /* Zeros above the highest bit of x, which is not 0. */
 INLINE u32 leading_zeros(u64 x)
 {
-	return __builtin_clzll(x);
+	/* All bits below the highest, then how many there are. Not __builtin_clzll: clang 14 dies of it. */
+	x |= x >> 1;
+	x |= x >> 2;
+	x |= x >> 4;
+	x |= x >> 8;
+	x |= x >> 16;
+	x |= x >> 32;
+	x -= (x >> 1) & 0x5555555555555555ULL;
+	x = (x & 0x3333333333333333ULL) + ((x >> 2) & 0x3333333333333333ULL);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return 64 - ((x * 0x0101010101010101ULL) >> 56);
 }
 
 /*
@@ -119,9 +130,12 @@ STAGE u64 fading(u64 x)
 	if (x < ONE_SHARE / 8) {
 		/* Taylor's series; the next term is below 2^-34 of the result. */
 		t = x >> 16;
-		rest = ONE_Q32 - times(t, Q32(1.0 / 7));
-		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 6));
-		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 5));
+		rest = ONE_Q32;
+		if (x >= ONE_SHARE / 256) {
+			rest = ONE_Q32 - times(t, Q32(1.0 / 7));
+			rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 6));
+			rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 5));
+		}
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 4));
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 3));
 		rest = ONE_Q32 - times(times(t, rest), Q32(1.0 / 2));
@@ -147,20 +161,25 @@ STAGE u64 fading(u64 x)
 	return ONE_SHARE - ((rest << 16) >> ((y >> 32) & 63));
 }
 
-/* The square root of a Q32 below 2^31, with 16 fractional bits. */
+/* The square root of a Q32 below 2^31, with 24 fractional bits. */
 STAGE u64 root(u64 x)
 {
 	u64 guess;
+	u32 up;
 
 	if (!x)
 		return 0;
+	/* An even number of bits, so that the root has 32. */
+	up = leading_zeros(x) & 62;
+	x <<= up;
 	/* At most twice the root; Newton's steps come from above. */
-	guess = 1ULL << ((65 - leading_zeros(x)) / 2);
+	guess = ONE_Q32;
 	guess = (guess + x / guess) / 2;
 	guess = (guess + x / guess) / 2;
 	guess = (guess + x / guess) / 2;
 	guess = (guess + x / guess) / 2;
-	return guess;
+	guess = (guess + x / guess) / 2;
+	return (guess << 8) >> (up / 2);
 }
 
 /* The cube root of a Q32 below 2^31, a Q32. */
@@ -182,10 +201,13 @@ INLINE u64 seconds(u64 ns)
 	return times(ns, Q32(281474.976710656));
 }
 
-/* The volume that moves at a rate, in bytes a second below 2^40, in a span. */
+/* The volume that moves at a rate up to MOST_RATE in a span below 15 s; what is more counts as this. */
 INLINE u64 moved(u64 rate, u64 ns)
 {
-	return times_share(VOLUME(rate), seconds(least(ns, 100 * NS_PER_SECOND)));
+	u64 volume = VOLUME(least(rate, MOST_RATE));
+
+	return least(times_share(volume, seconds(least(ns, 15 * NS_PER_SECOND))),
+		     VOLUME(MOST_BYTES - 1));
 }
 
 /* Whole bytes a second: a volume below 2^34 bytes in a span. */

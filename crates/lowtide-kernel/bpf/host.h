@@ -19,6 +19,7 @@
  * The mapping, where the kernel's view and that of the Rust core's contract differ:
  *
  * - Volumes are packets times mss_cache. Times are microseconds, as nanoseconds.
+ * - A rate sample counts as at most MOST_RATE.
  * - A packet's number is the count of packets delivered when it was sent, the next number the count
  *   delivered now: a packet sent after an acknowledgment has at least the number that was next there.
  * - Losses are what tp->lost has grown by: the acknowledgment's own (rs->losses), and those that timers
@@ -26,7 +27,8 @@
  * - A loss opens a recovery where the kernel enters Recovery or Loss from a lower state; its number is
  *   then the next one, else 0.
  * - The kernel tells one time of sending an acknowledgment, its newest packet's. The packets before it
- *   left evenly since the newest of the acknowledgment before, but not slower than they were paced.
+ *   left evenly since the newest of the acknowledgment before, but not slower than they were paced, in
+ *   whole microseconds.
  *   An acknowledgment becomes at most PIECES packets.
  * - Where the kernel has no RTT, because only packets that were sent again are acknowledged, the last time
  *   of sending counts, but as no shorter an RTT than the least: the first copy may have arrived.
@@ -40,7 +42,7 @@
 
 #include "fixed.h"
 
-#define PIECES 8
+#define PIECES 4
 
 /* What `lowtide kernel status` shows of a flow; src/status.rs reads it. */
 struct shown {
@@ -138,12 +140,17 @@ INLINE void host_count(struct host *h, const struct tcp_sock *tp)
 	h->kernel_delivered = delivered;
 }
 
+INLINE u64 host_bytes(const struct host *h, u32 packets)
+{
+	return least((u64)packets * h->mss, MOST_BYTES - 1);
+}
+
 /* `packets` were lost at `now`. */
 INLINE struct loss host_loss(struct host *h, u64 now, u32 packets)
 {
 	struct loss loss = {
 		.now = now,
-		.bytes = (u64)packets * h->mss,
+		.bytes = host_bytes(h, packets),
 		.number = h->opening ? h->delivered : 0,
 		.next = h->delivered,
 		.opens = h->opening,
@@ -165,10 +172,10 @@ INLINE struct ack host_ack(struct host *h, const struct tcp_sock *tp, const stru
 	struct ack ack = {
 		.now = now,
 		.packets = packets,
-		.bytes = packets * h->mss,
+		.bytes = host_bytes(h, packets),
 		.lost = h->lost_since,
-		.prior = (u64)rs->prior_in_flight * h->mss,
-		.inflight = (u64)host_inflight(tp) * h->mss,
+		.prior = host_bytes(h, rs->prior_in_flight),
+		.inflight = host_bytes(h, host_inflight(tp)),
 		.app_limited = rs->is_app_limited,
 		.next = h->delivered,
 		.total_lost = h->lost,
@@ -191,7 +198,8 @@ INLINE struct ack host_ack(struct host *h, const struct tcp_sock *tp, const stru
 	h->newest_sent = most(h->newest_sent, ack.newest);
 	if (rs->delivered > 0 && interval_us > 0) {
 		ack.sampled = true;
-		ack.rate = (u64)rs->delivered * h->mss * 1000000 / (u64)interval_us;
+		ack.rate = least((u64)rs->delivered * h->mss * 1000000 / (u64)interval_us,
+				 MOST_RATE);
 	}
 	if (h->undone)
 		ack.prior = most(ack.prior, ack.inflight + ack.bytes);

@@ -22,5 +22,5 @@ INLINE bool rtt_gain_ends_probe(const struct controller *b)
 
 INLINE u64 rtt_gain_steady(const struct controller *b)
 {
-	return ratio(least(b->min_rtt, b->rtt), b->rtt, 32);
+	return ratio(least(b->min_rtt, b->rtt), b->rtt, SHARE_BITS);
 }

@@ -128,13 +128,17 @@ fn the_commands_in_the_documents_work() {
     }
 }
 
-/// An example as it is written, its commands shorter; those that cannot be run here become nothing.
+/// An example as it is written, but for commands that take minutes, which are shorter, and those that
+/// cannot be run here, which become nothing.
 fn script(example: &str) -> String {
     let line = |line: &str| -> String {
         let line = line.split(" #").next().unwrap_or(line);
         match line.split_whitespace().next() {
-            // Suites of the reader's own are small.
             Some("lowtide") if line.contains("--suite cases") => format!("{line} || [ $? = 1 ]"),
+            Some("lowtide") if line.contains("--experiments mine") => line.to_string(),
+            Some("lowtide") if line.contains("compare") && !line.contains("--host") => {
+                line.to_string()
+            }
             Some("lowtide") => short(line).unwrap_or_default(),
             Some("cargo") => String::new(),
             _ => line.to_string(),
@@ -144,23 +148,38 @@ fn script(example: &str) -> String {
     lines.join("\n")
 }
 
+/// What a document says that its commands print.
+fn printed(document: &str) -> impl Iterator<Item = &str> {
+    let blocks = document.split("```text\n").skip(1);
+    blocks
+        .filter_map(|block| block.split("```").next())
+        .flat_map(str::lines)
+}
+
 #[test]
-fn each_guide_works_from_its_first_line_in_an_empty_folder() {
+fn each_guide_works_from_its_first_line_in_an_empty_folder_and_prints_what_it_says() {
     let program = assert_cmd::cargo::cargo_bin("lowtide");
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", program.parent().unwrap().display());
     for guide in GUIDES {
         let folder = tempfile::tempdir().unwrap();
         let text = fs::read_to_string(root().join(guide)).unwrap();
-        let mut run = 0;
+        let (mut run, mut output) = (0, String::new());
         for script in examples(&text).map(script) {
             let mut shell = Command::new("/bin/sh");
             shell.args(["-e", "-c", &script]).current_dir(folder.path());
-            let output = shell.env("PATH", &path).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{guide}: {script}: {told}");
+            let ended = shell.env("PATH", &path).output().unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "{guide}: {script}: {told}");
+            output.push_str(&String::from_utf8_lossy(&ended.stdout));
             run += script.lines().filter(|l| l.starts_with("lowtide ")).count();
         }
         assert!(run >= 5, "{guide}: {run} commands");
+        for line in printed(&text) {
+            assert!(
+                output.lines().any(|l| l.trim_end() == line.trim_end()),
+                "{guide}: {line}"
+            );
+        }
     }
 }

@@ -32,7 +32,7 @@ struct answer {
 	u32 snd_cwnd, phase;
 };
 
-#define RANDOMS 256
+#define RANDOMS 4096
 static u32 randoms[RANDOMS];
 static u32 drawn;
 

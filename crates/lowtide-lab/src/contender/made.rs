@@ -71,9 +71,12 @@ impl fmt::Debug for Made {
     }
 }
 
+/// Calls what it is given.
+type Around = dyn Fn(&mut (dyn FnMut() + Send)) + Send + Sync;
+
 /// What the thread of a run does around it: such as holding a lock that each call of the controller needs.
 #[derive(Clone)]
-pub struct Surroundings(Arc<dyn Fn(&mut (dyn FnMut() + Send)) + Send + Sync>);
+pub struct Surroundings(Arc<Around>);
 
 impl Surroundings {
     /// Those that call what they are given once.

@@ -207,7 +207,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _begin(self, mask: np.ndarray):
         drawn = [self._core.drawn(random) if new else None for random, new in zip(self._random, mask)]
         observed, measured, _ = self._core.episodes.reset(drawn)
-        self._over &= ~mask
+        self._over = self._over & ~mask
         return observed, measured
 
     def step(self, actions):
