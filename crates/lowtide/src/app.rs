@@ -17,7 +17,9 @@ use crate::failure::Failure;
 use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, output, reproduce, score, trace};
+use crate::{
+    compare, experiment, frontier, kernel, link, list, merge, output, reproduce, score, trace,
+};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -36,6 +38,8 @@ enum Command {
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
     Sweep(experiment::SweepArgs),
+    /// Land the results of sweeps in Parquet: those of shards and machines as one table
+    Merge(merge::Args),
     /// Hold controllers against suites of cases with limits: conformance, fairness, delay
     Score(Box<score::Args>),
     /// Run the papers' experiments again and say which claims hold
@@ -57,6 +61,11 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
+    /// Load controllers into the kernel's TCP, and show the sockets that use them (Linux)
+    Kernel {
+        #[command(subcommand)]
+        command: kernel::Command,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -92,12 +101,12 @@ impl App {
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        self.run_with(&env::args_os().collect::<Vec<_>>())
+        ExitCode::from(self.run_with(&env::args_os().collect::<Vec<_>>()))
     }
 
-    /// Does what arguments ask for, of which the first is the program's name.
+    /// Does what arguments ask for, of which the first is the program's name; the exit code.
     #[must_use]
-    pub fn run_with(self, arguments: &[OsString]) -> ExitCode {
+    pub fn run_with(self, arguments: &[OsString]) -> u8 {
         // No command for people: neither help nor completions have it.
         #[cfg(target_os = "linux")]
         if let Some(namespace) = link::guard::asked_for(arguments) {
@@ -112,7 +121,7 @@ impl App {
             Err(problem) => {
                 // Nobody is left to tell when even this fails.
                 let _ = problem.print();
-                ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2))
+                u8::try_from(problem.exit_code()).unwrap_or(2)
             }
         }
     }
@@ -151,12 +160,13 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
     command
 }
 
-fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
+fn run(cli: Cli, contenders: &Contenders) -> u8 {
     ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
         Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Merge(args) => merge::run(&args),
         Command::Score(args) => score::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
@@ -170,6 +180,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Kernel { command } => kernel::run(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             let mut command = with_names(Cli::command(), contenders);
@@ -179,9 +190,9 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
     })
 }
 
-fn ended(done: Result<(), Failure>) -> ExitCode {
+fn ended(done: Result<(), Failure>) -> u8 {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             // Nobody is left to tell when even this fails.
             let _ = writeln!(std::io::stderr(), "error: {failure}");

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
@@ -62,30 +62,15 @@ pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Fail
     Ok(())
 }
 
-/// The folder of the n-th of several links; of a single one the folder itself.
-pub(crate) fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
-    match links {
-        1 => dir.to_path_buf(),
-        _ => dir.join((n + 1).to_string()),
-    }
-}
-
 /// Writes the figures of each link and says where, on standard error.
 pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Result<(), Failure> {
     for (n, (setting, comparison)) in links.iter().enumerate() {
-        let folder = folder_of(dir, n, links.len());
+        let folder = figures::folder_of(dir, n, links.len());
         figures::write(setting, comparison, &folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
-}
-
-/// Where the qlog of something lies in a folder: specs have characters that not every file system takes.
-pub(crate) fn qlog_path(folder: &Path, name: &str) -> PathBuf {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=".contains(c);
-    let letters = name.chars().map(|c| if plain(c) { c } else { '_' });
-    folder.join(format!("{}.sqlog", letters.collect::<String>()))
 }
 
 /// Writes the qlog of a setting's first seed.

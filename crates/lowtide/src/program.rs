@@ -4,7 +4,9 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use lowtide_lab::contender::Contenders;
 use lowtide_lab::key::Key;
+use lowtide_lab::simulator;
 
 use crate::failure::Failure;
 
@@ -47,4 +49,15 @@ pub(crate) fn key() -> Result<Key, Failure> {
         .and_then(std::fs::read);
     let bytes = bytes.map_err(|e| Failure::run(format!("cannot read this program: {e}")))?;
     Ok(Key::of(&[&bytes]))
+}
+
+/// The key of what simulates these contenders. Controllers that are not ours have sources that nobody has looked at: with
+/// them it is the program's code that counts.
+pub(crate) fn simulator(contenders: &Contenders) -> Result<Key, Failure> {
+    let ours = simulator::key();
+    if contenders.are_ours() {
+        return Ok(ours);
+    }
+    let both = [ours, key()?].map(|key| key.to_string());
+    Ok(Key::of(&[both[0].as_bytes(), both[1].as_bytes()]))
 }

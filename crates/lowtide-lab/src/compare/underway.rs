@@ -173,7 +173,7 @@ impl Underway {
             setting: &participant.setting,
             seed: due.seed,
             keep: participant.keep(due.seed, self.timelines),
-            key: None,
+            cell: None,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::plot::Plot;
 use super::raster::Raster;
@@ -30,6 +30,15 @@ impl<'a> Folder<'a> {
         let png = self.raster.png(svg).map_err(not_drawn)?;
         files::write(&self.path.join(format!("{name}.svg")), svg.as_bytes())?;
         files::write(&self.path.join(format!("{name}.png")), &png)
+    }
+}
+
+/// The folder of the n-th of several links; of a single one the folder itself.
+#[must_use]
+pub fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
+    match links {
+        1 => dir.to_path_buf(),
+        _ => dir.join((n + 1).to_string()),
     }
 }
 

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use lowtide_cc::units::Time;
 
+pub use self::folder::folder_of;
 use self::folder::{Folder, not_drawn};
 pub(crate) use self::frontier::of_place as frontier_of_place;
 pub use self::frontier::write_frontier;

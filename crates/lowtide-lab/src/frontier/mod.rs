@@ -236,6 +236,22 @@ pub fn measure(question: &Question, jobs: usize, watch: &dyn Watch) -> Result<Fr
 }
 
 impl Frontier {
+    /// How many links, in words.
+    #[must_use]
+    pub fn count(&self) -> String {
+        match self.traces.len() {
+            1 => "1 trace".to_string(),
+            n => format!("{n} traces"),
+        }
+    }
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (count, base) = (self.count(), &self.base);
+        format!("Throughput and delay on {count}, against {base}")
+    }
+
     /// What came out of a run; NaN where it failed, which is noted.
     fn take(&mut self, run: Result<Run, FailedRun>) -> Outcome {
         let of = |m: &Metrics| Outcome {
@@ -285,7 +301,7 @@ impl Cell {
             setting: &self.setting,
             seed,
             keep: Keep::Metrics,
-            key: None,
+            cell: None,
         })
     }
 }

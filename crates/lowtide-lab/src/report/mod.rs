@@ -26,7 +26,9 @@ pub use self::score::{ScoreResult, Shown};
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
 use crate::compare::Comparison;
+use crate::experiment::{CellResult, Place};
 use crate::files;
+use crate::scenario_file::ScenarioFile;
 use crate::setting::Setting;
 
 #[derive(Template)]
@@ -61,6 +63,9 @@ const SCRIPTS: [&str; 14] = [
     include_str!("../../assets/report/scores.js"),
     include_str!("../../assets/report/page.js"),
 ];
+
+/// Cells of one report that are shown over time; they take some megabytes of memory each.
+pub const MAX_OVER_TIME: usize = 64;
 
 /// A comparison on one link, run with timelines.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +112,30 @@ impl<'a> Report<'a> {
         Self {
             title,
             runs: runs.iter().map(run).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The cells of a scenario, as comparisons, over time, and as a grid where there is one; `places`: those of
+    /// `results`.
+    #[must_use]
+    pub fn of_cells(file: &ScenarioFile, results: &[CellResult], places: &'a [Place]) -> Self {
+        let about = file.content.about.trim();
+        let untimed = results.len().saturating_sub(MAX_OVER_TIME);
+        let note = match untimed {
+            0 => String::new(),
+            n => format!(" The last {n} cells are not shown over time."),
+        };
+        let run = |place: &'a Place| Run {
+            setting: &place.setting,
+            comparison: &place.comparison,
+        };
+        Self {
+            title: file.name(),
+            about: format!("{about}{note}"),
+            runs: places.iter().map(run).collect(),
+            metrics: file.content.metrics.clone(),
+            sweeps: vec![Sweep::new(file, results)],
             ..Self::default()
         }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::pool::{NoThreads, Pool, Task};
 use self::watch::Stopped;
 pub use self::watch::{Stop, Watch};
-use crate::contender::Contender;
+use crate::contender::{Contender, Surroundings};
 use crate::measure;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
@@ -83,6 +83,24 @@ pub fn run_until(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Resul
     panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
 }
 
+/// Runs a setting once, watched by `probe`; nothing else is measured.
+///
+/// # Errors
+/// As [`run`].
+pub fn watched<P: Probe + Send + 'static>(
+    setting: &Setting,
+    seed: u64,
+    probe: P,
+    stop: &Stop,
+) -> Result<(Outcome, P), String> {
+    let whole = AssertUnwindSafe(|| {
+        let (config, _) = config_until(setting, seed, stop)?;
+        let (outcome, (probe, _)) = simulate(setting, config, (probe, stop.clone()))?;
+        Ok((outcome, probe))
+    });
+    panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
+}
+
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
     let (config, trigger) = config_until(setting, seed, stop)?;
     let meter = Meter::new(&config)
@@ -140,6 +158,32 @@ fn config_until(
 pub(crate) fn simulate<P: Probe + Send + 'static>(
     setting: &Setting,
     config: SimConfig,
+    probe: P,
+) -> Result<(Outcome, P), String> {
+    let of_groups = setting.groups.iter().map(|group| &group.contender);
+    let surroundings: Vec<&Surroundings> = of_groups.filter_map(Contender::surroundings).collect();
+    let mut result = Err("did not begin".to_string());
+    let mut parts = Some((config, probe));
+    within(&surroundings, &mut || {
+        if let Some((config, probe)) = parts.take() {
+            result = carry(setting, config, probe);
+        }
+    });
+    result
+}
+
+/// Does something within all of these.
+fn within(surroundings: &[&Surroundings], run: &mut (dyn FnMut() + Send)) {
+    match surroundings.split_first() {
+        None => run(),
+        Some((first, rest)) => first.within(&mut || within(rest, run)),
+    }
+}
+
+/// The same without what surrounds it.
+fn carry<P: Probe + Send + 'static>(
+    setting: &Setting,
+    config: SimConfig,
     mut probe: P,
 ) -> Result<(Outcome, P), String> {
     let senders = setting.groups.iter().map(|group| &group.contender);
@@ -167,8 +211,21 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
     }
 }
 
+/// What ends a run without being a panic.
+struct Abandoned(String);
+
+/// Ends the run that this thread makes; `reason` becomes the failed run's. For controllers whose events call
+/// code that may fail; it unwinds, and no panic hook hears of it.
+pub fn abandon(reason: String) -> ! {
+    panic::resume_unwind(Box::new(Abandoned(reason)))
+}
+
 /// What a panic says.
-fn reason(panic: &(dyn Any + Send)) -> String {
+#[must_use]
+pub fn reason(panic: &(dyn Any + Send)) -> String {
+    if let Some(Abandoned(reason)) = panic.downcast_ref() {
+        return reason.clone();
+    }
     if panic.is::<Stopped>() {
         return "ended before its time".to_string();
     }

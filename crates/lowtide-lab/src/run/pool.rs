@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{FailedRun, Keep, Run, Stop, Watch, run_until};
-use crate::key::Key;
 use crate::metrics::Measured;
+use crate::scenario_file::Cell;
 use crate::setting::Setting;
 use crate::store::Store;
 
@@ -19,20 +19,20 @@ pub struct Task<'a> {
     pub seed: u64,
     /// What is kept of it.
     pub keep: Keep,
-    /// The key of its results in a store; without one it is not kept there.
-    pub key: Option<Key>,
+    /// The cell that it is of, by which a store knows it; without one it is not kept there.
+    pub cell: Option<&'a Cell>,
 }
 
 impl Task<'_> {
     fn stored(&self, store: Option<&Store>) -> Option<Measured> {
-        let named = store?.get(self.key?, self.seed)?;
+        let named = store?.take(self.cell?, self.seed)?;
         Some(Measured::from_named(named))
     }
 
     fn run(&self, store: Option<&Store>, stop: &Stop) -> Result<Run, String> {
         let done = run_until(self.setting, self.seed, self.keep, stop)?;
-        if let (Some(store), Some(key)) = (store, self.key) {
-            store.put(key, self.name, self.seed, &done.measured.named());
+        if let (Some(store), Some(cell)) = (store, self.cell) {
+            store.put(cell, self.seed, &done.measured.named());
         }
         Ok(done)
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use self::cells::{Cell, MAX_CELLS};
+pub use self::cells::{Cell, Grid, MAX_CELLS};
 use self::error::Source;
 pub(crate) use self::error::suggestion;
 pub use self::error::{FileError, Place};

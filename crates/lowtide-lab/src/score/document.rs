@@ -1,20 +1,30 @@
 //! Scorecards as a page of Markdown, for many controllers: who passes what, then case by case what fails, and
-//! what happened folded away.
+//! what happened folded away, or left out where it would be the most of the page.
 
 use std::fmt::Write as _;
 
 use super::scorecard::{CaseResult, Score, Scorecard};
 use super::verdict::{LimitResult, Verdict};
 
-/// A page of scorecards in Markdown: a matrix of each, and what fails and why.
+/// More controllers than these have no room for what happened to each.
+const MANY: usize = 8;
+
+/// A page of scorecards in Markdown: a matrix of each, what fails and why, and what happened to so few controllers that
+/// it stays a page.
 #[must_use]
 pub fn document(cards: &[Scorecard], command: &str) -> String {
     let mut page = String::from("# Scorecards\n\n");
+    let are_many = cards.iter().any(|card| card.results.len() > MANY);
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
         "Made by `{command}`; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
-         hold, fails (✗) when one does not; · is not applicable.\n"
+         hold, fails (✗) when one does not; · is not applicable.{}\n",
+        if are_many {
+            " `lowtide score --suite SUITE --case CASE --cc NAME` says what happened where one fails."
+        } else {
+            ""
+        }
     );
     if cards.len() > 1 {
         overview(&mut page, cards);
@@ -29,6 +39,9 @@ pub fn document(cards: &[Scorecard], command: &str) -> String {
                 .filter(|(_, case)| case.verdict == Verdict::Fail)
                 .collect();
             failures(&mut page, &failing);
+            if !are_many {
+                what_happened(&mut page, &failing);
+            }
         }
     }
     page
@@ -80,7 +93,7 @@ fn matrix(page: &mut String, card: &Scorecard) {
     page.push('\n');
 }
 
-/// A case by those who fail it: each limit with what they reach, then what happened.
+/// A case by those who fail it: each limit with what they reach.
 fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
     let Some((_, case)) = failing.first() else {
         return;
@@ -121,6 +134,11 @@ fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
         let _ = writeln!(page, "- {metric}{common}: {reason}\\");
         let _ = writeln!(page, "  {}", reached.join(" · "));
     }
+    page.push('\n');
+}
+
+/// What happened to each that fails a case, folded away.
+fn what_happened(page: &mut String, failing: &[(&Score, &CaseResult)]) {
     let told = failing.iter().map(|(score, case)| {
         let lines = case.explanation.iter().chain(&case.failed_runs);
         let lines: Vec<&str> = lines.map(String::as_str).collect();
@@ -128,11 +146,10 @@ fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
     });
     let told: Vec<_> = told.filter(|(_, what)| !what.is_empty()).collect();
     if !told.is_empty() {
-        page.push_str("\n<details><summary>what happened</summary>\n\n");
+        page.push_str("<details><summary>what happened</summary>\n\n");
         for (score, what) in told {
             let _ = writeln!(page, "- `{}`: {what}", score.controller);
         }
-        page.push_str("\n</details>\n");
+        page.push_str("\n</details>\n\n");
     }
-    page.push('\n');
 }

@@ -5,12 +5,12 @@ use lowtide_cc::units::{Duration, Time};
 use super::scorecard::CaseResult;
 use crate::curves;
 use crate::experiment::CellResult;
-use crate::run::{Keep, NoThreads, Pool, Run, config, run};
+use crate::run::{Keep, NoThreads, Pool, Run, Stop, config, run_until};
 use crate::setting::Seeds;
 use crate::timeline::{Envelope, FlowBin, Timeline};
 
 /// Says of each of these what happened in it, where it fails; on so many threads, 0: one for each core. The first
-/// `kept` of them keep the run that shows it, which takes some megabytes of memory each.
+/// `kept` of them keep the run that shows it, which takes some megabytes of memory each. `stop` ends it.
 ///
 /// # Errors
 /// When threads cannot be started.
@@ -18,11 +18,12 @@ pub fn explain_all(
     cases: Vec<&mut CaseResult>,
     threads: usize,
     kept: usize,
+    stop: &Stop,
 ) -> Result<(), NoThreads> {
     let told = |case: &&mut CaseResult| case.worst().is_some();
     let cases: Vec<_> = cases.into_iter().filter(told).enumerate().collect();
     Pool::new(threads)?.each(cases, |(n, case)| {
-        let Some(shown_by) = shown_by(case) else {
+        let Some(shown_by) = shown_by(case, stop) else {
             return;
         };
         case.explanation = explain(case, &shown_by);
@@ -33,7 +34,7 @@ pub fn explain_all(
 
 /// The run that shows why a case fails: the worst seed of its worst cell, once more where it was not watched over
 /// time. `None` for a case that does not fail, or that is of no single cell.
-fn shown_by(case: &CaseResult) -> Option<CellResult> {
+fn shown_by(case: &CaseResult, stop: &Stop) -> Option<CellResult> {
     let (_, result, seed) = case.worst()?;
     let mut cell = result.cell.clone();
     let known = result.runs.get(seed);
@@ -44,7 +45,13 @@ fn shown_by(case: &CaseResult) -> Option<CellResult> {
     let watched = known.filter(|run| timeline(run).is_some());
     let run = match watched {
         Some(run) => run.clone(),
-        None => run(&cell.setting, cell.setting.seeds.first, Keep::Timeline).ok()?,
+        None => run_until(
+            &cell.setting,
+            cell.setting.seeds.first,
+            Keep::Timeline,
+            stop,
+        )
+        .ok()?,
     };
     Some(CellResult {
         runs: vec![run],

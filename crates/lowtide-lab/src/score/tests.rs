@@ -4,7 +4,7 @@ use super::*;
 use crate::contender::Contenders;
 use crate::experiment::{self, CellResult, Options};
 use crate::metrics::{Measured, Named};
-use crate::run::{FailedRun, Run};
+use crate::run::{FailedRun, Run, Stop};
 
 const CASE: &str = r#"
 [case]
@@ -188,7 +188,7 @@ fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
     "#;
     let mut card = card(more, "cubic,newreno,ebb").unwrap();
     let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
-    explain_all(failing.collect(), 1, 0).unwrap();
+    explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
     let page = document(&[card], "lowtide score");
     assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
     assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");

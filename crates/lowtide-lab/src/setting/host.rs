@@ -30,6 +30,17 @@ pub enum Host {
     Quinn,
 }
 
+impl std::str::FromStr for Host {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = toml::Value::String(name.to_string());
+        known
+            .try_into()
+            .map_err(|e: toml::de::Error| e.message().to_string())
+    }
+}
+
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

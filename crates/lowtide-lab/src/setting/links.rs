@@ -18,6 +18,12 @@ impl Links {
         self.0.insert(PathBuf::from(name), (link, key));
     }
 
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn get(&self, name: &Path) -> Option<&Arc<Link>> {
         self.0.get(name).map(|(link, _)| link)
     }

@@ -557,6 +557,19 @@ impl Setting {
         })
     }
 
+    /// What a run costs as far as the setting tells: the bits that its link could carry meanwhile, and a million for
+    /// what every run costs.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        let rate = match &self.link {
+            LinkSource::Fixed(link) => link.mean_rate(),
+            LinkSource::Generated { model, .. } => model.mean(),
+        };
+        // A link without a limit is limited by what its flows send.
+        let mbps = rate.as_mbps().min(1e6);
+        (mbps * self.duration.as_secs_f64() * 1e6) as u64 + 1_000_000
+    }
+
     /// The bottleneck's mean bandwidth-delay product; the RTT is that of the first group.
     ///
     /// # Errors

@@ -95,6 +95,8 @@ pub struct Resolver {
     delays: HashMap<PathBuf, Arc<MovingDelay>>,
     arrivals: HashMap<PathBuf, Arrivals>,
     keys: HashMap<PathBuf, Key>,
+    /// Contents of files that need not be on this machine.
+    brought: HashMap<PathBuf, Vec<u8>>,
     /// Bytes of the traces.
     read: usize,
     schedules: HashMap<String, Arc<Link>>,
@@ -117,6 +119,18 @@ impl Resolver {
     pub fn with_links(self, links: &Links) -> Self {
         let links = links.clone();
         Self { links, ..self }
+    }
+
+    /// The same with the contents of files that need not be where their names say.
+    #[must_use]
+    pub fn with_files(mut self, files: HashMap<PathBuf, Vec<u8>>) -> Self {
+        self.brought = files;
+        self
+    }
+
+    /// The files that were read, and the keys of their contents.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, Key)> {
+        self.keys.iter().map(|(file, key)| (file.as_path(), *key))
     }
 
     /// Checks sections and makes a setting of them.
@@ -171,6 +185,16 @@ impl Resolver {
     pub fn key(&mut self, sections: &Sections) -> Result<(Key, usize), Problem> {
         let mut simulated = sections.clone();
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
+        // What a file holds counts, and not where it lies.
+        let traces = [
+            &mut simulated.link.trace,
+            &mut simulated.reverse.trace,
+            &mut simulated.path.delay_trace,
+        ];
+        for path in traces.into_iter().flatten() {
+            // The ending says how to read it.
+            *path = path.extension().map(PathBuf::from).unwrap_or_default();
+        }
         let text = format!("{simulated:?}");
         let mut files = String::new();
         for link in [&sections.link, &sections.reverse] {
@@ -187,6 +211,13 @@ impl Resolver {
         if let Some(path) = &sections.path.delay_trace {
             self.delay_trace(path)?;
             files += &self.key_of(path);
+        }
+        let specs = sections
+            .flows
+            .iter()
+            .filter_map(|flows| flows.controller.as_deref());
+        for made in specs.filter_map(|spec| self.contenders.made(spec)) {
+            files += &made.contents;
         }
         let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
@@ -602,7 +633,10 @@ impl Resolver {
 
     /// Reads a file, and notes its key.
     fn read(&mut self, file: &Path) -> Result<Vec<u8>, String> {
-        let bytes = files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?;
+        let bytes = match self.brought.get(file) {
+            Some(bytes) => bytes.clone(),
+            None => files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?,
+        };
         self.read += bytes.len();
         if self.read > MAX_TRACE_BYTES {
             return Err(format!(
