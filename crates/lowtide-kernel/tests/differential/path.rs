@@ -292,7 +292,9 @@ impl World {
             }
             let now = self.may_send.max(self.kernel.tcp_mstamp);
             self.send(now);
-            self.may_send = now + mss * 1_000_000 / rate.max(1);
+            // Timers are never exact; else packets would leave at the very moments that controllers expect.
+            let jitter = 900 + self.below(200);
+            self.may_send = now + mss * 1000 * jitter / rate.max(1);
         }
         match self.next_arrival() {
             Some(now) => self.acknowledge(now.max(self.kernel.tcp_mstamp)),
