@@ -18,9 +18,9 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_record::{Plan, Recording, Way, files};
 use lowtide_sim::PipeConfig;
 use lowtide_sim::impairment::{Jitter, LossModel, MovingDelay};
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
+use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, Opportunities};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::trace::{self, delay, generate, series};
+use lowtide_sim::trace::{self, delay, generate, mahimahi};
 use virtual_link::{Clock, plan, record};
 
 const BIN: Duration = Duration::from_millis(100);
@@ -258,14 +258,37 @@ fn write(out: &Path, name: &str, recording: &Recording, link: &Link, from: Time)
     };
     put("down", &files::opportunities(way, "down"));
     put("down.csv", &files::rates(way, "down"));
-    // The true link from where the recording begins.
+    put("json", &files::json(recording, &origin()).expect("JSON"));
+    // The true link from where the recording begins, in its own form.
     let count = way.length.as_nanos() / STEP.as_nanos();
-    let mut text = "time_ms,rate_kbps\n".to_string();
-    for n in 0..count {
-        let at = from + STEP * n;
-        let volume = link.volume_between(at, at + STEP);
-        text.push_str(&format!("{n},{}\n", volume.get() * 8));
+    let steps = (0..count).map(|n| {
+        let at = from + EDGE + STEP * n;
+        link.volume_between(at, at + STEP)
+    });
+    if let Link::Opportunities(trace) = link {
+        let of_step = steps.map(|bytes| bytes.get() / trace.size().get());
+        let mut times: Vec<u32> = (1..)
+            .zip(of_step)
+            .flat_map(|(ms, times)| std::iter::repeat_n(ms, times as usize))
+            .collect();
+        times.push(count as u32);
+        let trace = Opportunities::new(times, trace.size()).expect("a trace");
+        let mut text = Vec::new();
+        mahimahi::write(&trace, &mut text).expect("memory");
+        put("true.down", &text);
+    } else {
+        let mut text = "time_ms,rate_kbps\n".to_string();
+        for (n, bytes) in steps.enumerate() {
+            text.push_str(&format!("{n},{}\n", bytes.get() * 8));
+        }
+        put("true.csv", text.as_bytes());
     }
-    let _ = series::parse(text.as_bytes()).expect("a series");
-    put("true.csv", text.as_bytes());
+}
+
+fn origin() -> files::Origin {
+    files::Origin {
+        server: "virtual".to_string(),
+        unix_time_s: 0,
+        kernel_times: false,
+    }
 }

@@ -16,9 +16,9 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// and no more after this.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Pages that are asked for at a time.
-const AT_A_TIME: usize = 16;
-/// Pages of one log that a client takes, whatever the server says.
-const MOST_PAGES: u32 = 1 << 17;
+const AT_A_TIME: usize = 64;
+/// All of them together may take so long, whatever the server says of them.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// Why nothing was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +91,9 @@ enum State {
 struct Asking {
     /// By log: its pages, as far as they have come; `None` before anything is known.
     pages: [Option<Vec<Option<Vec<Arrival>>>>; LOGS as usize],
+    /// The most pages that a log can have.
+    most: usize,
+    began: Time,
     last_progress: Time,
     last_ask: Time,
     outstanding: usize,
@@ -301,6 +304,8 @@ impl Client {
                         return None;
                     };
                     let asking = Asking {
+                        most: Log::pages_of(flow.most_noted()),
+                        began: now,
                         last_progress: now,
                         ..Asking::default()
                     };
@@ -310,7 +315,8 @@ impl Client {
                 next
             }
             State::Asking(flow, asking) => {
-                let is_late = now.since(asking.last_progress) > PATIENCE;
+                let is_late =
+                    now.since(asking.last_progress) > PATIENCE || now.since(asking.began) > LONGEST;
                 if is_late {
                     let problem = "the server did not tell all that it has noted".to_string();
                     self.problem.get_or_insert(problem);
@@ -339,7 +345,7 @@ impl Client {
 impl Asking {
     fn take(&mut self, now: Time, log: usize, page: u32, pages: u32, bytes: &[u8]) {
         let known =
-            self.pages[log].get_or_insert_with(|| vec![None; pages.min(MOST_PAGES) as usize]);
+            self.pages[log].get_or_insert_with(|| vec![None; self.most.min(pages as usize)]);
         self.outstanding = self.outstanding.saturating_sub(1);
         if let (Some(place), Some(arrivals)) = (known.get_mut(page as usize), read_page(bytes))
             && place.is_none()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lowtide_cc::units::{Bytes, Duration};
+use lowtide_cc::units::Duration;
 use lowtide_sim::link::{MAHIMAHI_OPPORTUNITY, Opportunities};
 use lowtide_sim::trace::mahimahi;
 use serde::Serialize;
@@ -250,10 +250,4 @@ pub fn json(recording: &Recording, origin: &Origin) -> serde_json::Result<Vec<u8
     })?;
     text.push(b'\n');
     Ok(text)
-}
-
-/// Bytes that a recording took, for people.
-#[must_use]
-pub fn megabytes(bytes: Bytes) -> String {
-    format!("{:.1} MB", bytes.as_f64() / 1e6)
 }

@@ -20,6 +20,9 @@ const LEAST_FEEDBACK: Duration = Duration::from_millis(2);
 /// An end that hears nothing for so long sends no more data.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 
+/// Packets that are said to have been sent at the same time: sending them takes less than 0.1 ms.
+const OF_A_TIME: usize = 16;
+
 /// What is noted of: packets that fill the link, full-sized ones while it is quiet, and feedback.
 pub(crate) const FILL: u8 = 0;
 pub(crate) const PROBES: u8 = 1;
@@ -170,6 +173,13 @@ impl Flow {
 
     pub(crate) fn peer(&self) -> Peer {
         self.peer
+    }
+
+    /// What an end notes of a kind at most.
+    pub(crate) fn most_noted(&self) -> usize {
+        self.plan
+            .most_packets()
+            .max(self.plan.most_feedback() + 2000)
     }
 
     /// Since it was made.
@@ -438,7 +448,7 @@ impl Flow {
 
     fn poll_fill(&mut self, now: Time, outbox: &mut impl Outbox) -> Time {
         let size = u64::from(self.plan.packet);
-        loop {
+        for _ in 0..OF_A_TIME {
             if self.outgoing.volume_left < size {
                 self.end_filling(now);
                 return now;
@@ -451,5 +461,7 @@ impl Flow {
             self.outgoing.volume_left -= size;
             self.send_data(now, Kind::Fill, number, outbox);
         }
+        // At once, but not with this time.
+        now
     }
 }

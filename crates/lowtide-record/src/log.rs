@@ -54,7 +54,12 @@ impl Log {
 
     /// How many pages it fills.
     pub(crate) fn pages(&self) -> u32 {
-        self.arrivals.len().div_ceil(OF_PAGE) as u32
+        Self::pages_of(self.arrivals.len()) as u32
+    }
+
+    /// How many pages so many arrivals fill.
+    pub(crate) fn pages_of(arrivals: usize) -> usize {
+        arrivals.div_ceil(OF_PAGE)
     }
 
     /// A page as bytes; `None` where there is none.

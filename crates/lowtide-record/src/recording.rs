@@ -275,7 +275,7 @@ fn way(
             });
         }
         latest = Some(packet.at);
-        highest = highest.max(packet.number + 1);
+        highest = highest.max(packet.number.saturating_add(1));
     }
     let end = latest.filter(|_| !came.is_empty())?;
     let during = light.iter().filter(|(at, _)| (zero..=end).contains(at));
@@ -370,5 +370,76 @@ impl Way {
             bins[bin(came.at)] += came.bytes;
         }
         bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lowtide_sim::trace::{delay, mahimahi, series};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::files;
+    use crate::log::Log;
+    use crate::plan::QueueBand;
+
+    fn log() -> impl Strategy<Value = Log> {
+        let near = (0u32..2000, 0u32..3_000_000, 0u32..3_000_000);
+        let any = (any::<u32>(), any::<u32>(), any::<u32>());
+        let arrivals = prop::collection::vec(prop_oneof![4 => near, 1 => any], 0..60);
+        arrivals.prop_map(|arrivals| {
+            let mut log = Log::new(1000);
+            for (number, sent, arrived) in arrivals {
+                log.push(Arrival {
+                    number,
+                    sent,
+                    arrived,
+                });
+            }
+            log
+        })
+    }
+
+    fn noted_way() -> impl Strategy<Value = NotedWay> {
+        (log(), log(), log(), any::<u32>()).prop_map(|(fill, probes, light, sent)| NotedWay {
+            fill,
+            probes,
+            light,
+            sent,
+        })
+    }
+
+    proptest! {
+        // A recording of an hour has 360,000 rates.
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn whatever_the_other_end_has_noted_makes_files_that_are_read_or_none(
+            down in noted_way(), up in noted_way(), ways in 1u8..4,
+        ) {
+            let plan = Plan {
+                down: ways & 1 != 0,
+                up: ways & 2 != 0,
+                duration: Duration::from_secs(2),
+                max_rate: Rate::from_mbps(10),
+                max_volume: Bytes::new(1_000_000),
+                queue: QueueBand::default(),
+                packet: 1400,
+            };
+            let noted = Noted { plan, down, up, headers: 28, problem: None };
+            if let Some(recording) = Recording::of(&noted) {
+                for way in [&recording.down, &recording.up].into_iter().flatten() {
+                    let trace = files::opportunities(way, "down");
+                    prop_assert!(mahimahi::parse(&trace, Bytes::new(1504)).is_ok());
+                    if way.length > Duration::from_secs(1) {
+                        prop_assert!(series::parse(&files::rates(way, "down")).is_ok());
+                    }
+                    prop_assert!(delay::parse(&files::base_delay(way)).is_ok());
+                    prop_assert!(way.queue_percentiles().is_sorted());
+                }
+                if let Some(delays) = files::quiet_delay(&recording) {
+                    prop_assert!(delay::parse(&delays).is_ok());
+                }
+            }
+        }
     }
 }
