@@ -5,7 +5,7 @@
 
 TRACES holds the folders `mahimahi`, `nyc`, `5g`, `wifi` and `starlink`. Needs `cargo build --release -p lowtide` and
 `cargo build --release -p lowtide-record --examples`. The first two tables are of virtual time and the same on every machine;
-`--real` adds the one of real packets through `lowtide link`, which needs root or user namespaces, and takes 12 minutes.
+`--real` adds the one of real packets through `lowtide link`, which needs root or user namespaces, and takes 5 minutes.
 """
 
 import argparse
@@ -61,7 +61,7 @@ that was recorded, with the true one (40 ms), 50 s, a queue without limit. Wante
 """
 REALLY = """## Real packets
 
-`lowtide link --trace FILE --rtt 40ms -- lowtide record`, 15 s, through the kernel of one machine with {cores} cores at a load average of {load}.
+`lowtide link --trace FILE --rtt 40ms -- lowtide record`, 10 s, through the kernel of one machine with {cores} cores at a load average of {load}.
 *Late* is what `lowtide link` says of itself: percentile 99 and the greatest of how late it sent packets on. The true link is found in its trace where
 the two fit best.
 
@@ -190,7 +190,7 @@ def real(args, folder):
         out = os.path.join(folder, "real")
         path = os.path.join(args.traces, link)
         limit = ["--rate", link] if link.endswith("mbit") else ["--trace", path]
-        record = f"{args.lowtide} record $LOWTIDE_LINK_PEER --duration 15s --max-volume 2GB --max-rate 1gbit --packets -o {out}"
+        record = f"{args.lowtide} record $LOWTIDE_LINK_PEER --duration 10s --max-volume 2GB --max-rate 1gbit --packets -o {out}"
         command = [args.lowtide, "link", *limit, "--rtt", "40ms", "--buffer", "inf", *flags, f"--json={out}.link"]
         command += ["--peer", f"{args.lowtide} serve --record --only", "--", "sh", "-c", record]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)

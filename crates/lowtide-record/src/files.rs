@@ -49,8 +49,8 @@ pub fn rates(way: &Way, name: &str) -> Vec<u8> {
     let mut text = comments(way, name);
     text.extend_from_slice(b"time_ms,rate_kbps\n");
     let mut volumes = way.volumes(STEP);
-    if volumes.len() > 1 {
-        // Not whole.
+    // The last one is not whole, but without it there may be nothing.
+    if volumes.len() > 1 && volumes[..volumes.len() - 1].iter().any(|v| !v.is_zero()) {
         volumes.pop();
     }
     for (n, volume) in volumes.iter().enumerate() {
