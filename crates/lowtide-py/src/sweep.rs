@@ -73,6 +73,9 @@ fn named(host: &str) -> Result<Host, String> {
     host.map_err(|e: toml::de::Error| e.message().to_string())
 }
 
+/// What a worker needs: the plan, and the contents of files by their names.
+type Parcel<'py> = (Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
 /// The driver's side of a sweep.
 #[pyclass(frozen, module = "lowtide._lowtide")]
 pub(crate) struct SweepPlan {
@@ -222,10 +225,7 @@ impl SweepPlan {
     }
 
     /// What a worker needs, and its key.
-    fn parcel<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(String, (Bound<'py, PyBytes>, Bound<'py, PyDict>))> {
+    fn parcel<'py>(&self, py: Python<'py>) -> PyResult<(String, Parcel<'py>)> {
         if self.has_links {
             let problem = "grid: a Trace stays in this process: save it, and name the file, for workers elsewhere";
             return Err(error::input(py, problem));

@@ -27,6 +27,9 @@ pub(crate) struct Trace {
     key: Key,
 }
 
+/// An array of numbers.
+type Reals<'py> = Bound<'py, PyArray1<f64>>;
+
 /// The formats of others by their names on the command line.
 const FORMATS: [(&str, import::Format); 8] = [
     ("mahimahi", import::Format::Mahimahi),
@@ -315,7 +318,7 @@ impl Trace {
         &self,
         py: Python<'py>,
         interval: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<(Reals<'py>, Reals<'py>)> {
         let interval = quantity(interval.as_ref(), "interval", quantity::duration)?;
         let interval = interval.unwrap_or(INTERVAL);
         let length = self.length();

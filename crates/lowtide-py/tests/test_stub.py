@@ -20,6 +20,7 @@ def test_names_and_members_are_those_of_the_module():
         match node:
             case ast.ClassDef(name=name, body=body):
                 said[name] = {part.name for part in body if isinstance(part, ast.FunctionDef)}
+                said[name] |= {part.target.id for part in body if isinstance(part, ast.AnnAssign)}
             case ast.FunctionDef(name=name):
                 said[name] = set()
             case ast.AnnAssign(target=ast.Name(id=name)):

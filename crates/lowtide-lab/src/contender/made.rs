@@ -10,10 +10,11 @@ use lowtide_sim::SenderKind;
 /// What stands for something else in a spec, a list of specs or a stack's name.
 const RESERVED: [char; 4] = [':', ',', '=', '/'];
 
+/// What makes a flow's controller, and what surrounds its runs.
+pub type MadeSender = (SenderKind, Option<Surroundings>);
+
 /// Makes a controller's senders, given the parameters of a spec; the error says why it cannot.
-pub type MakeSender = Arc<
-    dyn Fn(&[(&str, &str)]) -> Result<(SenderKind, Option<Surroundings>), String> + Send + Sync,
->;
+pub type MakeSender = Arc<dyn Fn(&[(&str, &str)]) -> Result<MadeSender, String> + Send + Sync>;
 
 /// A controller that [`Contenders::with_made`](super::Contenders::with_made) takes.
 #[derive(Clone)]
@@ -44,10 +45,7 @@ impl Made {
     }
 
     /// Its sender as `spec` has it, which names it.
-    pub(super) fn sender(
-        &self,
-        spec: &str,
-    ) -> Result<(SenderKind, Option<Surroundings>), registry::Error> {
+    pub(super) fn sender(&self, spec: &str) -> Result<MadeSender, registry::Error> {
         let text = spec.split_once(':').map(|(_, parameters)| parameters);
         let parts = text.into_iter().flat_map(|text| text.split(','));
         let parameters = parts.map(|part| {

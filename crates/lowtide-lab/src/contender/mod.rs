@@ -13,7 +13,7 @@ use lowtide_sim::{CausalConfig, SenderKind};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
-pub use self::made::{Made, MakeSender, Surroundings};
+pub use self::made::{Made, MadeSender, MakeSender, Surroundings};
 use self::stock::parse_stock;
 pub use self::stock::stock;
 

@@ -414,7 +414,13 @@ fn bandwidth(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
 }
 
 fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.is_truthy()
+    let name = value
+        .get_type()
+        .name()
+        .map_or_else(|_| String::new(), |n| n.to_string());
+    let wrong =
+        |_| PyTypeError::new_err(format!("what it returns must be True or False, not {name}"));
+    value.is_truthy().map_err(wrong)
 }
 
 /// An estimator of Python's.

@@ -154,7 +154,7 @@ impl Episode {
     pub(super) fn step(&mut self, action: f64) -> bool {
         self.value = self.scale.after(self.value, action);
         self.wheel.lock().action = self.scale.action(self.value, self.packet);
-        self.now = self.now + self.scale.interval;
+        self.now += self.scale.interval;
         self.simulation.run_until(self.now, &mut ());
         self.now >= self.end
     }

@@ -143,7 +143,7 @@ impl Controller for Steered {
     fn on_wakeup(&mut self, now: Time) {
         self.action = self.wheel.lock().action;
         while self.next_look <= now {
-            self.next_look = self.next_look + self.interval;
+            self.next_look += self.interval;
         }
     }
 
