@@ -242,10 +242,10 @@ impl Client {
                 self.began = arrived;
                 self.state = State::Running(Box::new(flow));
             }
-            (State::Running(flow), Packet::Data { .. } | Packet::Feedback { .. }) => {
-                if flow.is_of_peer(&read, from) {
-                    flow.hear(arrived, &read.packet);
-                }
+            (State::Running(flow), Packet::Data { .. } | Packet::Feedback { .. })
+                if flow.is_of_peer(&read, from) =>
+            {
+                flow.hear(arrived, &read.packet);
             }
             (
                 State::Asking(flow, asking),
@@ -257,8 +257,9 @@ impl Client {
                     arrivals,
                     ..
                 },
-            ) => {
-                if log < LOGS && flow.is_of_peer(&read, from) && flow.is_new(number) {
+            ) if log < LOGS && flow.is_of_peer(&read, from) => {
+                let is_new = flow.is_new(number);
+                if is_new {
                     asking.take(arrived, usize::from(log), page, pages, arrivals);
                 }
             }
