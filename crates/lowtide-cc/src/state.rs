@@ -21,6 +21,7 @@ impl State {
 
 /// What a controller does in a state, or a filter with samples; plots give each kind a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum StateKind {
     /// Keeps what it has, with small corrections; a filter: takes samples as they are.
     #[default]

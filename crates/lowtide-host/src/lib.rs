@@ -22,7 +22,7 @@ pub use observer::{AckSeen, ExtensionSeen, LossSeen, Observer, Observers};
 pub use path::Path;
 pub use signal::signal_repetition;
 
-/// Compiles and runs the event loop that the project's README shows.
+/// Compiles and runs the event loop that the guide for stacks shows.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/guides/stack.md")]
+struct Guide;

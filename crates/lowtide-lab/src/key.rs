@@ -1,6 +1,7 @@
 //! Names of contents: equal contents have equal keys on every machine.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// A 128-bit FNV-1a hash (Fowler, Noll, Vo). Not meant against adversaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,5 +34,21 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Not the 32 hexadecimal digits of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoKey;
+
+impl FromStr for Key {
+    type Err = NoKey;
+
+    fn from_str(text: &str) -> Result<Self, NoKey> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        match text.len() == 32 && text.bytes().all(is_digit) {
+            true => u128::from_str_radix(text, 16).map(Self).or(Err(NoKey)),
+            false => Err(NoKey),
+        }
     }
 }

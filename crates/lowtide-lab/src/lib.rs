@@ -3,9 +3,11 @@
 //!
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`frontier`],
 //! [`experiment`] and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
-//! they gave. What was not simulated is shown beside them: [`recording`]s of transfers, and a
-//! [`program`] behind a link. What users name is read and written by [`files`].
+//! they gave under the key of its [`simulator`]. What was not simulated is shown beside them: [`recording`]s of transfers, and a
+//! [`program`] behind a link. What users name is read and written by [`files`]; what they can name is listed in
+//! the [`catalogue`].
 
+pub mod catalogue;
 pub mod claim;
 mod colours;
 pub mod compare;
@@ -15,6 +17,7 @@ pub mod experiment;
 pub mod figures;
 pub mod files;
 pub mod frontier;
+pub mod json;
 pub mod key;
 pub mod measure;
 pub mod metrics;
@@ -27,6 +30,8 @@ pub mod run;
 pub mod scenario_file;
 pub mod score;
 pub mod setting;
+pub mod simulator;
 pub mod statistics;
 pub mod store;
 pub mod timeline;
+pub mod traces;

@@ -10,6 +10,7 @@
 //! so that the few packets of its handshake count as 1-RTT, too.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use lowtide_cc::controller::AckedPacket;
 use lowtide_cc::units::Time;
@@ -51,6 +52,14 @@ pub enum Error {
     /// The log cannot be written.
     #[error("{0}")]
     Write(#[from] io::Error),
+}
+
+/// Where the qlog of something lies in a folder: specs have characters that not every file system takes.
+#[must_use]
+pub fn path(folder: &Path, name: &str) -> PathBuf {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=".contains(c);
+    let letters = name.chars().map(|c| if plain(c) { c } else { '_' });
+    folder.join(format!("{}.sqlog", letters.collect::<String>()))
 }
 
 /// Whether a setting's runs can be written.

@@ -1,8 +1,9 @@
 //! The Linux kernel's own controllers over the emulated link, beside ours in the simulator.
 //!
 //! `cargo run --release -p lowtide-link --example kernel_reference -- [--seconds N] [--runs N]
-//! [TRACE]...`, as root on Linux with `tcp_bbr`. Two constant links, then the mahimahi traces given.
-//! One bulk TCP flow each. `docs/fidelity-kernel.md` says what is compared.
+//! [--pair KERNEL=OURS]... [TRACE]...`, as root on Linux with the kernel's controllers: `tcp_bbr`, or with
+//! `--pair ebb=ebb` what `lowtide kernel load` has loaded. Two constant links, then the traces given. One bulk
+//! TCP flow each. `docs/fidelity-kernel.md` and `docs/kernel.md` say what is compared.
 
 #[cfg(target_os = "linux")]
 mod measure {
@@ -29,7 +30,7 @@ mod measure {
     const RTT: Duration = Duration::from_millis(40);
     const PACKET: u16 = 1500;
     const PORT: u16 = 9001;
-    /// Kernel controller, ours.
+    /// Kernel controller, ours; unless others are asked for.
     const PAIRS: [(&str, &str); 3] = [
         ("bbr", "bbr"),
         ("cubic", "cubic"),
@@ -231,6 +232,7 @@ mod measure {
     struct Arguments {
         seconds: u64,
         runs: usize,
+        pairs: Vec<(String, String)>,
         traces: Vec<PathBuf>,
     }
 
@@ -238,20 +240,35 @@ mod measure {
         let mut parsed = Arguments {
             seconds: 30,
             runs: 3,
+            pairs: Vec::new(),
             traces: Vec::new(),
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_default();
             let mut number = || {
-                let text = arguments.next().unwrap_or_default();
-                text.parse::<u64>()
+                value()
+                    .parse::<u64>()
                     .map_err(|_| format!("{argument} needs a number"))
             };
             match argument.as_str() {
                 "--seconds" => parsed.seconds = number()?.max(1),
                 "--runs" => parsed.runs = number()?.max(1) as usize,
+                "--pair" => {
+                    let pair = value();
+                    let (kernel, ours) = pair
+                        .split_once('=')
+                        .ok_or("--pair needs the kernel's controller and ours: bbr=bbr")?;
+                    parsed.pairs.push((kernel.to_owned(), ours.to_owned()));
+                }
                 _ => parsed.traces.push(argument.into()),
             }
+        }
+        if parsed.pairs.is_empty() {
+            parsed.pairs = PAIRS
+                .iter()
+                .map(|(kernel, ours)| ((*kernel).to_owned(), (*ours).to_owned()))
+                .collect();
         }
         Ok(parsed)
     }
@@ -260,6 +277,7 @@ mod measure {
         let Arguments {
             seconds,
             runs,
+            pairs,
             traces,
         } = arguments()?;
         let constant = |mbps, bdp| {
@@ -296,14 +314,14 @@ mod measure {
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
         for case in &cases {
             let mut known: Vec<(&str, Vec<Measured>)> = Vec::new();
-            for (kernel, ours) in PAIRS {
-                if !known.iter().any(|(name, _)| *name == kernel) {
+            for (kernel, ours) in &pairs {
+                if !known.iter().any(|(name, _)| name == kernel) {
                     let measured = (0..runs)
                         .map(|_| in_the_kernel(case, kernel, seconds))
                         .collect::<Result<Vec<_>, _>>()?;
                     known.push((kernel, measured));
                 }
-                let Some((_, measured)) = known.iter().find(|(name, _)| *name == kernel) else {
+                let Some((_, measured)) = known.iter().find(|(name, _)| name == kernel) else {
                     continue;
                 };
                 let simulated = (1..=SEEDS)

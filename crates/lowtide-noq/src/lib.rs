@@ -32,3 +32,8 @@ pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observe
 #[cfg(feature = "noq")]
 pub use run::run;
 pub use stock::{STOCK, StockControllers};
+
+/// Compiles what the book tells those who adopt it.
+#[cfg(all(doctest, feature = "noq"))]
+#[doc = include_str!("../../../docs/adopt/noq.md")]
+struct Adopt;

@@ -1,14 +1,68 @@
 //! The lab of Lowtide as a Python module, `lowtide._lowtide`; what users see of it is in `python/lowtide`.
 
+mod command;
+mod compare;
+mod controller;
+mod error;
+mod experiment;
+mod frontier;
+mod gym;
+mod known;
+mod list;
+mod records;
+mod score;
+mod setting;
+mod simulate;
+mod steps;
+mod sweep;
+mod table;
+mod trace;
+mod values;
+mod work;
+
 use pyo3::prelude::*;
 
 /// Rust's side of the package `lowtide`.
 #[pymodule]
 mod _lowtide {
+    use lowtide_lab::setting::{SHORT, SHORT_FOR_MORE};
     use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::command::{check_section, main};
+    #[pymodule_export]
+    use crate::compare::{PyComparison, compare};
+    #[pymodule_export]
+    use crate::controller::{
+        Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
+        Timeout,
+    };
+    #[pymodule_export]
+    use crate::experiment::{PyCells, run};
+    #[pymodule_export]
+    use crate::frontier::{PyFrontier, frontier};
+    #[pymodule_export]
+    use crate::gym::Episodes;
+    #[pymodule_export]
+    use crate::list::{controllers, queues};
+    #[pymodule_export]
+    use crate::score::{PyScores, score};
+    #[pymodule_export]
+    use crate::simulate::{PyFlow, PyRun, simulate};
+    #[pymodule_export]
+    use crate::steps::steps;
+    #[pymodule_export]
+    use crate::sweep::{Sweep, SweepPlan, SweepWorker};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::Trace;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let short = SHORT.iter().map(|(short, _)| *short);
+        let names: Vec<&str> = short.chain(SHORT_FOR_MORE.iter().copied()).collect();
+        module.add("OPTIONS", names)
     }
 }

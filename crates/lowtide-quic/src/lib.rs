@@ -50,3 +50,8 @@ pub use lowtide_cc::controllers::rbbr::frame;
 pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot, TIMESTAMPS};
 pub use typed::*;
+
+/// Compiles what the book tells those who adopt it.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adopt/s2n-quic.md")]
+struct Adopt;

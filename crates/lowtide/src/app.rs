@@ -1,6 +1,9 @@
 //! What the command line asks for, and who does it.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValue;
@@ -11,9 +14,13 @@ use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting;
 
 use crate::failure::Failure;
+use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
-use crate::{compare, experiment, frontier, link, list, output, record, reproduce, score, trace};
+use crate::{
+    compare, experiment, frontier, kernel, link, list, merge, output, record, reproduce, score,
+    trace,
+};
 
 #[derive(Parser)]
 #[command(name = "lowtide", version, about, max_term_width = 100)]
@@ -32,6 +39,8 @@ enum Command {
     Run(experiment::RunArgs),
     /// Run a scenario file's grid; results are kept, so that what was interrupted goes on
     Sweep(experiment::SweepArgs),
+    /// Land the results of sweeps in Parquet: those of shards and machines as one table
+    Merge(merge::Args),
     /// Hold controllers against suites of cases with limits: conformance, fairness, delay
     Score(Box<score::Args>),
     /// Run the papers' experiments again and say which claims hold
@@ -58,6 +67,11 @@ enum Command {
     Fetch(Box<transfer::fetch::Args>),
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
+    /// Load controllers into the kernel's TCP, and show the sockets that use them (Linux)
+    Kernel {
+        #[command(subcommand)]
+        command: kernel::Command,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -81,20 +95,41 @@ impl App {
         Ok(Self { contenders })
     }
 
+    /// The same where the process is no program of its own but an interpreter that runs this library:
+    /// `start` starts it again, `code` is the file in which this code is.
+    #[must_use]
+    pub fn started_as(self, start: PathBuf, code: PathBuf) -> Self {
+        program::set(Program { start, code });
+        self
+    }
+
     /// Does what the arguments of the process ask for; the exit code says how that went: 0 done, 1 a
     /// run or write failed, 2 bad input.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        ExitCode::from(self.run_with(&env::args_os().collect::<Vec<_>>()))
+    }
+
+    /// Does what arguments ask for, of which the first is the program's name; the exit code.
+    #[must_use]
+    pub fn run_with(self, arguments: &[OsString]) -> u8 {
         // No command for people: neither help nor completions have it.
         #[cfg(target_os = "linux")]
-        if let Some(namespace) = link::guard::asked_for() {
-            return ended(link::guard::run(&namespace));
+        if let Some(namespace) = link::guard::asked_for(arguments) {
+            return ended(link::guard::run(namespace));
         }
         #[cfg(target_os = "linux")]
-        if let Some(arguments) = score::bulk_tcp::asked_for() {
+        if let Some(arguments) = score::bulk_tcp::asked_for(arguments) {
             return ended(score::bulk_tcp::run(&arguments));
         }
-        run(Cli::parse(), &self.contenders)
+        match Cli::try_parse_from(arguments) {
+            Ok(cli) => run(cli, &self.contenders),
+            Err(problem) => {
+                // Nobody is left to tell when even this fails.
+                let _ = problem.print();
+                u8::try_from(problem.exit_code()).unwrap_or(2)
+            }
+        }
     }
 }
 
@@ -131,12 +166,13 @@ fn with_names(mut command: clap::Command, contenders: &Contenders) -> clap::Comm
     command
 }
 
-fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
+fn run(cli: Cli, contenders: &Contenders) -> u8 {
     ended(match cli.command {
         Command::Compare(args) => compare::run(&args, contenders),
         Command::Frontier(args) => frontier::run(&args, contenders),
         Command::Run(args) => experiment::run(&args, contenders),
         Command::Sweep(args) => experiment::sweep(&args, contenders),
+        Command::Merge(args) => merge::run(&args),
         Command::Score(args) => score::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
@@ -153,6 +189,7 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Kernel { command } => kernel::run(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             let mut command = with_names(Cli::command(), contenders);
@@ -162,9 +199,9 @@ fn run(cli: Cli, contenders: &Contenders) -> ExitCode {
     })
 }
 
-fn ended(done: Result<(), Failure>) -> ExitCode {
+fn ended(done: Result<(), Failure>) -> u8 {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             // Nobody is left to tell when even this fails.
             let _ = writeln!(std::io::stderr(), "error: {failure}");

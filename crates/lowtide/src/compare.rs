@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::figures;
+use lowtide_lab::json::JsonComparison;
 use lowtide_lab::qlog;
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::{Host, Setting};
@@ -14,7 +16,7 @@ use lowtide_lab::setting::{Host, Setting};
 use crate::failure::Failure;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, JsonComparison};
+use crate::output;
 use crate::progress;
 use crate::qlog_version::QlogVersionArg;
 use crate::setting_args::SettingArgs;
@@ -198,9 +200,9 @@ fn write_qlogs(
 ) -> Result<(), Failure> {
     let version = args.qlog_version.get();
     for (n, (setting, _)) in done.iter().enumerate() {
-        let folder = output::folder_of(dir, n, done.len());
+        let folder = figures::folder_of(dir, n, done.len());
         for contender in contenders {
-            let path = output::qlog_path(&folder, contender.name());
+            let path = qlog::path(&folder, contender.name());
             output::write_qlog(&setting.run_by(contender), version, &path)?;
         }
         let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());

@@ -1,7 +1,6 @@
 //! How a command fails.
 
 use std::fmt;
-use std::process::ExitCode;
 
 /// Why a command failed; decides the exit code.
 #[derive(Debug)]
@@ -29,10 +28,10 @@ impl Failure {
         }
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Input(_) => ExitCode::from(2),
-            Self::Run(_) => ExitCode::from(1),
+            Self::Input(_) => 2,
+            Self::Run(_) => 1,
         }
     }
 }

@@ -10,15 +10,15 @@ use lowtide_cc::units::quantity;
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::figures;
 use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
+use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::report::{FrontierResult, Report};
 use lowtide_lab::setting::{BufferText, Host, Resolver, Sections, Setting, SpanText};
 use lowtide_sim::queue::{self, QueueLimit};
-use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
 use crate::path_args::PathArgs;
 use crate::progress;
 use crate::setting_args::RunSectionArgs;
@@ -110,17 +110,6 @@ fn ratio(text: &str) -> Result<f64, String> {
     fitting.ok_or_else(|| format!("a ratio is a number above 0 and up to {MAX_RATIO}, as in 0.97"))
 }
 
-/// JSON; other tools rely on the names.
-#[derive(Serialize)]
-struct JsonFrontier<'a> {
-    schema: u32,
-    command: &'static str,
-    /// `null` with `--no-timing`: the one value that differs from run to run.
-    wall_s: Option<f64>,
-    #[serde(flatten)]
-    frontier: &'a Frontier,
-}
-
 /// What stands below the tables.
 const NOTE: &str = "Ratios against the base: geometric means over the traces, and the worst trace; delay is the \
                     95th percentile of the queueing delay. Dominated: on so many traces another one had more \
@@ -146,19 +135,14 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let wall = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
     bar.finish_and_clear();
     // What was computed is shown even when the report cannot be written.
-    args.json.put(&JsonFrontier {
-        schema: SCHEMA,
-        command: "frontier",
-        wall_s: wall,
-        frontier: &frontier,
-    })?;
+    args.json.put(&JsonFrontier::new(&frontier, wall))?;
     if !args.json.is_printed() {
         output::print(text(&frontier, wall, args.markdown).as_bytes())?;
     }
     if let Some(dir) = &args.report {
         let result = FrontierResult::new(&frontier);
         let report = Report {
-            title: title(&frontier),
+            title: frontier.title(),
             frontiers: vec![result.map_err(Failure::run)?],
             ..Report::default()
         };
@@ -226,23 +210,11 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
     Ok(places)
 }
 
-fn count(frontier: &Frontier) -> String {
-    match frontier.traces.len() {
-        1 => "1 trace".to_string(),
-        n => format!("{n} traces"),
-    }
-}
-
-fn title(frontier: &Frontier) -> String {
-    let count = count(frontier);
-    format!("Throughput and delay on {count}, against {}", frontier.base)
-}
-
 /// The tables of each place.
 fn text(frontier: &Frontier, wall: Option<f64>, markdown: bool) -> String {
     let look = Look::of_output(markdown);
     let head = if markdown { "### " } else { "" };
-    let count = count(frontier);
+    let count = frontier.count();
     let mut text = String::new();
     for rows in frontier.rows.chunk_by(Row::is_beside) {
         let place = &rows[0];

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
@@ -121,13 +120,13 @@ fn udp(text: &str) -> Result<(SocketAddr, SocketAddr), String> {
 
 /// Runs the command; its exit code is that of the command.
 #[cfg(target_os = "linux")]
-pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
     session::run(args, contenders)
 }
 
 /// There is no other system with what this needs.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn run(_: &Args, _: &Contenders) -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: &Args, _: &Contenders) -> Result<u8, Failure> {
     Err(Failure::run(
         "lowtide link needs Linux: its network namespaces, TUN devices and precise waiting",
     ))

@@ -6,8 +6,8 @@ use clap::ArgGroup;
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::setting::{
-    self, BufferText, BytesText, LinkSection, PolicerText, Problem, QueueText, RateText, Resolver,
-    Sections, Setting, SpanText,
+    self, BufferText, BuiltIn, BytesText, LinkSection, PolicerText, Problem, QueueText, RateText,
+    Resolver, Sections, Setting, SpanText,
 };
 use lowtide_sim::queue::{self, Policer, QueueKind, QueueLimit};
 
@@ -124,24 +124,12 @@ impl LinkArgs {
                 ..LinkSection::default()
             })]);
         }
-        let built_in = setting::built_in();
-        match &self.scenario {
-            None => Ok(vec![built_in[0].sections()]),
-            Some(name) => match built_in.iter().find(|b| b.name == name) {
-                Some(found) => Ok(vec![found.sections()]),
-                None => {
-                    let known: Vec<String> = built_in
-                        .iter()
-                        .map(|b| format!("{} ({})", b.name, b.summary))
-                        .collect();
-                    Err(Failure::input(format!(
-                        "--scenario: there is no '{}'; known are {}",
-                        name.escape_debug(),
-                        known.join("; ")
-                    )))
-                }
-            },
-        }
+        let chosen = match &self.scenario {
+            None => Ok(&setting::built_in()[0]),
+            Some(name) => BuiltIn::of_name(name),
+        };
+        let sections = chosen.map(|built_in| vec![built_in.sections()]);
+        sections.map_err(|problem| self.failure(&problem))
     }
 
     /// All flags but those that choose the link.

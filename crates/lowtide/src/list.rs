@@ -2,10 +2,8 @@
 
 use std::fmt::Write;
 
-use lowtide_cc::registry::Parameter;
-use lowtide_lab::contender::{BOUNDS, Contenders, stock};
-use lowtide_sim::queue::{QUEUES, QueueEntry};
-use serde::Serialize;
+use lowtide_lab::catalogue;
+use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
@@ -30,71 +28,10 @@ pub(crate) struct Args {
     json: JsonFlag,
 }
 
-#[derive(Serialize)]
-struct Listed {
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-    parameters: Vec<ListedParameter>,
-}
-
-#[derive(Serialize)]
-struct ListedParameter {
-    name: &'static str,
-    summary: &'static str,
-    default: String,
-    values: String,
-}
-
-fn parameters(all: &[Parameter]) -> Vec<ListedParameter> {
-    let listed = |p: &Parameter| ListedParameter {
-        name: p.name,
-        summary: p.summary,
-        default: p.default.to_string(),
-        values: p.domain.to_string(),
-    };
-    all.iter().map(listed).collect()
-}
-
-fn queues() -> Vec<Listed> {
-    let listed = |queue: &QueueEntry| Listed {
-        name: queue.name,
-        summary: queue.summary,
-        source: queue.source,
-        parameters: parameters(queue.parameters),
-    };
-    QUEUES.iter().map(listed).collect()
-}
-
-fn controllers(contenders: &Contenders) -> Vec<Listed> {
-    let entries = contenders.registry().entries().iter();
-    let mut listed: Vec<Listed> = entries
-        .map(|entry| Listed {
-            name: entry.name,
-            summary: entry.summary,
-            source: entry.source,
-            parameters: parameters(entry.parameters),
-        })
-        .collect();
-    listed.extend(BOUNDS.iter().map(|bound| Listed {
-        name: bound.name,
-        summary: bound.summary,
-        source: "Lowtide; only in the simulator",
-        parameters: parameters(bound.parameters),
-    }));
-    listed.extend(stock().map(|stock| Listed {
-        name: stock.name,
-        summary: stock.summary,
-        source: stock.source,
-        parameters: Vec::new(),
-    }));
-    listed
-}
-
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let (listed, example) = match args.what {
-        What::Controllers => (controllers(contenders), "bbr:aggregation=false"),
-        What::Queues => (queues(), "codel:target=5ms"),
+        What::Controllers => (catalogue::controllers(contenders), "bbr:aggregation=false"),
+        What::Queues => (catalogue::queues(), "codel:target=5ms"),
     };
     args.json.put(&listed)?;
     if args.json.is_printed() {

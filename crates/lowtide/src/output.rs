@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
@@ -62,30 +62,15 @@ pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Fail
     Ok(())
 }
 
-/// The folder of the n-th of several links; of a single one the folder itself.
-pub(crate) fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
-    match links {
-        1 => dir.to_path_buf(),
-        _ => dir.join((n + 1).to_string()),
-    }
-}
-
 /// Writes the figures of each link and says where, on standard error.
 pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Result<(), Failure> {
     for (n, (setting, comparison)) in links.iter().enumerate() {
-        let folder = folder_of(dir, n, links.len());
+        let folder = figures::folder_of(dir, n, links.len());
         figures::write(setting, comparison, &folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
     }
     Ok(())
-}
-
-/// Where the qlog of something lies in a folder: specs have characters that not every file system takes.
-pub(crate) fn qlog_path(folder: &Path, name: &str) -> PathBuf {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=".contains(c);
-    let letters = name.chars().map(|c| if plain(c) { c } else { '_' });
-    folder.join(format!("{}.sqlog", letters.collect::<String>()))
 }
 
 /// Writes the qlog of a setting's first seed.
@@ -95,77 +80,6 @@ pub(crate) fn write_qlog(setting: &Setting, version: Version, path: &Path) -> Re
     let draft = Draft::of(path).map_err(|e| failure(&e))?;
     let draft = qlog::write(setting, version, draft).map_err(|e| failure(&e))?;
     draft.keep().map_err(|e| failure(&e))
-}
-
-/// Version of the JSON that commands print; `docs/json.md` says what raises it.
-pub(crate) const SCHEMA: u32 = 1;
-
-/// One comparison in JSON; other tools rely on the names.
-#[derive(Serialize)]
-pub(crate) struct JsonComparison<'a> {
-    schema: u32,
-    command: &'static str,
-    link: &'a str,
-    duration_s: f64,
-    /// `null` with `--no-timing`: the one value that differs from run to run.
-    wall_s: Option<f64>,
-    simulated_packets: u64,
-    results: Vec<JsonResult<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonResult<'a> {
-    controller: &'a str,
-    seeds: usize,
-    #[serde(flatten)]
-    mean: &'a Metrics,
-    flows: Vec<JsonFlow<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ci95: Option<&'a Metrics>,
-}
-
-/// One flow, mean over the seeds.
-#[derive(Serialize)]
-struct JsonFlow<'a> {
-    controller: &'a str,
-    #[serde(flatten)]
-    mean: &'a Metrics,
-}
-
-impl<'a> JsonComparison<'a> {
-    pub(crate) fn new(
-        setting: &'a Setting,
-        comparison: &'a Comparison,
-        wall_s: Option<f64>,
-    ) -> Self {
-        Self {
-            schema: SCHEMA,
-            command: "compare",
-            link: &setting.link_name,
-            duration_s: setting.duration.as_secs_f64(),
-            wall_s,
-            simulated_packets: comparison.simulated_packets,
-            results: comparison
-                .entries
-                .iter()
-                .map(|e| JsonResult {
-                    controller: &e.name,
-                    seeds: e.seeds.len(),
-                    mean: &e.mean,
-                    flows: flows(e).collect(),
-                    ci95: e.ci95.as_ref(),
-                })
-                .collect(),
-        }
-    }
-}
-
-/// In a comparison all flows are the entry's.
-fn flows(entry: &Entry) -> impl Iterator<Item = JsonFlow<'_>> {
-    entry.flows.iter().map(|mean| JsonFlow {
-        controller: &entry.name,
-        mean,
-    })
 }
 
 /// The table of a comparison.

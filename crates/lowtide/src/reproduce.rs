@@ -205,8 +205,8 @@ fn execute(
     let bar = progress::bar(experiment::count_runs(&cells, None));
     let options = Options {
         jobs: args.flags.jobs.threads(),
-        store: None,
         over_time: &over_time,
+        ..Options::default()
     };
     let results = experiment::run(&cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
     bar.finish_and_clear();

@@ -5,7 +5,6 @@ pub(crate) mod bulk_tcp;
 #[cfg(target_os = "linux")]
 mod real;
 mod recipe;
-mod report;
 #[cfg(target_os = "linux")]
 mod session;
 mod stage;
@@ -19,18 +18,18 @@ use std::time::Instant;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
-use lowtide_lab::key::Key;
+use lowtide_lab::json::JsonCard;
+use lowtide_lab::run::Stop;
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
-use serde::Serialize;
 
 use self::stage::Stage;
-use crate::experiment::program;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_flag::JsonFlag;
-use crate::output::{self, SCHEMA};
+use crate::output;
+use crate::program;
 use crate::progress;
 use crate::run_flags::RunFlags;
 
@@ -98,17 +97,6 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-/// One suite's result; other tools rely on the names.
-#[derive(Serialize)]
-struct JsonCard<'a> {
-    schema: u32,
-    command: &'static str,
-    #[serde(flatten)]
-    card: &'a Scorecard,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    regressions: Option<Vec<&'a Regression>>,
-}
-
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.list && args.link {
         return stage::list_recipes();
@@ -136,12 +124,12 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
-    let results = execute(args, &plans, &stage)?;
+    let results = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
     }
-    explain(&mut cards, args.flags.jobs.threads())?;
+    explain(args, &mut cards)?;
     let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
         let found = cards.iter().flat_map(|card| {
             let of_suite = old.iter().flat_map(move |old| old.regressions(card));
@@ -226,13 +214,23 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
 }
 
 /// Runs what all suites need as one piece of work; the results by suite.
-fn execute(args: &Args, plans: &[Plan], stage: &Stage) -> Result<Vec<Vec<CellResult>>, Failure> {
+fn execute(
+    args: &Args,
+    plans: &[Plan],
+    stage: &Stage,
+    contenders: &Contenders,
+) -> Result<Vec<Vec<CellResult>>, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
         Some(folder) => {
-            let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-            let store = Store::open(folder, program()?, &keys);
+            // What programs do over real packets depends on more than the simulator.
+            let key = match stage {
+                Stage::Virtual => program::simulator(contenders)?,
+                #[cfg(target_os = "linux")]
+                Stage::Real(..) => program::key()?,
+            };
+            let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)
         }
     };
@@ -273,7 +271,7 @@ fn in_virtual_time(
     let options = Options {
         jobs,
         store,
-        over_time: &[],
+        ..Options::default()
     };
     let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
     let results = match store {
@@ -282,10 +280,10 @@ fn in_virtual_time(
             let farewell = || {
                 let kept = store.stop();
                 bar.finish_and_clear();
-                let path = store.path().display();
+                let folder = store.folder().display();
                 let _ = writeln!(
                     std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {path}; the same command goes on from there",
+                    "interrupted: {} of {all} runs are in {folder}; the same command goes on from there",
                     known + kept
                 );
             };
@@ -297,23 +295,18 @@ fn in_virtual_time(
 }
 
 /// Says what happened in the cases that fail.
-fn explain(cards: &mut [Scorecard], jobs: usize) -> Result<(), Failure> {
+fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
     let cases = cards.iter_mut().flat_map(|card| &mut card.results);
     let cases = cases.flat_map(|score| &mut score.cases);
     let failing = cases.filter(|case| case.verdict == Verdict::Fail);
-    score::explain_all(failing.collect(), jobs).map_err(Failure::run)
+    let kept = args.report.as_ref().map_or(0, |_| score::MAX_OVER_TIME);
+    let jobs = args.flags.jobs.threads();
+    score::explain_all(failing.collect(), jobs, kept, &Stop::default()).map_err(Failure::run)
 }
 
 fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {
-    let json = cards.iter().map(|card| JsonCard {
-        schema: SCHEMA,
-        command: "score",
-        card,
-        regressions: args.baseline.as_ref().map(|_| {
-            let own = regressions.iter().filter(|r| r.suite == card.suite);
-            own.collect()
-        }),
-    });
+    let compared = args.baseline.as_ref().map(|_| regressions);
+    let json = cards.iter().map(|card| JsonCard::new(card, compared));
     let json: Vec<JsonCard<'_>> = json.collect();
     match json.as_slice() {
         [one] => args.json.put(one)?,
@@ -348,7 +341,11 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
         output::write(path, page.as_bytes())?;
     }
     if let Some(folder) = &args.report {
-        report::write(args, cards, folder)?;
+        let path = folder.join("index.html");
+        score::write_report(cards, &command(args), folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
     }
     Ok(())
 }

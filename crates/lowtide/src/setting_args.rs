@@ -7,7 +7,7 @@ use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::setting::{
     BytesText, EcnUse, FlowSection, HostPacing, Problem, RateText, Resolver, RunSection, Sections,
-    Setting, SourceText, SpanText, TimeText, Transport, Way,
+    Setting, SourceText, SpanText, TimeText, Transport,
 };
 use lowtide_sim::source::{self, SourceConfig};
 
@@ -160,15 +160,7 @@ impl SettingArgs {
             self.apply_to_flows(flows);
         }
         if let Some(controller) = &self.reverse_cc {
-            let like = sections.flows.first().cloned().unwrap_or_default();
-            sections.flows.push(FlowSection {
-                controller: Some(controller.clone()),
-                direction: Some(Way::Reverse),
-                count: self.reverse_flows,
-                every: None,
-                source: None,
-                ..like
-            });
+            sections.add_reverse_flows(controller, self.reverse_flows);
         }
     }
 

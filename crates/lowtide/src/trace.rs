@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_lab::files;
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
-use lowtide_sim::trace::generate::{self, Cellular};
+use lowtide_lab::setting::Problem;
+use lowtide_lab::traces;
+use lowtide_sim::link::MAHIMAHI_OPPORTUNITY;
 use lowtide_sim::trace::import::{self, Choice, Imported};
-use lowtide_sim::trace::{self, delay, info, mahimahi, series};
+use lowtide_sim::trace::{delay, generate, info};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -170,8 +170,12 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
                 receiver: *receiver,
             };
             let imported = match from {
-                None => Imported::Link(Arc::new(load_trace(file, *opportunity)?)),
-                Some(from) => import_from(file, *from, choice, *opportunity)?,
+                None => {
+                    let link = traces::load(file, *opportunity).map_err(Failure::input)?;
+                    Imported::Link(Arc::new(link))
+                }
+                Some(from) => traces::import(file, from.format(), choice, *opportunity)
+                    .map_err(Failure::input)?,
             };
             let link = match (imported, to) {
                 (Imported::Link(link), _) => link,
@@ -187,8 +191,14 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             };
             let length = info::natural_length(&link)
                 .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
-            let text = write(&link, length, *interval, *to, *opportunity)
-                .map_err(|e| e.of(&file.display()))?;
+            let to = match to {
+                Format::Csv => traces::Format::Series(*interval),
+                Format::Mahimahi => {
+                    traces::Format::Mahimahi(opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY))
+                }
+            };
+            let text = traces::write(&link, length, to);
+            let text = text.map_err(|e| failure(&e).of(&file.display()))?;
             put(&text, output.as_ref())
         }
         Command::Models => {
@@ -213,62 +223,24 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             to,
             output,
         } => {
-            let named = generate::named();
-            let model = named
-                .iter()
-                .find(|n| n.name == model)
-                .map(generate::Named::model)
-                .ok_or_else(|| {
-                    let known: Vec<&str> = named.iter().map(|n| n.name).collect();
-                    Failure::input(format!(
-                        "--model: there is no '{}'; known are {}",
-                        model.escape_debug(),
-                        known.join(", ")
-                    ))
-                })?;
-            let model = model.with_mean(mean.unwrap_or_else(|| model.mean()));
-            let longest = model.interval() * Cellular::MAX_INTERVALS;
-            if *duration < model.interval() || *duration > longest {
-                return Err(Failure::input(format!(
-                    "--duration: must lie between {} and {} s",
-                    model.interval(),
-                    longest.as_secs_f64()
-                )));
-            }
-            let schedule = model.generate(*duration, *seed).map_err(Failure::input)?;
-            let link = Arc::new(Link::Rates(schedule));
-            let text = write(&link, *duration, model.interval(), *to, None)
-                .map_err(|e| e.of(&"the generated trace"))?;
+            let generated = traces::generate(model, *mean, *duration, *seed);
+            let (link, model) = generated.map_err(|e| failure(&e))?;
+            let to = match to {
+                Format::Csv => traces::Format::Series(model.interval()),
+                Format::Mahimahi => traces::Format::Mahimahi(MAHIMAHI_OPPORTUNITY),
+            };
+            let text = traces::write(&Arc::new(link), *duration, to);
+            let text = text.map_err(|e| failure(&e).of(&"the generated trace"))?;
             put(&text, output.as_ref())
         }
     }
 }
 
-fn write(
-    link: &Arc<Link>,
-    length: Duration,
-    interval: Duration,
-    to: Format,
-    opportunity: Option<Bytes>,
-) -> Result<Vec<u8>, Failure> {
-    match to {
-        Format::Csv => {
-            if interval < Duration::from_millis(1) {
-                return Err(Failure::input("--interval: at least 1ms"));
-            }
-            series::from_link(link, length, interval).map_err(Failure::input)
-        }
-        Format::Mahimahi => {
-            let ms = u32::try_from(length.as_nanos() / 1_000_000)
-                .ok()
-                .filter(|ms| *ms <= MAX_TRACE_MS)
-                .ok_or_else(|| Failure::input("a mahimahi trace is at most 4 hours long"))?;
-            let size = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
-            let trace = mahimahi::from_link(link, ms, size).map_err(Failure::input)?;
-            let mut text = Vec::new();
-            mahimahi::write(&trace, &mut text).map_err(Failure::run)?;
-            Ok(text)
-        }
+/// What is wrong, by its flag.
+fn failure(problem: &Problem) -> Failure {
+    match problem.at.as_str() {
+        "" => Failure::input(&problem.problem),
+        at => Failure::input(format!("--{at}: {}", problem.problem)),
     }
 }
 
@@ -297,10 +269,8 @@ struct JsonInfo {
 fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> Result<(), Failure> {
     let mut all = Vec::new();
     for file in files {
-        let link = load_trace(file, opportunity)?;
-        let length = info::natural_length(&link).ok_or(info::InfoError::NoLength);
-        let info = length
-            .and_then(|length| info::describe(&link, length))
+        let link = traces::load(file, opportunity).map_err(Failure::input)?;
+        let info = traces::describe(&link)
             .map_err(|e| Failure::input(format!("{}: {e}", file.display())))?;
         all.push(JsonInfo {
             file: file.display().to_string(),
@@ -344,25 +314,4 @@ fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> R
         );
     }
     output::print(text.as_bytes())
-}
-
-/// Reads what others have recorded; the error names the file.
-fn import_from(
-    file: &Path,
-    from: From,
-    choice: Choice,
-    opportunity: Option<Bytes>,
-) -> Result<Imported, Failure> {
-    let bytes = files::read_or_stdin(file, files::TRACE).map_err(Failure::input)?;
-    let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
-    import::read(from.format(), &bytes, choice, opportunity)
-        .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
-}
-
-/// Reads a trace; the error names the file.
-fn load_trace(file: &Path, opportunity: Option<Bytes>) -> Result<Link, Failure> {
-    let bytes = files::read_or_stdin(file, files::TRACE).map_err(Failure::input)?;
-    let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
-    trace::parse(files::name(file), &bytes, opportunity)
-        .map_err(|e| Failure::input(format!("{}: {e}", file.display())))
 }

@@ -1,15 +1,13 @@
 //! The flags that name traces.
 
-use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use lowtide_cc::units::Bytes;
 use lowtide_cc::units::quantity;
-use lowtide_cc::units::{Bytes, Duration};
 use lowtide_lab::setting::{
-    BytesText, FlowSection, LinkSection, Problem, Resolver, Sections, TimeText,
+    BytesText, FlowSection, LinkSection, Problem, Resolver, Sections, short_name, traces_below,
 };
-use lowtide_sim::trace;
 
 use crate::failure::Failure;
 
@@ -30,21 +28,11 @@ pub(crate) struct TraceArgs {
     opportunity: Option<Bytes>,
 }
 
-/// The longest default duration on a trace.
-const MAX_DEFAULT_DURATION: Duration = Duration::from_secs(120);
-
 impl TraceArgs {
     /// The link of each trace, with one flow on it; `None` where no trace is named.
     pub(crate) fn links(&self, resolver: &mut Resolver) -> Result<Option<Vec<Sections>>, Failure> {
         if let Some(dir) = &self.traces {
-            let mut files = Vec::new();
-            collect_traces(dir, &mut HashSet::new(), &mut files)?;
-            if files.is_empty() {
-                return Err(Failure::input(format!(
-                    "{}: there is no trace in it",
-                    dir.display()
-                )));
-            }
+            let files = traces_below(dir).map_err(Failure::input)?;
             return self.on_traces(&files, dir, resolver).map(Some);
         }
         if self.trace.is_empty() {
@@ -99,18 +87,15 @@ impl TraceArgs {
         below: &Path,
         resolver: &mut Resolver,
     ) -> Result<Sections, Failure> {
-        let link = resolver.trace(file, self.opportunity);
-        let link = link.map_err(|problem| self.failure(&problem))?;
-        let length = trace::info::natural_length(&link).unwrap_or(MAX_DEFAULT_DURATION);
         let name = file.strip_prefix(below).unwrap_or(file);
-        let mut sections = on_link(LinkSection {
+        let sections = on_link(LinkSection {
             name: Some(name.display().to_string()),
             trace: Some(file.to_path_buf()),
             opportunity: self.opportunity.map(BytesText),
             ..LinkSection::default()
         });
-        sections.run.duration = Some(TimeText(length.min(MAX_DEFAULT_DURATION)));
-        Ok(sections)
+        let sections = sections.as_long_as_trace(resolver);
+        sections.map_err(|problem| self.failure(&problem))
     }
 }
 
@@ -125,46 +110,17 @@ pub(crate) fn on_link(link: LinkSection) -> Sections {
 
 /// The flag that fills a key of the sections.
 fn flag(key: &str) -> String {
-    if let Some(key) = key.strip_prefix("reverse.") {
-        return format!("--reverse-{key}");
-    }
-    let name = match key.rsplit('.').next().unwrap_or(key) {
+    let name = match key {
         "reverse" => "reverse-trace or --reverse-rate",
-        "direction" => "reverse-cc",
-        "every" => "stagger",
-        "count" => "flows",
-        "first_seed" => "seed",
-        "sender_rate" => "access-rate",
-        "controller" | "parameters" => "cc",
-        other => other,
+        _ => match (short_name(key), key.strip_prefix("reverse.")) {
+            (Some(short), _) => short,
+            (None, Some(key)) => return flag(&format!("reverse_{key}")),
+            (None, None) => match key.rsplit('.').next().unwrap_or(key) {
+                "direction" => "reverse-cc",
+                "controller" | "parameters" => "cc",
+                other => other,
+            },
+        },
     };
     format!("--{}", name.replace('_', "-"))
-}
-
-/// All files below a folder in the order of their names, texts that describe them left out. No folder
-/// is entered twice, whatever links lead to it.
-fn collect_traces(
-    dir: &Path,
-    entered: &mut HashSet<PathBuf>,
-    files: &mut Vec<PathBuf>,
-) -> Result<(), Failure> {
-    let unreadable = |e: std::io::Error| Failure::input(format!("{}: {e}", dir.display()));
-    if !entered.insert(dir.canonicalize().map_err(unreadable)?) {
-        return Ok(());
-    }
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(dir).map_err(unreadable)?.collect();
-    let mut paths: Vec<PathBuf> = entries
-        .map_err(unreadable)?
-        .iter()
-        .map(|e| e.path())
-        .collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            collect_traces(&path, entered, files)?;
-        } else if path.extension().is_none_or(|e| e != "md") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

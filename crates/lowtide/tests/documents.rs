@@ -73,3 +73,14 @@ fn links_and_paths_in_documents_lead_somewhere() {
     }
     assert!(gone.is_empty(), "{}", gone.join("\n"));
 }
+
+#[test]
+fn the_book_has_every_document() {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let listed: Vec<PathBuf> = links(&summary).map(|t| docs.join(t)).collect();
+    let mut found = Vec::new();
+    documents(&docs, &mut found);
+    found.retain(|d| !listed.contains(d) && !d.ends_with("SUMMARY.md"));
+    assert!(found.is_empty(), "not in docs/SUMMARY.md: {found:#?}");
+}

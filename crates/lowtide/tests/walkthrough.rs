@@ -11,8 +11,12 @@ fn root() -> PathBuf {
 }
 
 /// Documents whose commands need neither network nor another machine.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
+    "docs/commands.md",
+    "docs/adopt/kernel-tcp.md",
+    "docs/adopt/noq.md",
+    "docs/adopt/s2n-quic.md",
     "docs/scenario-files.md",
     "docs/report.md",
     "docs/frontier.md",
@@ -37,11 +41,23 @@ flows = [{ controller = "candidate" }]
 limits = [{ metric = "use", value = "utilisation", at_least = 0.5, reason = "so" }]
 "#;
 
+/// Documents that begin with nothing: all that they need they have made before.
+const GUIDES: [&str; 4] = [
+    "docs/README.md",
+    "docs/guides/app.md",
+    "docs/guides/stack.md",
+    "docs/guides/research.md",
+];
+
+/// A document's shell examples.
+fn examples(document: &str) -> impl Iterator<Item = &str> {
+    let blocks = document.split("```sh\n").skip(1);
+    blocks.filter_map(|block| block.split("```").next())
+}
+
 /// The program's commands in a document's shell examples, without comments.
 fn commands(document: &str) -> Vec<String> {
-    let blocks = document.split("```sh\n").skip(1);
-    let examples = blocks.filter_map(|block| block.split("```").next());
-    let lines = examples.flat_map(str::lines);
+    let lines = examples(document).flat_map(str::lines);
     lines
         .map(|line| line.split(" #").next().unwrap_or(line).trim())
         .filter(|line| line.starts_with("lowtide "))
@@ -61,10 +77,13 @@ fn short(command: &str) -> Option<String> {
     // The reader's terminal is not the test's.
     let command = command.trim_end_matches("| less").replace("FILE", "s.toml");
     match name {
+        "compare" | "frontier" if command.contains("--duration") => Some(command),
         "compare" | "frontier" => Some(command.replacen(name, &format!("{name} --duration 1s"), 1)),
         // With this it checks all else that it is told, and runs nothing.
         "reproduce" | "score" if !command.contains("--list") => Some(format!("{command} --list")),
-        "reproduce" | "run" | "sweep" | "trace" | "list" | "schema" | "score" => Some(command),
+        "reproduce" | "run" | "sweep" | "merge" | "trace" | "list" | "schema" | "score" => {
+            Some(command)
+        }
         _ => None,
     }
 }
@@ -101,10 +120,66 @@ fn the_commands_in_the_documents_work() {
     assert!(run.len() >= 25, "{run:#?}");
     for written in [
         "out/index.html",
-        "results/results.jsonl",
+        "merged/scenario=s/part-0.parquet",
         "scenario.schema.json",
         "link.csv",
     ] {
         assert!(at(written).exists(), "{written}");
+    }
+}
+
+/// An example as it is written, but for commands that take minutes, which are shorter, and those that
+/// cannot be run here, which become nothing.
+fn script(example: &str) -> String {
+    let line = |line: &str| -> String {
+        let line = line.split(" #").next().unwrap_or(line);
+        match line.split_whitespace().next() {
+            Some("lowtide") if line.contains("--suite cases") => format!("{line} || [ $? = 1 ]"),
+            Some("lowtide") if line.contains("--experiments mine") => line.to_string(),
+            Some("lowtide") if line.contains("compare") && !line.contains("--host") => {
+                line.to_string()
+            }
+            Some("lowtide") => short(line).unwrap_or_default(),
+            Some("cargo") => String::new(),
+            _ => line.to_string(),
+        }
+    };
+    let lines: Vec<String> = example.lines().map(line).collect();
+    lines.join("\n")
+}
+
+/// What a document says that its commands print.
+fn printed(document: &str) -> impl Iterator<Item = &str> {
+    let blocks = document.split("```text\n").skip(1);
+    blocks
+        .filter_map(|block| block.split("```").next())
+        .flat_map(str::lines)
+}
+
+#[test]
+fn each_guide_works_from_its_first_line_in_an_empty_folder_and_prints_what_it_says() {
+    let program = assert_cmd::cargo::cargo_bin("lowtide");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    for guide in GUIDES {
+        let folder = tempfile::tempdir().unwrap();
+        let text = fs::read_to_string(root().join(guide)).unwrap();
+        let (mut run, mut output) = (0, String::new());
+        for script in examples(&text).map(script) {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-e", "-c", &script]).current_dir(folder.path());
+            let ended = shell.env("PATH", &path).output().unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "{guide}: {script}: {told}");
+            output.push_str(&String::from_utf8_lossy(&ended.stdout));
+            run += script.lines().filter(|l| l.starts_with("lowtide ")).count();
+        }
+        assert!(run >= 5, "{guide}: {run} commands");
+        for line in printed(&text) {
+            assert!(
+                output.lines().any(|l| l.trim_end() == line.trim_end()),
+                "{guide}: {line}"
+            );
+        }
     }
 }

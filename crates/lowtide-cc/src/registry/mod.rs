@@ -94,7 +94,9 @@ impl Registry {
     /// When another controller has its name.
     pub fn with(mut self, entry: &'static Entry) -> Result<Self, Error> {
         if self.entries.iter().any(|e| e.name == entry.name) {
-            return Err(Error::NameTaken { name: entry.name });
+            return Err(Error::NameTaken {
+                name: entry.name.to_string(),
+            });
         }
         self.entries.push(entry);
         Ok(self)
@@ -164,20 +166,20 @@ pub enum Error {
     #[error("there is a controller '{name}' already: give yours another name")]
     NameTaken {
         /// The name.
-        name: &'static str,
+        name: String,
     },
     /// No controller has that name.
-    #[error("there is no controller '{name}'{}; known are: {known}", suggest(.nearest))]
+    #[error("there is no controller '{name}'{}; known are: {known}", suggest(.nearest.as_deref()))]
     UnknownController {
         /// What was asked for.
         name: String,
         /// The nearest name.
-        nearest: Option<&'static str>,
+        nearest: Option<String>,
         /// All names.
         known: String,
     },
     /// The controller has no such parameter.
-    #[error("'{controller}' has no parameter '{key}'{}; {known}", suggest(.nearest))]
+    #[error("'{controller}' has no parameter '{key}'{}; {known}", suggest(*.nearest))]
     UnknownParameter {
         /// The controller.
         controller: &'static str,
@@ -216,11 +218,19 @@ pub enum Error {
         /// What fits.
         domain: String,
     },
+    /// A controller that is no entry's takes no such parameters.
+    #[error("'{spec}' cannot be made: {reason}")]
+    Refused {
+        /// The whole spec.
+        spec: String,
+        /// Why, in the words of what makes it.
+        reason: String,
+    },
 }
 
 /// What a message about a name that is not known adds where another one is near: nothing otherwise.
 #[must_use]
-pub fn suggest(nearest: &Option<&str>) -> String {
+pub fn suggest(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| {
         alloc::format!(" (did you mean '{name}'?)")
     })
@@ -246,7 +256,7 @@ fn parse_among(entries: &[&'static Entry], spec: &str) -> Result<Spec, Error> {
             .find(|e| e.name == name)
             .ok_or_else(|| Error::UnknownController {
                 name: name.to_string(),
-                nearest: nearest(name, names()),
+                nearest: nearest(name, names()).map(ToString::to_string),
                 known: join(names()),
             })?;
     let values = parse_parameters(entry.name, entry.parameters, parameters)?;

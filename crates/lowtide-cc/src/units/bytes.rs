@@ -6,6 +6,7 @@ use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// A volume of data in bytes, `0..=u64::MAX`. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Bytes(u64);
 

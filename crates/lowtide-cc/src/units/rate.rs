@@ -8,6 +8,7 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// A data rate in bytes per second, `0..=u64::MAX`. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Rate(u64);
 

@@ -10,11 +10,13 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 /// Hosts pass a monotonic clock. A time that goes back is absurd but harmless: differences
 /// saturate at zero.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Time(u64);
 
 /// A span of time in nanoseconds, `0..=u64::MAX` (584 years). Arithmetic saturates.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Duration(u64);
 

@@ -1,4 +1,8 @@
 // One plot. All that is common to the report's plots is set here.
+import { shown } from "./decode.js";
+import { takesFingers } from "./pinch.js";
+import { theme, colour, withAlpha, DASHES, shape, mark } from "./look.js";
+
 const charts = new Set();
 
 const FONT = "12px system-ui, sans-serif";
@@ -6,7 +10,7 @@ const FONT = "12px system-ui, sans-serif";
 const AXIS_WIDTH = 44;
 const LABEL = 18;
 const TICKS = 30;
-const TIME_AXIS = TICKS + LABEL;
+export const TIME_AXIS = TICKS + LABEL;
 
 function axis(label, side, options = {}) {
   return {
@@ -20,7 +24,7 @@ function axis(label, side, options = {}) {
 }
 
 // Room above and below the values; a log axis does not grow to whole decades.
-function range(log) {
+export function range(log) {
   return (u, low, high) => {
     if (low === null || high === null) return log ? [1, 10] : [0, 1];
     if (log) {
@@ -34,7 +38,7 @@ function range(log) {
 }
 
 // Ticks of a log axis: 1, 2 and 5 of each decade, or finer where that would be fewer than four.
-function logSplits(u, at, low, high) {
+export function logSplits(u, at, low, high) {
   const within = (steps) => {
     const found = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high); e++) {
@@ -56,7 +60,7 @@ function logSplits(u, at, low, high) {
   return Array.from({ length: Math.max(count, 0) }, (_, n) => +((first + n) * step).toPrecision(6));
 }
 
-const LOG_AXIS = {
+export const LOG_AXIS = {
   splits: logSplits, filter: (u, splits) => splits,
   values: (u, splits, at) => {
     const names = splits.map((v) => (v === null ? "" : String(v)));
@@ -65,7 +69,7 @@ const LOG_AXIS = {
 };
 
 // Of names under an axis those that do not touch the one before.
-function apart(u, splits, names) {
+export function apart(u, splits, names) {
   const order = splits.map((_, n) => n).sort((a, b) => splits[a] - splits[b]);
   const texts = splits.map(() => "");
   let until = -Infinity;
@@ -112,7 +116,7 @@ function drawMarkers(u, lines) {
 // xLog, yLog, xRange, xAxis, yRange, yAxis, xText (what hovering shows of x), height, key (plots of
 // one key share cursor and zoom), onZoom(min, max), window ([min, max] of x), draw(u), stepped,
 // legend }.
-function chart(host, xs, lines, options) {
+export function chart(host, xs, lines, options) {
   host.replaceChildren();
   const values = [xs], series = [{ label: options.xLabel, value: (u, v, at, n) => options.xText?.(n) ?? shown(v) }], bands = [];
   const placed = [];
@@ -168,12 +172,15 @@ function chart(host, xs, lines, options) {
   }, values, host);
   if (options.window) plot.setScale("x", { min: options.window[0], max: options.window[1] });
   plot.host = host;
+  const canvas = plot.root.querySelector("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `Plot of ${[options.yLabel.trim() || "phases", options.xLabel].join(" over ")}`);
   takesFingers(plot);
   charts.add(plot);
   return plot;
 }
 
-function remove(plot) {
+export function remove(plot) {
   charts.delete(plot);
   plot.destroy();
 }

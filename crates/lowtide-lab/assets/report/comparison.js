@@ -1,9 +1,15 @@
 // Controllers against each other: throughput and delay, distributions, fairness.
+import { decode, shown, element } from "./decode.js";
+import { theme, colour, shape, mark } from "./look.js";
+import { LOG_AXIS, logSplits, chart, remove } from "./chart.js";
+import { roleNote } from "./table.js";
+import { zoomTo } from "./flow.js";
+
 let comparisonCharts = [];
 const planeView = { whole: false };
 
 // Entries as lines: the controllers numbered as in every plot, limit, bounds and floor in grey.
-function lanesOf(link) {
+export function lanesOf(link) {
   let index = 0;
   return link.entries.map((entry) => {
     const frame = entry.role !== "contender";
@@ -12,7 +18,7 @@ function lanesOf(link) {
 }
 
 // What the n-th flow of an entry is called: its controller, where those of the flows differ.
-function flowName(entry, n) {
+export function flowName(entry, n) {
   return entry.flows[n]?.name ?? `flow ${n + 1}`;
 }
 
@@ -28,7 +34,7 @@ function mixedEntry(link) {
   return contenders.length === 1 && contenders[0].flows.length ? contenders[0] : null;
 }
 
-function drawComparison(link) {
+export function drawComparison(link) {
   comparisonCharts.forEach(remove);
   comparisonCharts = [];
   const lanes = lanesOf(link);
@@ -38,7 +44,7 @@ function drawComparison(link) {
   drawFairness(link, lanes);
 }
 
-function mean(values) {
+export function mean(values) {
   return values.reduce((a, b) => a + b, 0) / values.length;
 }
 

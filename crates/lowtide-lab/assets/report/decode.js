@@ -1,5 +1,11 @@
 // The report's numbers: half-precision floats in Base64, NaN for none (see report/series.rs).
-const data = JSON.parse(document.getElementById("data").textContent);
+
+// All that is shown (see report/data.rs). The page sets it before anything is drawn.
+export let data = null;
+
+export function setData(given) {
+  data = given;
+}
 
 const halves = new Float32Array(65536);
 for (let bits = 0; bits < 65536; bits++) {
@@ -11,7 +17,7 @@ for (let bits = 0; bits < 65536; bits++) {
 }
 
 // A series as an array, null for none. Decoded once.
-function decode(series) {
+export function decode(series) {
   if (!series.values) {
     const raw = atob(series.v);
     const values = new Array(raw.length / 2);
@@ -26,7 +32,7 @@ function decode(series) {
 }
 
 // Bins in which something happened, with how often (see report/series.rs).
-function decodeCounts(text) {
+export function decodeCounts(text) {
   const raw = atob(text), counts = [];
   for (let n = 0; n < raw.length; n += 3) {
     counts.push([raw.charCodeAt(n) | (raw.charCodeAt(n + 1) << 8), raw.charCodeAt(n + 2)]);
@@ -35,7 +41,7 @@ function decodeCounts(text) {
 }
 
 // A value for people; no more digits than it deserves.
-function shown(value) {
+export function shown(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -44,7 +50,7 @@ function shown(value) {
 }
 
 // An element with attributes and children; text is never taken for tags.
-function element(tag, attributes = {}, ...children) {
+export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name in made && name !== "title") made[name] = value;

@@ -1,4 +1,10 @@
 // Runs over time: panels under each other with one time axis.
+import { data, decode, decodeCounts, shown, element } from "./decode.js";
+import { theme, colour, swatch } from "./look.js";
+import { chart, remove } from "./chart.js";
+import { lanesOf, flowName } from "./comparison.js";
+import { strip } from "./strip.js";
+
 const KINDS = [
   { key: "delivered", label: "delivery rate", on: true, dash: "solid" },
   { key: "sent", label: "sending rate", on: false, dash: "dotted" },
@@ -11,7 +17,8 @@ const KINDS = [
 // Lines shown at first; more are a click away.
 const FIRST_SHOWN = 3;
 
-const flowView = { link: null, lanes: [], kinds: new Set(KINDS.filter((k) => k.on).map((k) => k.key)), plots: [], window: null };
+// `chosen`: the reader has chosen lines.
+const flowView = { link: null, subject: "all", chosen: false, lanes: [], kinds: new Set(KINDS.filter((k) => k.on).map((k) => k.key)), plots: [], window: null };
 
 function kindDash(key) {
   return KINDS.find((kind) => kind.key === key).dash;
@@ -42,9 +49,11 @@ function lanesToShow(link, subject) {
   });
 }
 
-function setUpFlow(link) {
+export function setUpFlow(link, keeps = false) {
+  keeps = keeps && flowView.link?.name === link.name && flowView.link.duration === link.duration;
+  const before = keeps ? nameOfSubject(flowView.link) : null;
   flowView.link = link;
-  flowView.window = null;
+  if (!keeps) [flowView.window, flowView.chosen] = [null, false];
   const section = document.getElementById("flow");
   const timed = link.entries.map((entry, at) => ({ entry, at })).filter(({ entry }) => entry.time);
   section.hidden = !timed.length || !link.bin;
@@ -58,13 +67,22 @@ function setUpFlow(link) {
   select.onchange = () => chooseSubject(select.value);
   // Flows that differ are what the reader wants to see.
   const mixed = timed.find(({ entry }) => entry.role === "contender" && entry.flows.length);
-  const first = mixed ? String(mixed.at) : "all";
+  const same = timed.find(({ entry }) => entry.name === before);
+  const first = same ? String(same.at) : mixed && before === null ? String(mixed.at) : "all";
   select.value = first;
-  chooseSubject(first);
+  chooseSubject(first, keeps && flowView.chosen);
 }
 
-function chooseSubject(subject) {
+// The controller whose flows are shown; "all": all controllers.
+function nameOfSubject(link) {
+  return link.entries[flowView.subject]?.name ?? "all";
+}
+
+function chooseSubject(subject, keeps = false) {
+  const before = new Map(flowView.lanes.map((lane) => [lane.label, lane.shown]));
+  flowView.subject = subject;
   flowView.lanes = lanesToShow(flowView.link, subject);
+  if (keeps) for (const lane of flowView.lanes) lane.shown = before.get(lane.label) ?? false;
   const kept = flowView.lanes[0].entry.time.flows.length;
   document.getElementById("flow-note").textContent =
     `Seed ${flowView.link.seed}. Shaded: what the link could carry. Rates: means over ${shown(Math.max(data.rate_window_ms, flowView.link.bin * 1000))} ms. `
@@ -87,9 +105,9 @@ function chip(text, pressed, toggle, picture) {
   return button;
 }
 
-function drawChips() {
+export function drawChips() {
   document.getElementById("lanes").replaceChildren(...flowView.lanes.map((lane) => (
-    chip(lane.label, lane.shown, () => { lane.shown = !lane.shown; }, swatch(lane)))));
+    chip(lane.label, lane.shown, () => { lane.shown = !lane.shown; flowView.chosen = true; }, swatch(lane)))));
   const hasFilter = flowView.lanes.some((lane) => lane.tracks.filter);
   document.getElementById("kinds").replaceChildren(...KINDS
     .filter((kind) => kind.key !== "filter" || hasFilter)
@@ -168,7 +186,7 @@ function panelsToDraw(link, lanes) {
   return panels.filter((panel) => panel.lines.length || panel.id === "rate");
 }
 
-function drawPanels() {
+export function drawPanels() {
   const { link } = flowView;
   flowView.plots.forEach(remove);
   flowView.plots = [];
@@ -218,7 +236,7 @@ function drawLives(u, lanes) {
 
 // All panels show the same stretch of time.
 let zooming = false;
-function zoomTo(min, max) {
+export function zoomTo(min, max) {
   if (zooming || !flowView.link) return;
   zooming = true;
   const all = min <= flowView.link.bin && max >= flowView.link.duration - flowView.link.bin;

@@ -1,5 +1,7 @@
 // Throughput and delay over many traces, against a base: tables and figures of each RTT and buffer.
-function drawFrontiers() {
+import { data, element } from "./decode.js";
+
+export function drawFrontiers() {
   const section = document.getElementById("frontier");
   section.hidden = !data.frontiers.length;
   const picture = (figure) => element("img",

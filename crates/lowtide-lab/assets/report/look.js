@@ -1,5 +1,7 @@
 // Colours, markers and dashes. Lines differ in colour (after Okabe and Ito, which the colour-blind
 // can tell apart, darkened or lightened for contrast) and in their markers.
+import { element } from "./decode.js";
+
 const themes = {
   light: {
     ink: "#1c1e21", quiet: "#5c6370", grid: "#e4e6ea", paper: "#ffffff",
@@ -12,35 +14,40 @@ const themes = {
     lanes: ["#56b4e9", "#ff8a3d", "#2fc79b", "#e89ac7", "#e3b62f", "#a99bff"],
   },
 };
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+export const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 
-function theme() {
+// Paper is white.
+export function setPrinting(on) {
+  printing = on;
+}
+
+export function theme() {
   return prefersDark.matches && !printing ? themes.dark : themes.light;
 }
 
 // The n-th line's colour; the frames (limit, bound, floor) are grey.
-function colour(lane) {
+export function colour(lane) {
   return lane.frame ? theme().quiet : theme().lanes[lane.index % 6];
 }
 
-function withAlpha(hex, alpha) {
+export function withAlpha(hex, alpha) {
   const part = (at) => parseInt(hex.slice(at, at + 2), 16);
   return `rgba(${part(1)},${part(3)},${part(5)},${alpha})`;
 }
 
-const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
+export const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
 
 // Eight shapes and six colours: 24 pairs before one returns.
 const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "bar"];
 
-function shape(lane) {
+export function shape(lane) {
   if (lane.frame) return { limit: "star", bound: "plus", floor: "ring" }[lane.entry.role];
   return SHAPES[lane.index % SHAPES.length];
 }
 
 // Draws a marker of radius r around a point.
-function mark(ctx, name, x, y, r) {
+export function mark(ctx, name, x, y, r) {
   ctx.beginPath();
   const polygon = (...corners) => {
     corners.forEach(([dx, dy], n) => ctx[n ? "lineTo" : "moveTo"](x + dx * r, y + dy * r));
@@ -69,7 +76,7 @@ function mark(ctx, name, x, y, r) {
 }
 
 // A marker as a small picture, for buttons.
-function swatch(lane) {
+export function swatch(lane) {
   const canvas = element("canvas", { width: 36, height: 24, className: "swatch" });
   const ctx = canvas.getContext("2d");
   ctx.strokeStyle = ctx.fillStyle = colour(lane);

@@ -1,8 +1,11 @@
 // The papers run again: which claims hold, the figures, what was found.
+import { data, element } from "./decode.js";
+import { showSweep } from "./sweep.js";
+
 const VERDICTS = [["yes", "holds"], ["partly", "partly"], ["no", "does not hold"]];
 const papersView = { kinds: new Set(VERDICTS.map(([key]) => key)) };
 
-function drawPapers() {
+export function drawPapers() {
   const section = document.getElementById("papers");
   section.hidden = !data.papers.length;
   if (section.hidden) return;

@@ -1,5 +1,5 @@
 // Fingers on a plot: two zoom and move its x axis, one moves it while it is zoomed.
-function takesFingers(u) {
+export function takesFingers(u) {
   const { over } = u, log = u.scales.x.distr === 3;
   const there = (value) => (log ? Math.log(value) : value), back = (value) => (log ? Math.exp(value) : value);
   const ends = () => {

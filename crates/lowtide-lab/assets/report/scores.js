@@ -1,8 +1,11 @@
 // Scorecards: a matrix of cases and controllers; a cell opens its limits, reasons and run.
+import { data, shown, element } from "./decode.js";
+import { showLink } from "./links.js";
+
 const SCORE_SIGNS = { pass: "✓", fail: "✗", "n/a": "·" };
 const SCORE_KINDS = { pass: "yes", fail: "no", "n/a": "partly" };
 
-function drawScores() {
+export function drawScores() {
   const section = document.getElementById("scores");
   section.hidden = !data.scores.length;
   if (section.hidden) return;

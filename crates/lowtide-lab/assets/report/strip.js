@@ -1,4 +1,8 @@
 // Phases, the filter's modes, losses and retransmissions: one row a line.
+import { shown, element } from "./decode.js";
+import { theme, colour, withAlpha, mark } from "./look.js";
+import { TIME_AXIS, chart } from "./chart.js";
+
 const ROW = 46;
 
 // The state at a time in milliseconds; null before the first.
@@ -51,7 +55,7 @@ function drawMarks(u, counts, bin, top, height, draw) {
   }
 }
 
-function strip(host, lanes, link, options) {
+export function strip(host, lanes, link, options) {
   const readout = element("p", { className: "readout" });
   const legend = element("p", { className: "states" });
   const box = element("div", {});

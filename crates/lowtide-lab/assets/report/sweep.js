@@ -1,4 +1,9 @@
 // Grids: any value over the fields that a scenario file varies, as lines or as a heat map.
+import { data, shown, element } from "./decode.js";
+import { theme, colour, shape, mark, swatch } from "./look.js";
+import { range, apart, chart, remove } from "./chart.js";
+import { mean } from "./comparison.js";
+
 const sweepView = { sweep: null, metric: "", fields: [], heat: false, roles: {}, fixed: [], hidden: new Set(), log: false, plots: [] };
 // Places along an axis that are still told apart.
 const MOST_PANELS = 24, MOST_ROWS = 400;
@@ -96,7 +101,7 @@ function giveRole(role, field) {
   if (roles.x === null) [roles.x, roles.y] = [roles.y, null];
 }
 
-function setUpSweeps() {
+export function setUpSweeps() {
   const section = document.getElementById("sweep");
   section.hidden = !data.sweeps.length;
   if (section.hidden) return;
@@ -107,7 +112,7 @@ function setUpSweeps() {
   showSweep(0);
 }
 
-function showSweep(at) {
+export function showSweep(at) {
   const sweep = data.sweeps[at];
   const groups = sweep.groups.length > 1 ? [{ key: "flows", labels: sweep.groups.map((g) => g.name), numbers: null }] : [];
   Object.assign(sweepView, { sweep, fields: [...sweep.fields, ...groups], metric: sweep.metrics[0]?.key ?? "", hidden: new Set() });
@@ -201,7 +206,7 @@ function labelsOf(role) {
   return field ? field.labels : [""];
 }
 
-function drawSweep() {
+export function drawSweep() {
   const { sweep, heat } = sweepView;
   sweepView.plots.forEach(remove);
   sweepView.plots = [];

@@ -1,5 +1,9 @@
 // The table of results: sorted by a click on a heading, the best of the controllers marked.
-const roleNote = { limit: " (limit)", bound: " (bound)", floor: " (best window)", contender: "" };
+import { data, shown, element } from "./decode.js";
+import { swatch } from "./look.js";
+import { showLink } from "./links.js";
+
+export const roleNote = { limit: " (limit)", bound: " (bound)", floor: " (best window)", contender: "" };
 let order = { column: null, up: false };
 
 // A trace without its folders; other names as they are.
@@ -12,7 +16,7 @@ function cellText(value, column) {
   return value === null ? "–" : value.toFixed(Math.abs(value) < 1000 ? column.digits : 0);
 }
 
-function drawTable() {
+export function drawTable() {
   const several = data.links.length > 1;
   const rows = data.links.flatMap((link, at) => link.entries.map((entry) => ({ link, at, entry })));
   if (order.column !== null) {

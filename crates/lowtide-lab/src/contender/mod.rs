@@ -1,6 +1,7 @@
 //! Who sends: controllers by name, those that QUIC stacks bring along, and bounds.
 
 mod bound;
+mod made;
 mod stock;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use lowtide_sim::{CausalConfig, SenderKind};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
+pub use self::made::{Made, MadeSender, MakeSender, Surroundings};
 use self::stock::parse_stock;
 pub use self::stock::stock;
 
@@ -42,6 +44,8 @@ pub enum Contender {
         sender: SenderKind,
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
+        /// What a thread does around its runs.
+        surroundings: Option<Surroundings>,
     },
     /// A QUIC stack's own controller, which sends over that stack alone.
     Stock(&'static Stock),
@@ -74,6 +78,14 @@ impl Contender {
     #[must_use]
     pub const fn is_bound(&self) -> bool {
         matches!(self, Self::Oracle | Self::Causal { .. } | Self::Abc { .. })
+    }
+
+    /// What a thread does around its runs.
+    pub(crate) const fn surroundings(&self) -> Option<&Surroundings> {
+        match self {
+            Self::Controller { surroundings, .. } => surroundings.as_ref(),
+            _ => None,
+        }
     }
 
     /// The queue that it brings along, in the place of the setting's.
@@ -145,6 +157,7 @@ pub(crate) fn split(specs: &str) -> impl Iterator<Item = &str> {
 pub struct Contenders {
     registry: Registry,
     programs: Vec<String>,
+    made: Vec<Made>,
 }
 
 impl Contenders {
@@ -155,6 +168,38 @@ impl Contenders {
     pub fn with(self, entry: &'static Entry) -> Result<Self, registry::Error> {
         let registry = self.registry.with(entry)?;
         Ok(Self { registry, ..self })
+    }
+
+    /// Whether all controllers are this project's.
+    #[must_use]
+    pub fn are_ours(&self) -> bool {
+        self.made.is_empty() && self.registry.entries().len() == Registry::default().entries().len()
+    }
+
+    /// With one more controller that a function makes.
+    ///
+    /// # Errors
+    /// When another has its name, or its name cannot stand in a spec.
+    pub fn with_made(mut self, made: Made) -> Result<Self, registry::Error> {
+        made.check_name()?;
+        let entries = self.registry.entries().iter().map(|entry| entry.name);
+        let bounds = BOUNDS.iter().map(|bound| bound.name);
+        let others = self.made.iter().map(|made| made.name.as_str());
+        if entries
+            .chain(bounds)
+            .chain(others)
+            .any(|name| name == made.name)
+        {
+            return Err(registry::Error::NameTaken { name: made.name });
+        }
+        self.made.push(made);
+        Ok(self)
+    }
+
+    /// The one that a function makes and a spec names.
+    pub(crate) fn made(&self, spec: &str) -> Option<&Made> {
+        let name = spec.split(':').next().unwrap_or_default();
+        self.made.iter().find(|made| made.name == name)
     }
 
     /// With one more program, which hides whoever has the same name.
@@ -190,6 +235,30 @@ impl Contenders {
         split(specs).map(|spec| self.parse(spec)).collect()
     }
 
+    /// An error of the registry, which knows nothing of those that functions make.
+    fn with_made_names(&self, error: registry::Error) -> registry::Error {
+        match error {
+            registry::Error::UnknownController {
+                name,
+                nearest,
+                known,
+            } if !self.made.is_empty() => {
+                let names = self.made.iter().map(|made| made.name.as_str());
+                let all: Vec<&str> = names.collect();
+                let among = nearest
+                    .iter()
+                    .map(String::as_str)
+                    .chain(all.iter().copied());
+                registry::Error::UnknownController {
+                    nearest: registry::nearest(&name, among).map(str::to_string),
+                    known: format!("{known}, {}", all.join(", ")),
+                    name,
+                }
+            }
+            other => other,
+        }
+    }
+
     /// The one that a spec names.
     ///
     /// # Errors
@@ -197,6 +266,15 @@ impl Contenders {
     pub fn parse(&self, spec: &str) -> Result<Contender, registry::Error> {
         if self.programs.iter().any(|name| name == spec) {
             return Ok(Contender::Program(spec.to_string()));
+        }
+        if let Some(made) = self.made(spec) {
+            let (sender, surroundings) = made.sender(spec)?;
+            return Ok(Contender::Controller {
+                name: spec.to_string(),
+                sender,
+                needs_timestamps: false,
+                surroundings,
+            });
         }
         if spec == ORACLE {
             return Ok(Contender::Oracle);
@@ -212,11 +290,15 @@ impl Contenders {
         if let Some(stock) = parse_stock(spec) {
             return stock.map(Contender::Stock);
         }
-        let parsed = self.registry.parse(spec)?;
+        let parsed = self
+            .registry
+            .parse(spec)
+            .map_err(|e| self.with_made_names(e))?;
         Ok(Contender::Controller {
             name: spec.to_string(),
             sender: sender(&parsed),
             needs_timestamps: parsed.needs_timestamps(),
+            surroundings: None,
         })
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn parse_stock(spec: &str) -> Option<Result<&'static Stock, registry:
         let known: Vec<&str> = stock().map(|stock| stock.name).collect();
         return Some(Err(registry::Error::UnknownController {
             name: name.to_string(),
-            nearest: nearest(name, known.iter().copied()),
+            nearest: nearest(name, known.iter().copied()).map(str::to_string),
             known: known.join(", "),
         }));
     };

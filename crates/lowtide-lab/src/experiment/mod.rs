@@ -1,13 +1,18 @@
 //! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
 //! what was interrupted goes on where it stopped.
 
+mod places;
+mod shard;
 mod values;
 
 use std::collections::BTreeSet;
 
+pub use self::places::{Place, places};
+pub use self::shard::{NoShard, Shard};
 pub(crate) use self::values::Values;
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::scenario_file::Cell;
+use crate::setting::Seeds;
 use crate::statistics::{ci95, mean};
 use crate::store::Store;
 
@@ -18,6 +23,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Results of earlier runs, and where new ones go.
     pub store: Option<&'a Store>,
+    /// Which of the runs are made; `None`: all.
+    pub shard: Option<Shard>,
     /// The cells, by their place, whose first seed is kept over time.
     pub over_time: &'a [usize],
 }
@@ -75,27 +82,43 @@ impl CellResult {
     }
 }
 
+/// The runs of cells, or of a shard of them: the cell's place, and the seed.
+#[must_use]
+pub fn runs(cells: &[Cell], shard: Option<Shard>) -> Vec<(usize, u64)> {
+    match shard {
+        Some(shard) => shard.runs(cells),
+        None => {
+            let seeds = cells.iter().map(|cell| cell.setting.seeds);
+            let of_a_cell = |(n, seeds): (usize, Seeds)| seeds.iter().map(move |seed| (n, seed));
+            seeds.enumerate().flat_map(of_a_cell).collect()
+        }
+    }
+}
+
 /// How many runs cells take that are not in the store.
 #[must_use]
 pub fn count_runs(cells: &[Cell], store: Option<&Store>) -> u64 {
-    let missing = |cell: &Cell| {
-        cell.setting
-            .seeds
-            .iter()
-            .filter(|seed| store.is_none_or(|s| s.get(cell.key, *seed).is_none()))
-            .count() as u64
-    };
-    cells.iter().map(missing).sum()
+    let runs = runs(cells, None);
+    runs.len() as u64 - count_known(cells, &runs, store)
 }
 
-/// Runs all cells with all their seeds; `progress` is called after each new run.
+/// How many of these runs are in the store.
+#[must_use]
+pub fn count_known(cells: &[Cell], runs: &[(usize, u64)], store: Option<&Store>) -> u64 {
+    let is_known = |(n, seed): &&(usize, u64)| {
+        store.is_some_and(|store| store.get(cells[*n].key, *seed).is_some())
+    };
+    runs.iter().filter(is_known).count() as u64
+}
+
+/// Runs all cells with all their seeds, or the shard of them.
 ///
 /// # Errors
 /// When threads cannot be started.
 pub fn run(
     cells: &[Cell],
     options: Options<'_>,
-    progress: &(dyn Fn() + Sync),
+    watch: &dyn Watch,
 ) -> Result<Vec<CellResult>, NoThreads> {
     let pool = Pool::new(options.jobs)?;
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
@@ -111,15 +134,15 @@ pub fn run(
             } else {
                 Keep::Metrics
             },
-            key: Some(cells[n].key),
+            cell: Some(&cells[n]),
         }
     };
-    let (places, tasks): (Vec<usize>, Vec<Task<'_>>) = (0..cells.len())
-        .flat_map(|n| cells[n].setting.seeds.iter().map(move |seed| (n, seed)))
+    let (places, tasks): (Vec<usize>, Vec<Task<'_>>) = runs(cells, options.shard)
+        .into_iter()
         .map(|(n, seed)| (n, task(n, seed)))
         .unzip();
     let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
-    let done = pool.run(&tasks, options.store, progress);
+    let done = pool.run(&tasks, options.store, watch);
     for (n, done) in places.into_iter().zip(done) {
         match done {
             Ok(run) => results[n].runs.push(run),

@@ -2,25 +2,22 @@
 
 use std::error::Error;
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
-
-use resvg::usvg::fontdb::Database;
+use std::path::{Path, PathBuf};
 
 use super::plot::Plot;
-use super::raster;
+use super::raster::Raster;
 use crate::files;
 
 /// A folder of figures, each as `.svg` and `.png`; the first one makes it.
 pub(super) struct Folder<'a> {
     path: &'a Path,
-    fonts: Arc<Database>,
+    raster: Raster,
 }
 
 impl<'a> Folder<'a> {
     pub(super) fn new(path: &'a Path) -> Self {
-        let fonts = raster::fonts();
-        Self { path, fonts }
+        let raster = Raster::new();
+        Self { path, raster }
     }
 
     /// Draws a plot under its name.
@@ -30,9 +27,18 @@ impl<'a> Folder<'a> {
 
     /// Writes a figure that is drawn.
     pub(super) fn put_svg(&self, name: &str, svg: &str) -> io::Result<()> {
-        let png = raster::png(svg, &self.fonts).map_err(not_drawn)?;
+        let png = self.raster.png(svg).map_err(not_drawn)?;
         files::write(&self.path.join(format!("{name}.svg")), svg.as_bytes())?;
         files::write(&self.path.join(format!("{name}.png")), &png)
+    }
+}
+
+/// The folder of the n-th of several links; of a single one the folder itself.
+#[must_use]
+pub fn folder_of(dir: &Path, n: usize, links: usize) -> PathBuf {
+    match links {
+        1 => dir.to_path_buf(),
+        _ => dir.join((n + 1).to_string()),
     }
 }
 

@@ -5,6 +5,7 @@ mod frontier;
 mod grid;
 mod phases;
 pub(crate) mod plot;
+#[cfg_attr(target_family = "wasm", path = "no_raster.rs")]
 mod raster;
 pub(crate) mod timed;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 
 use lowtide_cc::units::Time;
 
+pub use self::folder::folder_of;
 use self::folder::{Folder, not_drawn};
 pub(crate) use self::frontier::of_place as frontier_of_place;
 pub use self::frontier::write_frontier;

@@ -10,30 +10,35 @@ use resvg::usvg::{Options, Tree};
 /// Pixels of the PNG to one of the SVG.
 const SCALE: f32 = 2.0;
 
-/// A font of our own, so that a figure looks the same on a machine with other fonts or none.
-pub(super) fn fonts() -> Arc<Database> {
-    let mut fonts = Database::new();
-    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    fonts.set_sans_serif_family("Ubuntu");
-    Arc::new(fonts)
-}
+/// Makes pictures of dots, with a font of our own, so that a figure looks the same on a machine with
+/// other fonts or none.
+pub(super) struct Raster(Arc<Database>);
 
-/// The picture as PNG.
-pub(super) fn png(svg: &str, fonts: &Arc<Database>) -> Result<Vec<u8>, Box<dyn Error>> {
-    let options = Options {
-        fontdb: fonts.clone(),
-        font_family: "Ubuntu".to_string(),
-        ..Options::default()
-    };
-    let tree = Tree::from_str(svg, &options)?;
-    let size = tree.size();
-    let (width, height) = (size.width() * SCALE, size.height() * SCALE);
-    let mut pixels =
-        Pixmap::new(width as u32, height as u32).ok_or("a picture must have an area")?;
-    resvg::render(
-        &tree,
-        Transform::from_scale(SCALE, SCALE),
-        &mut pixels.as_mut(),
-    );
-    Ok(pixels.encode_png()?)
+impl Raster {
+    pub(super) fn new() -> Self {
+        let mut fonts = Database::new();
+        fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+        fonts.set_sans_serif_family("Ubuntu");
+        Self(Arc::new(fonts))
+    }
+
+    /// The picture as PNG.
+    pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+        let options = Options {
+            fontdb: self.0.clone(),
+            font_family: "Ubuntu".to_string(),
+            ..Options::default()
+        };
+        let tree = Tree::from_str(svg, &options)?;
+        let size = tree.size();
+        let (width, height) = (size.width() * SCALE, size.height() * SCALE);
+        let mut pixels =
+            Pixmap::new(width as u32, height as u32).ok_or("a picture must have an area")?;
+        resvg::render(
+            &tree,
+            Transform::from_scale(SCALE, SCALE),
+            &mut pixels.as_mut(),
+        );
+        Ok(pixels.encode_png()?)
+    }
 }

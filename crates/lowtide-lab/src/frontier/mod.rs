@@ -13,7 +13,7 @@ pub use self::curve::delay_at;
 pub use self::swept::{Error as SweptError, Swept};
 use crate::contender::Contender;
 use crate::metrics::Metrics;
-use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task};
+use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};
 use crate::setting::Setting;
 use crate::statistics::{ci95, mean};
 
@@ -190,15 +190,11 @@ impl Row {
     }
 }
 
-/// Measures with this many threads (0: one for each core). `progress` is called after each run.
+/// Measures with this many threads (0: one for each core).
 ///
 /// # Errors
 /// When threads cannot be started.
-pub fn measure(
-    question: &Question,
-    jobs: usize,
-    progress: &(dyn Fn() + Sync),
-) -> Result<Frontier, NoThreads> {
+pub fn measure(question: &Question, jobs: usize, watch: &dyn Watch) -> Result<Frontier, NoThreads> {
     let contenders = question.contenders();
     let cells: Vec<Cell> = question
         .places
@@ -207,7 +203,7 @@ pub fn measure(
         .flat_map(|(place, c)| place.settings.iter().map(move |s| Cell::new(place, c, s)))
         .collect();
     let tasks: Vec<Task<'_>> = cells.iter().flat_map(Cell::tasks).collect();
-    let mut runs = Pool::new(jobs)?.run(&tasks, None, progress).into_iter();
+    let mut runs = Pool::new(jobs)?.run(&tasks, None, watch).into_iter();
     let mut frontier = Frontier {
         base: question.base.name().to_string(),
         traces: question.places.first().map_or_else(Vec::new, traces),
@@ -240,6 +236,22 @@ pub fn measure(
 }
 
 impl Frontier {
+    /// How many links, in words.
+    #[must_use]
+    pub fn count(&self) -> String {
+        match self.traces.len() {
+            1 => "1 trace".to_string(),
+            n => format!("{n} traces"),
+        }
+    }
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (count, base) = (self.count(), &self.base);
+        format!("Throughput and delay on {count}, against {base}")
+    }
+
     /// What came out of a run; NaN where it failed, which is noted.
     fn take(&mut self, run: Result<Run, FailedRun>) -> Outcome {
         let of = |m: &Metrics| Outcome {
@@ -289,7 +301,7 @@ impl Cell {
             setting: &self.setting,
             seed,
             keep: Keep::Metrics,
-            key: None,
+            cell: None,
         })
     }
 }

@@ -43,6 +43,7 @@ use self::worst::Worst;
 use crate::claim::{Expression, parse_expression};
 use crate::metrics::{Metric, Named, split_group};
 use crate::setting::{MomentText, Problem, Setting};
+use crate::store::COLUMNS;
 
 /// What is measured under a name.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -132,6 +133,10 @@ pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<
         }
         if Metric::of_key(name).is_some() {
             let problem = "there is a metric of this name; take another";
+            return Err(Problem::new(format!("measures.{name}"), problem));
+        }
+        if COLUMNS.contains(&name.as_str()) {
+            let problem = "a column of stores has this name; take another";
             return Err(Problem::new(format!("measures.{name}"), problem));
         }
         let (mut flow, mut expression) = (None, None);

@@ -1,11 +1,12 @@
 //! Distributions of delays in constant memory.
 
 use lowtide_cc::units::Duration;
+use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 
 /// Delays: mean and maximum exact, percentiles to a microsecond or 0.1 %, whichever is more.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Delays {
     /// In microseconds.
     histogram: Histogram<u32>,

@@ -7,6 +7,8 @@
 //! packets in a row belong to the same flow. A flow's delays fall into few of the bins, so here
 //! only the cache lines of counts that are in use exist.
 
+use serde::{Deserialize, Serialize};
+
 /// Bins of an octave: 1/1024 is the coarsest resolution.
 const PER_OCTAVE_LOG2: u32 = 10;
 /// Values below this have a bin each.
@@ -15,7 +17,7 @@ const EXACT_BELOW: u64 = 2 << PER_OCTAVE_LOG2;
 const BLOCK: usize = 16;
 
 /// A histogram with counts of type `C`, which saturate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Histogram<C> {
     /// For each block of bins, its number in `blocks` plus 1; 0: nothing was recorded there.
     places: Vec<u16>,

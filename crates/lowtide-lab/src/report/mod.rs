@@ -2,8 +2,8 @@
 //!
 //! `data.rs` is what the page plots, as JSON within the page; the scripts in `assets/report` draw
 //! it with uPlot. Each view is a section of `templates/report.html` with data and a script of its
-//! own: comparisons and runs over time (`links`), sweeps, frontiers, the papers'
-//! claims, scorecards.
+//! own: comparisons and runs over time (`links`, whose sections and scripts the playground in `web` has
+//! as well), sweeps, frontiers, the papers' claims, scorecards.
 
 mod columns;
 mod data;
@@ -26,7 +26,9 @@ pub use self::score::{ScoreResult, Shown};
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
 use crate::compare::Comparison;
+use crate::experiment::{CellResult, Place};
 use crate::files;
+use crate::scenario_file::ScenarioFile;
 use crate::setting::Setting;
 
 #[derive(Template)]
@@ -37,15 +39,15 @@ struct Page<'a> {
     style: &'a str,
     library: &'a str,
     data: String,
-    scripts: &'a [&'a str],
+    scripts: Vec<String>,
 }
 
 /// uPlot 1.6.32, as published: see `vendor/uplot`.
 const LIBRARY: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const LIBRARY_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report/report.css");
-/// In the order in which they need each other.
-const SCRIPTS: [&str; 13] = [
+/// Modules, in the order in which they need each other.
+const SCRIPTS: [&str; 14] = [
     include_str!("../../assets/report/decode.js"),
     include_str!("../../assets/report/look.js"),
     include_str!("../../assets/report/pinch.js"),
@@ -54,12 +56,16 @@ const SCRIPTS: [&str; 13] = [
     include_str!("../../assets/report/comparison.js"),
     include_str!("../../assets/report/strip.js"),
     include_str!("../../assets/report/flow.js"),
+    include_str!("../../assets/report/links.js"),
     include_str!("../../assets/report/sweep.js"),
     include_str!("../../assets/report/papers.js"),
     include_str!("../../assets/report/frontier.js"),
     include_str!("../../assets/report/scores.js"),
     include_str!("../../assets/report/page.js"),
 ];
+
+/// Cells of one report that are shown over time; they take some megabytes of memory each.
+pub const MAX_OVER_TIME: usize = 64;
 
 /// A comparison on one link, run with timelines.
 #[derive(Clone, Copy, Debug)]
@@ -110,11 +116,43 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The cells of a scenario, as comparisons, over time, and as a grid where there is one; `places`: those of
+    /// `results`.
+    #[must_use]
+    pub fn of_cells(file: &ScenarioFile, results: &[CellResult], places: &'a [Place]) -> Self {
+        let about = file.content.about.trim();
+        let untimed = results.len().saturating_sub(MAX_OVER_TIME);
+        let note = match untimed {
+            0 => String::new(),
+            n => format!(" The last {n} cells are not shown over time."),
+        };
+        let run = |place: &'a Place| Run {
+            setting: &place.setting,
+            comparison: &place.comparison,
+        };
+        Self {
+            title: file.name(),
+            about: format!("{about}{note}"),
+            runs: places.iter().map(run).collect(),
+            metrics: file.content.metrics.clone(),
+            sweeps: vec![Sweep::new(file, results)],
+            ..Self::default()
+        }
+    }
+
     /// Writes it to `path`, and makes the folders above.
     ///
     /// # Errors
     /// When a link cannot be made again or the file cannot be written.
-    pub fn write(mut self, path: &Path) -> io::Result<()> {
+    pub fn write(self, path: &Path) -> io::Result<()> {
+        files::write(path, self.html()?.as_bytes())
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// When a link cannot be made again.
+    pub fn html(mut self) -> io::Result<String> {
         self.sweeps.retain(Sweep::is_grid);
         let room = sweep::MAX_NUMBERS / self.sweeps.len().max(1);
         self.sweeps = self.sweeps.into_iter().map(|s| s.bounded(room)).collect();
@@ -125,11 +163,26 @@ impl<'a> Report<'a> {
             style: STYLE,
             library: LIBRARY,
             data: json_in_page(&data).map_err(io::Error::other)?,
-            scripts: &SCRIPTS,
+            scripts: SCRIPTS.map(inlined).to_vec(),
         };
-        let html = page.render().map_err(io::Error::other)?;
-        files::write(path, html.as_bytes())
+        page.render().map_err(io::Error::other)
     }
+
+    /// What the page's scripts draw, as JSON.
+    ///
+    /// # Errors
+    /// When a link cannot be made again.
+    pub fn data(&self) -> io::Result<String> {
+        let data = Data::new(self).map_err(io::Error::other)?;
+        Ok(serde_json::to_string(&data)?)
+    }
+}
+
+/// A module as a part of one script with the others, whose names it shares.
+fn inlined(module: &str) -> String {
+    let lines = module.lines().filter(|line| !line.starts_with("import "));
+    let lines = lines.map(|line| line.strip_prefix("export ").unwrap_or(line));
+    lines.fold(String::new(), |script, line| script + line + "\n")
 }
 
 /// JSON that may stand within a page: no tag can begin in it.

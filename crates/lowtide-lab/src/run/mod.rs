@@ -1,15 +1,19 @@
 //! One run: a setting with a seed, carried by its host, and what was measured in it.
 
 mod pool;
+mod watch;
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
 use lowtide_cc::units::Time;
 use lowtide_sim::{Outcome, Probe, SimConfig, Simulation};
+use serde::{Deserialize, Serialize};
 
 pub use self::pool::{NoThreads, Pool, Task};
-use crate::contender::Contender;
+use self::watch::Stopped;
+pub use self::watch::{Stop, Watch};
+use crate::contender::{Contender, Surroundings};
 use crate::measure;
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
@@ -28,7 +32,7 @@ pub enum Keep {
 }
 
 /// What a report needs beyond the metrics.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Details {
     /// Packets that crossed the bottleneck.
     pub packets: u64,
@@ -41,7 +45,7 @@ pub struct Details {
 }
 
 /// A run that came to its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Its seed.
     pub seed: u64,
@@ -67,19 +71,45 @@ pub struct FailedRun {
 /// # Errors
 /// Why the run did not come to its end, in a sentence.
 pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let whole = AssertUnwindSafe(|| run_unguarded(setting, seed, keep));
+    run_until(setting, seed, keep, &Stop::default())
+}
+
+/// The same, unless it is to end before.
+///
+/// # Errors
+/// As [`run`]; also when it was ended.
+pub fn run_until(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
+    let whole = AssertUnwindSafe(|| run_unguarded(setting, seed, keep, stop));
     panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
 }
 
-fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
-    let (config, trigger) = config(setting, seed)?;
+/// Runs a setting once, watched by `probe`; nothing else is measured.
+///
+/// # Errors
+/// As [`run`].
+pub fn watched<P: Probe + Send + 'static>(
+    setting: &Setting,
+    seed: u64,
+    probe: P,
+    stop: &Stop,
+) -> Result<(Outcome, P), String> {
+    let whole = AssertUnwindSafe(|| {
+        let (config, _) = config_until(setting, seed, stop)?;
+        let (outcome, (probe, _)) = simulate(setting, config, (probe, stop.clone()))?;
+        Ok((outcome, probe))
+    });
+    panic::catch_unwind(whole).unwrap_or_else(|panic| Err(reason(&*panic)))
+}
+
+fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
+    let (config, trigger) = config_until(setting, seed, stop)?;
     let meter = Meter::new(&config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
     let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
     let measures = measure::watchers(setting, &config, trigger);
-    let probe = (meter, (timeline, measures));
-    let (outcome, (mut meter, (timeline, measures))) = simulate(setting, config, probe)?;
+    let probe = (meter, (timeline, (measures, stop.clone())));
+    let (outcome, (mut meter, (timeline, (measures, _)))) = simulate(setting, config, probe)?;
     let measured = Measured {
         extra: measure::values(measures, setting),
         ..meter.finish()
@@ -103,6 +133,14 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String
 /// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
 /// it tells when.
 pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<Time>), String> {
+    config_until(setting, seed, &Stop::default())
+}
+
+fn config_until(
+    setting: &Setting,
+    seed: u64,
+    stop: &Stop,
+) -> Result<(SimConfig, Option<Time>), String> {
     let config = setting.config(seed).map_err(|e| e.to_string())?;
     let Some(trigger) = &setting.trigger else {
         return Ok((config, None));
@@ -111,13 +149,39 @@ pub(crate) fn config(setting: &Setting, seed: u64) -> Result<(SimConfig, Option<
     if let Some(by) = trigger.by {
         first.duration = first.duration.min(by.since(Time::ZERO));
     }
-    let (_, watch) = simulate(setting, first, trigger.watch())?;
+    let (_, (watch, _)) = simulate(setting, first, (trigger.watch(), stop.clone()))?;
     let at = trigger.moment(&watch)?;
     Ok((trigger.apply(config, at)?, Some(at)))
 }
 
 /// A whole run of a setting's configuration, watched by `probe`.
 pub(crate) fn simulate<P: Probe + Send + 'static>(
+    setting: &Setting,
+    config: SimConfig,
+    probe: P,
+) -> Result<(Outcome, P), String> {
+    let of_groups = setting.groups.iter().map(|group| &group.contender);
+    let surroundings: Vec<&Surroundings> = of_groups.filter_map(Contender::surroundings).collect();
+    let mut result = Err("did not begin".to_string());
+    let mut parts = Some((config, probe));
+    within(&surroundings, &mut || {
+        if let Some((config, probe)) = parts.take() {
+            result = carry(setting, config, probe);
+        }
+    });
+    result
+}
+
+/// Does something within all of these.
+fn within(surroundings: &[&Surroundings], run: &mut (dyn FnMut() + Send)) {
+    match surroundings.split_first() {
+        None => run(),
+        Some((first, rest)) => first.within(&mut || within(rest, run)),
+    }
+}
+
+/// The same without what surrounds it.
+fn carry<P: Probe + Send + 'static>(
     setting: &Setting,
     config: SimConfig,
     mut probe: P,
@@ -147,8 +211,24 @@ pub(crate) fn simulate<P: Probe + Send + 'static>(
     }
 }
 
+/// What ends a run without being a panic.
+struct Abandoned(String);
+
+/// Ends the run that this thread makes; `reason` becomes the failed run's. For controllers whose events call
+/// code that may fail; it unwinds, and no panic hook hears of it.
+pub fn abandon(reason: String) -> ! {
+    panic::resume_unwind(Box::new(Abandoned(reason)))
+}
+
 /// What a panic says.
-fn reason(panic: &(dyn Any + Send)) -> String {
+#[must_use]
+pub fn reason(panic: &(dyn Any + Send)) -> String {
+    if let Some(Abandoned(reason)) = panic.downcast_ref() {
+        return reason.clone();
+    }
+    if panic.is::<Stopped>() {
+        return "ended before its time".to_string();
+    }
     let message = panic
         .downcast_ref::<&str>()
         .copied()

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{FailedRun, Keep, Run, run};
-use crate::key::Key;
+use super::{FailedRun, Keep, Run, Stop, Watch, run_until};
 use crate::metrics::Measured;
+use crate::scenario_file::Cell;
 use crate::setting::Setting;
 use crate::store::Store;
 
@@ -19,20 +19,20 @@ pub struct Task<'a> {
     pub seed: u64,
     /// What is kept of it.
     pub keep: Keep,
-    /// The key of its results in a store; without one it is not kept there.
-    pub key: Option<Key>,
+    /// The cell that it is of, by which a store knows it; without one it is not kept there.
+    pub cell: Option<&'a Cell>,
 }
 
 impl Task<'_> {
     fn stored(&self, store: Option<&Store>) -> Option<Measured> {
-        let named = store?.get(self.key?, self.seed)?;
+        let named = store?.take(self.cell?, self.seed)?;
         Some(Measured::from_named(named))
     }
 
-    fn run(&self, store: Option<&Store>) -> Result<Run, String> {
-        let done = run(self.setting, self.seed, self.keep)?;
-        if let (Some(store), Some(key)) = (store, self.key) {
-            store.put(key, self.name, self.seed, &done.measured.named());
+    fn run(&self, store: Option<&Store>, stop: &Stop) -> Result<Run, String> {
+        let done = run_until(self.setting, self.seed, self.keep, stop)?;
+        if let (Some(store), Some(cell)) = (store, self.cell) {
+            store.put(cell, self.seed, &done.measured.named());
         }
         Ok(done)
     }
@@ -62,13 +62,14 @@ impl Pool {
     }
 
     /// Makes all runs that are not in the store, and keeps them there; their results in the order of
-    /// the tasks. `progress` is called after each new run.
+    /// the tasks.
     pub fn run(
         &self,
         tasks: &[Task<'_>],
         store: Option<&Store>,
-        progress: &(dyn Fn() + Sync),
+        watch: &dyn Watch,
     ) -> Vec<Result<Run, FailedRun>> {
+        let stop = watch.stop();
         let result = |task: &Task<'_>| {
             if let Some(measured) = task.stored(store) {
                 return Ok(Run {
@@ -77,12 +78,12 @@ impl Pool {
                     details: None,
                 });
             }
-            let done = task.run(store).map_err(|reason| FailedRun {
+            let done = task.run(store, &stop).map_err(|reason| FailedRun {
                 name: task.name.to_string(),
                 seed: task.seed,
                 reason,
             });
-            progress();
+            watch.on_run();
             done
         };
         self.0.install(|| tasks.par_iter().map(result).collect())

@@ -1,5 +1,7 @@
 //! A file's cells: every case with every value of the sweep.
 
+use std::sync::Arc;
+
 use lowtide_cc::registry::nearest;
 
 use super::error::{FileError, Place, short};
@@ -7,7 +9,7 @@ use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Host, Problem, Resolver, Sections, Setting};
+use crate::setting::{Host, Problem, Resolver, Sections, Setting, put};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -33,6 +35,8 @@ const SIMULATED: [&str; 7] = [
 /// One simulation of a file, still to be run with each seed.
 #[derive(Clone, Debug)]
 pub struct Cell {
+    /// The name of its file.
+    pub scenario: Arc<str>,
     /// Its case and its values, each with the key that it is a value of (`case` for a case).
     pub labels: Vec<(String, String)>,
     /// What is simulated.
@@ -51,6 +55,18 @@ impl Cell {
             .map(|(_, label)| label.as_str())
             .collect();
         labels.join(", ")
+    }
+
+    /// Who sends in it, in the order of the groups: `rbbr`, `rbbr + cubic`.
+    #[must_use]
+    pub fn controllers(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for group in self.setting.groups.iter().filter(|g| g.web.is_none()) {
+            if !names.contains(&group.contender.name()) {
+                names.push(group.contender.name());
+            }
+        }
+        names.join(" + ")
     }
 
     /// Whether one of its labels is `wanted`, alone or as `key=label` with the last part of the
@@ -87,6 +103,63 @@ impl Override<'_> {
     }
 }
 
+/// A file's cells, each made when it is asked for.
+#[derive(Debug)]
+pub struct Grid<'a> {
+    file: &'a ScenarioFile,
+    scenario: Arc<str>,
+    axes: Vec<&'a String>,
+    cells_of_a_case: usize,
+}
+
+impl Grid<'_> {
+    /// How many cells there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cells_of_a_case * self.file.content.cases.len().max(1)
+    }
+
+    /// Whether there are none, which no file can say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The n-th cell, and how many bytes of text it says.
+    ///
+    /// # Errors
+    /// When a value makes no sense.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn resolve(&self, n: usize, resolver: &mut Resolver) -> Result<(Cell, usize), FileError> {
+        assert!(n < self.len(), "there are {} cells", self.len());
+        let file = self.file;
+        let mut labels = Vec::new();
+        let mut overrides = file.fixed_overrides();
+        let index = n / self.cells_of_a_case;
+        if let Some(case) = file.content.cases.get(index) {
+            labels.push(("case".to_string(), case.name.clone()));
+            overrides.extend(overrides_of_case(index, case));
+        }
+        for (key, at) in file.choice(&self.axes, n % self.cells_of_a_case) {
+            let value = &file.content.sweep[key][at];
+            let label = match value {
+                toml::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            labels.push((key.clone(), label));
+            overrides.push(Override {
+                key,
+                value,
+                said_at: (!file.varied.contains(key))
+                    .then(|| vec!["sweep".into(), key.clone(), at.to_string()]),
+            });
+        }
+        file.cell(self.scenario.clone(), labels, &overrides, resolver)
+    }
+}
+
 impl ScenarioFile {
     /// All cells in the order of the cases, then of the sweep's keys in the file; `contenders` are
     /// those whom its flows may name.
@@ -94,66 +167,68 @@ impl ScenarioFile {
     /// # Errors
     /// When a value makes no sense, or there are too many cells.
     pub fn cells(&self, contenders: &Contenders) -> Result<Vec<Cell>, FileError> {
-        let mut resolver = Resolver::new(contenders, self.source.folder());
-        let plain = [None];
-        let cases: Vec<Option<(usize, &Case)>> = match self.content.cases.as_slice() {
-            [] => plain.to_vec(),
-            some => some.iter().enumerate().map(Some).collect(),
-        };
-        let of_a_case = cases.iter().flatten().map(|(_, case)| case.set.len()).max();
+        self.cells_by(&mut self.resolver(contenders))
+    }
+
+    /// The same by a [resolver](Self::resolver) that somebody keeps.
+    ///
+    /// # Errors
+    /// As [`Self::cells`].
+    pub fn cells_by(&self, resolver: &mut Resolver) -> Result<Vec<Cell>, FileError> {
+        let grid = self.grid()?;
+        let mut cells = Vec::with_capacity(grid.len());
+        let (mut text, mut results) = (0, 0_u64);
+        for n in 0..grid.len() {
+            let (cell, said) = grid.resolve(n, resolver)?;
+            text += said;
+            if text > MAX_TEXT {
+                let problem = format!(
+                    "its cells together say more than {} MiB: vary less, or write less into \
+                     each of them",
+                    MAX_TEXT >> 20
+                );
+                return Err(self.error_of_file(problem));
+            }
+            results += count_results(&cell.setting);
+            if results > MAX_RESULTS {
+                let problem = format!(
+                    "its cells, seeds and flows make more than {MAX_RESULTS} results: take \
+                     fewer of one of them"
+                );
+                return Err(self.error_of_file(problem));
+            }
+            cells.push(cell);
+        }
+        self.check_metrics(&cells)?;
+        Ok(cells)
+    }
+
+    /// What resolves the names in this file.
+    #[must_use]
+    pub fn resolver(&self, contenders: &Contenders) -> Resolver {
+        Resolver::new(contenders, self.source.folder()).with_links(&self.links)
+    }
+
+    /// The cells as a list of which each is made when it is asked for: a worker that makes few of
+    /// them need not know all.
+    ///
+    /// # Errors
+    /// When there are too many cells or keys.
+    pub fn grid(&self) -> Result<Grid<'_>, FileError> {
+        let cases = &self.content.cases;
+        let of_a_case = cases.iter().map(|case| case.set.len()).max();
         if self.content.sweep.len() + of_a_case.unwrap_or(0) > MAX_KEYS {
             let problem = format!("no cell may have values for more than {MAX_KEYS} keys");
             return Err(self.error_of_file(problem));
         }
         let axes = self.axes();
-        let of_a_case = self.count_of_a_case(&axes, cases.len())?;
-        let mut cells = Vec::with_capacity(cases.len() * of_a_case);
-        let (mut text, mut results) = (0, 0_u64);
-        for case in cases {
-            for n in 0..of_a_case {
-                let mut labels = Vec::new();
-                let mut overrides = self.fixed_overrides();
-                if let Some((index, case)) = case {
-                    labels.push(("case".to_string(), case.name.clone()));
-                    overrides.extend(overrides_of_case(index, case));
-                }
-                for (key, at) in self.choice(&axes, n) {
-                    let value = &self.content.sweep[key][at];
-                    let label = match value {
-                        toml::Value::String(text) => text.clone(),
-                        other => other.to_string(),
-                    };
-                    labels.push((key.clone(), label));
-                    overrides.push(Override {
-                        key,
-                        value,
-                        said_at: (!self.varied.contains(key))
-                            .then(|| vec!["sweep".into(), key.clone(), at.to_string()]),
-                    });
-                }
-                let (cell, said) = self.cell(labels, &overrides, &mut resolver)?;
-                text += said;
-                if text > MAX_TEXT {
-                    let problem = format!(
-                        "its cells together say more than {} MiB: vary less, or write less into \
-                         each of them",
-                        MAX_TEXT >> 20
-                    );
-                    return Err(self.error_of_file(problem));
-                }
-                results += count_results(&cell.setting);
-                if results > MAX_RESULTS {
-                    let problem = format!(
-                        "its cells, seeds and flows make more than {MAX_RESULTS} results: take \
-                         fewer of one of them"
-                    );
-                    return Err(self.error_of_file(problem));
-                }
-                cells.push(cell);
-            }
-        }
-        self.check_metrics(&cells)?;
-        Ok(cells)
+        let cells_of_a_case = self.count_of_a_case(&axes, cases.len().max(1))?;
+        Ok(Grid {
+            file: self,
+            scenario: self.name().into(),
+            axes,
+            cells_of_a_case,
+        })
     }
 
     /// Whether all metrics that the file wants to be shown can be measured in some cell.
@@ -217,6 +292,9 @@ impl ScenarioFile {
     }
 
     fn error_of_file(&self, problem: String) -> FileError {
+        if self.source.is_values {
+            return self.error_at(&[], problem);
+        }
         FileError {
             place: Place::File(self.path().to_path_buf()),
             key: String::new(),
@@ -249,6 +327,7 @@ impl ScenarioFile {
     /// A cell, and how many bytes of text it says.
     fn cell(
         &self,
+        scenario: Arc<str>,
         labels: Vec<(String, String)>,
         overrides: &[Override<'_>],
         resolver: &mut Resolver,
@@ -320,6 +399,7 @@ impl ScenarioFile {
             .map(|(key, label)| key.len() + label.len())
             .sum();
         let cell = Cell {
+            scenario,
             labels,
             setting,
             key,
@@ -403,46 +483,4 @@ fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override
                 .into(),
         ),
     })
-}
-
-/// Puts a value at a path; a name where there is a list goes into each of its items.
-fn put(table: &mut toml::Table, path: &[&str], value: &toml::Value) -> Result<(), String> {
-    let Some((first, rest)) = path.split_first() else {
-        return Err("a key is missing".to_string());
-    };
-    if rest.is_empty() {
-        table.insert((*first).to_string(), value.clone());
-        return Ok(());
-    }
-    let inner = table
-        .entry((*first).to_string())
-        .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-    match inner {
-        toml::Value::Table(inner) => put(inner, rest, value),
-        toml::Value::Array(items) => {
-            let (which, rest) = match rest[0].parse::<usize>() {
-                Ok(n) => (Some(n), &rest[1..]),
-                Err(_) => (None, rest),
-            };
-            let count = items.len();
-            let mut done = false;
-            for (n, item) in items.iter_mut().enumerate() {
-                if which.is_none_or(|which| which == n) {
-                    let toml::Value::Table(item) = item else {
-                        return Err(format!("'{first}' is no list of tables"));
-                    };
-                    put(item, rest, value)?;
-                    done = true;
-                }
-            }
-            match (done, which) {
-                (true, _) => Ok(()),
-                (false, Some(n)) => Err(format!(
-                    "there is no '{first}.{n}': they are {count}, counted from 0"
-                )),
-                (false, None) => Err(format!("there is no '[[{first}]]'")),
-            }
-        }
-        _ => Err(format!("'{first}' has no keys")),
-    }
 }

@@ -30,6 +30,8 @@ pub enum Place {
     Line(PathBuf, usize),
     /// What was varied on top of the file.
     Varied,
+    /// It is no file but values.
+    Values,
 }
 
 impl fmt::Display for Place {
@@ -38,6 +40,7 @@ impl fmt::Display for Place {
             Self::File(file) => write!(f, "{}: ", file.display()),
             Self::Line(file, line) => write!(f, "{}:{line}: ", file.display()),
             Self::Varied => f.write_str("--vary "),
+            Self::Values => Ok(()),
         }
     }
 }
@@ -68,6 +71,8 @@ pub(super) fn short(key: &str) -> String {
 pub(super) struct Source {
     pub(super) file: PathBuf,
     pub(super) text: String,
+    /// It is no file but values, which have no text.
+    pub(super) is_values: bool,
 }
 
 impl Source {
@@ -93,12 +98,21 @@ impl Source {
     }
 
     fn error(&self, at: usize, key: String, problem: String) -> FileError {
+        let key = short(&key);
+        if self.is_values {
+            let place = Place::Values;
+            return FileError {
+                place,
+                key,
+                problem,
+            };
+        }
         let at = at.min(self.text.len());
         let before = &self.text.as_bytes()[..at];
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         FileError {
             place: Place::Line(self.file.clone(), line),
-            key: short(&key),
+            key,
             problem,
         }
     }
@@ -110,7 +124,7 @@ impl Source {
 }
 
 /// The nearest of the known names in a message about an unknown one.
-fn suggestion(message: &str) -> Option<String> {
+pub(crate) fn suggestion(message: &str) -> Option<String> {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (wanted, known) = names.split_first()?;
     if !message.starts_with("unknown ") {

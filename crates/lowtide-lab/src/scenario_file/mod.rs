@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use self::cells::{Cell, MAX_CELLS};
+pub use self::cells::{Cell, Grid, MAX_CELLS};
 use self::error::Source;
+pub(crate) use self::error::suggestion;
 pub use self::error::{FileError, Place};
 pub use self::judged::{CANDIDATE, JudgedCase, Limit, Need, Seeds};
 pub use self::paper::{
@@ -24,7 +25,9 @@ pub use self::paper::{
 };
 use crate::files;
 use crate::measure::Measure;
-use crate::setting::{FlowSection, Host, LinkSection, PathSection, RunSection, TriggerSection};
+use crate::setting::{
+    FlowSection, Host, LinkSection, Links, PathSection, RunSection, TriggerSection, of_values,
+};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -114,6 +117,8 @@ pub struct ScenarioFile {
     pub content: Content,
     /// The same, to put the values of cells in.
     table: toml::Table,
+    /// Traces that are no files.
+    links: Links,
     /// Values that are the same in all cells, whatever the file says.
     fixed: Vec<(String, toml::Value)>,
     /// Keys whose values are not the file's.
@@ -145,6 +150,7 @@ impl ScenarioFile {
         let source = Source {
             file: path.to_path_buf(),
             text,
+            is_values: false,
         };
         let content: Content = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
         let table: toml::Table =
@@ -153,6 +159,35 @@ impl ScenarioFile {
             source,
             content,
             table,
+            links: Links::default(),
+            fixed: Vec::new(),
+            varied: BTreeSet::new(),
+            candidate: None,
+        })
+    }
+
+    /// The same of values that are no file; its traces are looked for below `folder`, or among `links`.
+    ///
+    /// # Errors
+    /// When they are no scenario; the error names the key.
+    pub fn of_values(table: toml::Table, folder: &Path, links: &Links) -> Result<Self, FileError> {
+        let source = Source {
+            file: folder.join("values"),
+            text: String::new(),
+            is_values: true,
+        };
+        let content = of_values(table.clone());
+        let content = content.map_err(|problem| FileError {
+            place: Place::Values,
+            key: problem.at,
+            problem: problem.problem,
+        })?;
+        let links = links.clone();
+        Ok(Self {
+            source,
+            content,
+            table,
+            links,
             fixed: Vec::new(),
             varied: BTreeSet::new(),
             candidate: None,

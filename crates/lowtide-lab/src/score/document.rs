@@ -1,74 +1,155 @@
-//! Scorecards as a page of Markdown.
+//! Scorecards as a page of Markdown, for many controllers: who passes what, then case by case what fails, and
+//! what happened folded away, or left out where it would be the most of the page.
 
 use std::fmt::Write as _;
 
-use super::scorecard::{CaseResult, Scorecard, short};
-use super::verdict::Verdict;
+use super::scorecard::{CaseResult, Score, Scorecard};
+use super::verdict::{LimitResult, Verdict};
 
-/// A page of scorecards in Markdown: a matrix of each, and what fails and why.
+/// More controllers than these have no room for what happened to each.
+const MANY: usize = 8;
+
+/// A page of scorecards in Markdown: a matrix of each, what fails and why, and what happened to so few controllers that
+/// it stays a page.
 #[must_use]
 pub fn document(cards: &[Scorecard], command: &str) -> String {
     let mut page = String::from("# Scorecards\n\n");
+    let are_many = cards.iter().any(|card| card.results.len() > MANY);
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
         "Made by `{command}`; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
-         hold, fails (✗) when one does not; · is not applicable. Of a case that fails the number is what was \
-         measured over its limit.\n"
+         hold, fails (✗) when one does not; · is not applicable.{}\n",
+        if are_many {
+            " `lowtide score --suite SUITE --case CASE --cc NAME` says what happened where one fails."
+        } else {
+            ""
+        }
     );
+    if cards.len() > 1 {
+        overview(&mut page, cards);
+    }
     for card in cards {
         let _ = writeln!(page, "## `{}`\n\n{}.\n", card.suite, card.about);
-        let names: Vec<&str> = card.results.iter().map(|s| s.controller.as_str()).collect();
-        let _ = writeln!(page, "| case | {} |", names.join(" | "));
-        let _ = writeln!(page, "|---|{}", "---|".repeat(names.len()));
+        matrix(&mut page, card);
         let cases = card.results.first().map_or(0, |score| score.cases.len());
         for n in 0..cases {
-            let row: Vec<String> = card.results.iter().map(|s| cell(&s.cases[n])).collect();
-            let case = &card.results[0].cases[n];
-            let _ = writeln!(page, "| {} {} | {} |", case.id, case.title, row.join(" | "));
-        }
-        let passed: Vec<String> = card
-            .results
-            .iter()
-            .map(|s| format!("**{}/{}**", s.passed, s.passed + s.failed))
-            .collect();
-        let _ = writeln!(page, "| passed | {} |\n", passed.join(" | "));
-        for n in 0..cases {
-            let failing = card
-                .results
-                .iter()
-                .filter(|s| s.cases[n].verdict == Verdict::Fail);
-            let failing: Vec<_> = failing.collect();
-            let Some(first) = failing.first() else {
-                continue;
-            };
-            let case = &first.cases[n];
-            let _ = writeln!(page, "**{} {}** ({})\n", case.id, case.title, case.source);
-            for score in failing {
-                for limit in score.cases[n].failing() {
-                    let (shown, cell) = (limit.shown(), limit.in_cell());
-                    let _ = writeln!(
-                        page,
-                        "- `{}`: {}: {shown} fails{cell}; {}",
-                        score.controller, limit.metric, limit.reason
-                    );
-                }
-                for line in &score.cases[n].explanation {
-                    let _ = writeln!(page, "  {line}");
-                }
+            let cases = card.results.iter().map(|score| (score, &score.cases[n]));
+            let failing: Vec<(&Score, &CaseResult)> = cases
+                .filter(|(_, case)| case.verdict == Verdict::Fail)
+                .collect();
+            failures(&mut page, &failing);
+            if !are_many {
+                what_happened(&mut page, &failing);
             }
-            page.push('\n');
         }
     }
     page
 }
 
-/// A case in the matrix.
-fn cell(case: &CaseResult) -> String {
-    match (case.verdict, case.value.zip(case.limit)) {
-        (Verdict::Pass, _) => "✓".to_string(),
-        (Verdict::NotApplicable, _) => "·".to_string(),
-        (Verdict::Fail, Some((value, limit))) => format!("✗ {}/{}", short(value), short(limit)),
-        (Verdict::Fail, None) => "✗".to_string(),
+/// How many cases each controller passes, of those that are for it.
+fn overview(page: &mut String, cards: &[Scorecard]) {
+    let suites: Vec<String> = cards
+        .iter()
+        .map(|card| format!("[`{}`](#{})", card.suite, card.suite))
+        .collect();
+    head(page, "cases passed", suites.iter().map(String::as_str));
+    let controllers = cards.first().map_or(&[][..], |card| &card.results);
+    for (n, score) in controllers.iter().enumerate() {
+        let all = cards.iter().map(|card| passed(&card.results[n]));
+        row(page, &format!("`{}`", score.controller), all);
+    }
+    page.push('\n');
+}
+
+fn passed(score: &Score) -> String {
+    format!("{}/{}", score.passed, score.passed + score.failed)
+}
+
+fn head<'a>(page: &mut String, first: &str, columns: impl Iterator<Item = &'a str> + Clone) {
+    row(page, first, columns.clone().map(str::to_string));
+    let _ = writeln!(page, "|---|{}", "---|".repeat(columns.count()));
+}
+
+fn row(page: &mut String, first: &str, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = cells.collect();
+    let _ = writeln!(page, "| {first} | {} |", cells.join(" | "));
+}
+
+fn matrix(page: &mut String, card: &Scorecard) {
+    let scores = card.results.iter();
+    head(page, "case", scores.clone().map(|s| s.controller.as_str()));
+    let cases = card.results.first().map_or(0, |score| score.cases.len());
+    for n in 0..cases {
+        let case = &card.results[0].cases[n];
+        let signs = scores.clone().map(|score| match score.cases[n].verdict {
+            Verdict::Pass => "✓".to_string(),
+            Verdict::Fail => "✗".to_string(),
+            Verdict::NotApplicable => "·".to_string(),
+        });
+        row(page, &format!("{} {}", case.id, case.title), signs);
+    }
+    row(page, "passed", scores.map(passed));
+    page.push('\n');
+}
+
+/// A case by those who fail it: each limit with what they reach.
+fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
+    let Some((_, case)) = failing.first() else {
+        return;
+    };
+    let _ = writeln!(page, "**{} {}** ({})\n", case.id, case.title, case.source);
+    let mut limits: Vec<(&LimitResult, Vec<(&Score, &LimitResult)>)> = Vec::new();
+    for (score, case) in failing {
+        for limit in case.failing() {
+            let is_same = |known: &LimitResult| {
+                (&known.metric, known.sense, &known.reason)
+                    == (&limit.metric, limit.sense, &limit.reason)
+            };
+            match limits.iter_mut().find(|(known, _)| is_same(known)) {
+                Some((_, all)) => all.push((score, limit)),
+                None => limits.push((limit, vec![(score, limit)])),
+            }
+        }
+    }
+    for (limit, all) in limits {
+        // One limit for all of them is said once.
+        let common = limit.bound();
+        let is_common = all.iter().all(|(_, one)| one.bound() == common);
+        let common = if is_common {
+            format!(" {} {common}", limit.sense.sign())
+        } else {
+            String::new()
+        };
+        let reached = all.iter().map(|(score, one)| {
+            let shown = if is_common {
+                one.measured()
+            } else {
+                one.shown()
+            };
+            format!("`{}` {shown}{}", score.controller, one.in_cell())
+        });
+        let reached: Vec<String> = reached.collect();
+        let (metric, reason) = (&limit.metric, &limit.reason);
+        let _ = writeln!(page, "- {metric}{common}: {reason}\\");
+        let _ = writeln!(page, "  {}", reached.join(" · "));
+    }
+    page.push('\n');
+}
+
+/// What happened to each that fails a case, folded away.
+fn what_happened(page: &mut String, failing: &[(&Score, &CaseResult)]) {
+    let told = failing.iter().map(|(score, case)| {
+        let lines = case.explanation.iter().chain(&case.failed_runs);
+        let lines: Vec<&str> = lines.map(String::as_str).collect();
+        (score, lines.join("; ").replacen(":; ", ": ", 1))
+    });
+    let told: Vec<_> = told.filter(|(_, what)| !what.is_empty()).collect();
+    if !told.is_empty() {
+        page.push_str("<details><summary>what happened</summary>\n\n");
+        for (score, what) in told {
+            let _ = writeln!(page, "- `{}`: {what}", score.controller);
+        }
+        page.push_str("\n</details>\n\n");
     }
 }

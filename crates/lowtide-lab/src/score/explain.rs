@@ -4,49 +4,82 @@ use lowtide_cc::units::{Duration, Time};
 
 use super::scorecard::CaseResult;
 use crate::curves;
-use crate::run::{Keep, NoThreads, Pool, config, run};
+use crate::experiment::CellResult;
+use crate::run::{Keep, NoThreads, Pool, Run, Stop, config, run_until};
+use crate::setting::Seeds;
 use crate::timeline::{Envelope, FlowBin, Timeline};
 
-/// Says of each of these what happened in it, where it fails; on so many threads, 0: one for each core.
+/// Says of each of these what happened in it, where it fails; on so many threads, 0: one for each core. The first
+/// `kept` of them keep the run that shows it, which takes some megabytes of memory each. `stop` ends it.
 ///
 /// # Errors
 /// When threads cannot be started.
-pub fn explain_all(cases: Vec<&mut CaseResult>, threads: usize) -> Result<(), NoThreads> {
-    Pool::new(threads)?.each(cases, |case| case.explanation = explain(case));
+pub fn explain_all(
+    cases: Vec<&mut CaseResult>,
+    threads: usize,
+    kept: usize,
+    stop: &Stop,
+) -> Result<(), NoThreads> {
+    let told = |case: &&mut CaseResult| case.worst().is_some();
+    let cases: Vec<_> = cases.into_iter().filter(told).enumerate().collect();
+    Pool::new(threads)?.each(cases, |(n, case)| {
+        let Some(shown_by) = shown_by(case, stop) else {
+            return;
+        };
+        case.explanation = explain(case, &shown_by);
+        case.shown_by = Some(shown_by).filter(|_| n < kept);
+    });
     Ok(())
 }
 
-/// Runs the worst cell of a failing case again, where it was not watched over time, and says what happened in it; empty
-/// for a case that does not fail, or that is of no single cell.
-fn explain(case: &CaseResult) -> Vec<String> {
-    let Some((limit, result, seed)) = case.worst() else {
-        return Vec::new();
-    };
-    let setting = &result.cell.setting;
+/// The run that shows why a case fails: the worst seed of its worst cell, once more where it was not watched over
+/// time. `None` for a case that does not fail, or that is of no single cell.
+fn shown_by(case: &CaseResult, stop: &Stop) -> Option<CellResult> {
+    let (_, result, seed) = case.worst()?;
+    let mut cell = result.cell.clone();
     let known = result.runs.get(seed);
-    let seed = known.map_or(setting.seeds.first, |run| run.seed);
-    let watched = known.and_then(|run| run.details.as_ref()?.timeline.clone());
-    let again = || {
-        let done = run(setting, seed, Keep::Timeline).ok()?;
-        done.details.and_then(|details| details.timeline)
+    cell.setting.seeds = Seeds {
+        first: known.map_or(cell.setting.seeds.first, |run| run.seed),
+        count: 1,
     };
-    let Some(timeline) = watched.or_else(again) else {
-        return Vec::new();
+    let watched = known.filter(|run| timeline(run).is_some());
+    let run = match watched {
+        Some(run) => run.clone(),
+        None => run_until(
+            &cell.setting,
+            cell.setting.seeds.first,
+            Keep::Timeline,
+            stop,
+        )
+        .ok()?,
     };
-    let Ok((config, _)) = config(setting, seed) else {
+    Some(CellResult {
+        runs: vec![run],
+        ..CellResult::new(cell)
+    })
+}
+
+fn timeline(run: &Run) -> Option<&Timeline> {
+    run.details.as_ref()?.timeline.as_ref()
+}
+
+/// What happened in a run that shows why a case fails.
+fn explain(case: &CaseResult, shown_by: &CellResult) -> Vec<String> {
+    let setting = &shown_by.cell.setting;
+    let seed = setting.seeds.first;
+    let timeline = shown_by.runs.first().and_then(timeline);
+    let (Some(timeline), Ok((config, _))) = (timeline, config(setting, seed)) else {
         return Vec::new();
     };
     let capacity = curves::capacity(&config.forward.link, timeline.bin(), timeline.link().len());
-    let mut lines = vec![format!(
-        "{}, seed {seed}:",
-        match limit.cell.as_str() {
-            "" => setting.link_name.clone(),
-            cell => cell.to_string(),
-        }
-    )];
-    lines.extend(longest_queue(&timeline));
-    lines.extend(idle(&timeline, &capacity));
-    lines.extend(losses(&timeline));
+    let cell = match case.worst() {
+        Some((limit, ..)) if !limit.cell.is_empty() => &limit.cell,
+        _ => &setting.link_name,
+    };
+    let mut lines = vec![format!("{cell}, seed {seed}:")];
+    lines.extend(longest_queue(timeline));
+    lines.extend(idle(timeline, &capacity));
+    lines.extend(losses(timeline));
     lines
 }
 

@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use super::plan::{Plan, lacks};
 use super::suite::Suite;
-use super::verdict::{LimitResult, Verdict, judged, known_to_senders};
+use super::verdict::{LimitResult, Verdict, judged, unknown};
 use crate::contender::Contender;
 use crate::experiment::CellResult;
-use crate::scenario_file::FileError;
+use crate::program;
+use crate::scenario_file::{FileError, ScenarioFile};
 use crate::setting::Host;
 
 /// A case of a controller.
@@ -41,6 +42,10 @@ pub struct CaseResult {
     /// Its results, for reports.
     #[serde(skip)]
     pub results: Vec<CellResult>,
+    /// The run that shows why it fails, over time: the cell with that seed only. Where it is kept; see
+    /// [`explain_all`](super::explain_all).
+    #[serde(skip)]
+    pub shown_by: Option<CellResult>,
     /// The place of the limit that decides.
     #[serde(skip)]
     deciding: Option<usize>,
@@ -106,6 +111,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             explanation: Vec::new(),
             failed_runs: Vec::new(),
             results: Vec::new(),
+            shown_by: None,
             deciding: None,
         };
         match &job.cells {
@@ -130,12 +136,11 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
                     if !limit.only.is_empty() && !limit.only.iter().any(|n| n == plain) {
                         continue;
                     }
-                    let mut lacking = limit.needs.iter().find_map(|n| lacks(*n, candidate, host));
-                    if let Contender::Program(_) = candidate
-                        && let Some(key) = known_to_senders(&job.case, n)?
-                    {
-                        lacking = Some(format!("{key} is known to its sender only"));
-                    }
+                    let needs = limit.needs.iter();
+                    let lacking = match unseen(&job.case, n, candidate, host)? {
+                        None => needs.into_iter().find_map(|n| lacks(*n, candidate, host)),
+                        unseen => unseen,
+                    };
                     let reported = limit.report.iter().any(|n| n == plain);
                     for mut one in judged(&job.case, n, &case.results)? {
                         if let Some(lacking) = &lacking {
@@ -163,6 +168,24 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
         about: suite.about.clone(),
         results: scores,
     })
+}
+
+/// Why nobody sees what the n-th limit is about, where that is so.
+fn unseen(
+    case: &ScenarioFile,
+    n: usize,
+    candidate: &Contender,
+    host: Host,
+) -> Result<Option<String>, FileError> {
+    if let Contender::Program(_) = candidate {
+        let of_sender =
+            |metric: &str, is_of_senders| is_of_senders || program::UNKNOWN.contains(&metric);
+        let found = unknown(case, n, of_sender)?;
+        return Ok(found.map(|value| format!("{value} is known to its sender only")));
+    }
+    let found = unknown(case, n, |metric, _| host.unseen().contains(&metric))?;
+    let stack = host.stack().unwrap_or_default();
+    Ok(found.map(|value| format!("{value} is not seen over {stack} (--host model shows it)")))
 }
 
 /// How near a value is to its limit, or how far beyond: by the limit's size.
@@ -208,7 +231,7 @@ fn decide(case: &mut CaseResult) {
 }
 
 /// A number with three significant digits.
-pub(super) fn short(value: f64) -> String {
+fn short(value: f64) -> String {
     let digits = match value.abs() {
         v if v >= 100.0 || v == 0.0 => 0,
         v if v >= 10.0 => 1,
@@ -221,15 +244,26 @@ pub(super) fn short(value: f64) -> String {
 }
 
 impl LimitResult {
-    /// What was measured, with its interval, and the limit: `0.93 ±0.01 ≥ 0.9`.
+    /// What was measured, with its interval: `0.93 ±0.01`.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn measured(&self) -> String {
         let value = self.value.map_or_else(|| "never".to_string(), short);
         let interval = self
             .interval
             .map_or_else(String::new, |half| format!(" ±{}", short(half)));
-        let limit = self.limit.map_or_else(|| "?".to_string(), short);
-        format!("{value}{interval} {} {limit}", self.sense.sign())
+        format!("{value}{interval}")
+    }
+
+    /// The limit: `0.9`.
+    pub(super) fn bound(&self) -> String {
+        self.limit.map_or_else(|| "?".to_string(), short)
+    }
+
+    /// Both: `0.93 ±0.01 ≥ 0.9`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let (measured, bound) = (self.measured(), self.bound());
+        format!("{measured} {} {bound}", self.sense.sign())
     }
 
     /// The cell that is worst off, to be put behind what is said of it: ` (4g)`, or nothing.
@@ -254,12 +288,6 @@ impl CaseResult {
             let (place, seed) = limit.worst?;
             Some((limit, self.results.get(place)?, seed))
         })
-    }
-
-    /// The cell that shows why it fails; `None` of a case that does not, or that is of no single cell.
-    #[must_use]
-    pub fn worst_cell(&self) -> Option<&CellResult> {
-        self.worst().map(|(_, cell, _)| cell)
     }
 
     /// The limit that decides; `None` where there is none, or the runs say nothing.

@@ -4,7 +4,7 @@ use super::*;
 use crate::contender::Contenders;
 use crate::experiment::{self, CellResult, Options};
 use crate::metrics::{Measured, Named};
-use crate::run::{FailedRun, Run};
+use crate::run::{FailedRun, Run, Stop};
 
 const CASE: &str = r#"
 [case]
@@ -170,6 +170,38 @@ fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
         .replace("0.1", "2.0");
     let shown = card(&shown, "cubic:hystart=true,bbr3").unwrap();
     assert_eq!(verdicts(&shown), [Verdict::NotApplicable, Verdict::Fail]);
+}
+
+#[test]
+fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
+    let more = r#"
+        [[limits]]
+        metric = "largest delay, ms"
+        value = "queue_delay_ms.max"
+        at_most = 80
+        reason = "who waits longer hangs up"
+        [[limits]]
+        metric = "median delay, ms"
+        value = "queue_delay_ms.p50"
+        at_most = "queue_delay_ms.max / 4"
+        reason = "it should be seldom"
+    "#;
+    let mut card = card(more, "cubic,newreno,ebb").unwrap();
+    let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
+    explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
+    let page = document(&[card], "lowtide score");
+    assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
+    assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");
+    let limit = "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic` 16";
+    assert!(page.contains(limit), "{page}");
+    let own = "- median delay, ms: it should be seldom\\\n  `cubic` ";
+    let (_, reached) = page.split_once(own).unwrap();
+    let reached = reached.lines().next().unwrap();
+    assert!(
+        reached.contains(" ≤ 39.9") && reached.contains(" · `newreno` "),
+        "{reached}"
+    );
+    assert!(page.contains("\n- `newreno`: ") && page.contains(", seed 1: longest wait: "));
 }
 
 #[test]

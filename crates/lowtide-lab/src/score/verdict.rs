@@ -6,7 +6,6 @@ use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
 use crate::experiment::{CellResult, Values};
 use crate::measure::Measure;
 use crate::metrics::split_group;
-use crate::program;
 use crate::scenario_file::{FileError, Limit, ScenarioFile, Seeds};
 use crate::setting::Value;
 use crate::statistics::{ci95, mean};
@@ -139,22 +138,27 @@ fn sides(file: &ScenarioFile, n: usize, limit: &Limit) -> Result<Vec<Sides>, Fil
     Ok(found)
 }
 
-/// The value of the n-th limit that no link can see, only who sends; `None` where there is none.
+/// The first value of the n-th limit that is unknown, by the metric that it is, or is a part of, and whether it is
+/// of what only a sender knows; `None` where all are known.
 ///
 /// # Errors
 /// When the limit cannot be read.
-pub(super) fn known_to_senders(file: &ScenarioFile, n: usize) -> Result<Option<String>, FileError> {
+pub(super) fn unknown(
+    file: &ScenarioFile,
+    n: usize,
+    is_unknown: impl Fn(&str, bool) -> bool,
+) -> Result<Option<String>, FileError> {
     let sides = sides(file, n, &file.content.limits[n])?;
     let names = sides
         .iter()
         .flat_map(|s| [s.value.names(), s.limit.names()].concat());
-    let is_unknown = |name: &&str| {
+    let found = names.into_iter().find(|name| {
         let measure = file.content.measures.get(*name);
         let metric = measure.map_or(*name, |m| m.metric().unwrap_or(name));
         let of_sender = measure.is_some_and(Measure::is_of_senders);
-        of_sender || program::UNKNOWN.contains(&split_group(metric).1)
-    };
-    Ok(names.into_iter().find(is_unknown).map(str::to_string))
+        is_unknown(split_group(metric).1, of_sender)
+    });
+    Ok(found.map(str::to_string))
 }
 
 /// Judges the n-th limit of a case by its results.

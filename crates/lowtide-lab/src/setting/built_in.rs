@@ -1,11 +1,8 @@
 //! Settings that need no input.
 
-use lowtide_cc::units::{Duration, Rate};
-use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::source::SourceConfig;
+use toml::Table;
 
-use super::quantity::{BufferText, RateText, SourceText, SpanText, TimeText};
-use super::sections::{FlowSection, LinkSection, PathSection, RunSection, Sections};
+use super::sections::Sections;
 use super::{Resolver, Setting};
 
 /// A setting that needs no input.
@@ -15,20 +12,35 @@ pub struct BuiltIn {
     pub name: &'static str,
     /// What it shows.
     pub summary: &'static str,
-    sections: fn() -> Sections,
+    /// Its sections.
+    toml: &'static str,
 }
 
 impl BuiltIn {
     /// What flags change.
+    ///
+    /// # Panics
+    /// Never: a test resolves them all.
     #[must_use]
     pub fn sections(&self) -> Sections {
-        (self.sections)()
+        let sections = Sections::of_values(self.table());
+        sections.unwrap_or_else(|problem| panic!("{}: {problem:?}", self.name))
+    }
+
+    /// The same as a table.
+    ///
+    /// # Panics
+    /// Never, likewise.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let table = self.toml.parse();
+        table.unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
     /// What is run when they change nothing.
     ///
     /// # Panics
-    /// Never: a test resolves them all.
+    /// Never, likewise.
     #[must_use]
     pub fn setting(&self) -> Setting {
         let resolved = Resolver::default().setting(&self.sections());
@@ -36,59 +48,34 @@ impl BuiltIn {
     }
 }
 
-/// A source over 5 Mbit/s for a minute, 100 ms RTT, 500 ms of queue.
-fn on_5mbit(source: SourceConfig) -> Sections {
-    Sections {
-        link: LinkSection {
-            rate: Some(RateText(Rate::from_mbps(5))),
-            buffer: Some(BufferText(QueueLimit::Time(Duration::from_millis(500)))),
-            ..LinkSection::default()
-        },
-        path: PathSection {
-            rtt: Some(SpanText(Duration::from_millis(100))),
-            ..PathSection::default()
-        },
-        run: RunSection {
-            duration: Some(TimeText(Duration::from_secs(60))),
-            ..RunSection::default()
-        },
-        flows: vec![FlowSection {
-            source: Some(SourceText(source)),
-            ..FlowSection::default()
-        }],
-        ..Sections::default()
-    }
-}
-
 static BUILT_IN: &[BuiltIn] = &[
     BuiltIn {
         name: "4g",
         summary: "one bulk flow on a 4G-like link whose rate changes every 10 ms, 40 ms RTT",
-        sections: || Sections {
-            link: LinkSection {
-                name: Some("built-in 4G-like link".to_string()),
-                model: Some("4g".to_string()),
-                ..LinkSection::default()
-            },
-            flows: vec![FlowSection::default()],
-            ..Sections::default()
-        },
+        toml: r#"
+            link = { name = "built-in 4G-like link", model = "4g" }
+            flows = [{}]
+        "#,
     },
     BuiltIn {
         name: "media",
         summary: "a 10 Mbit/s source over 5 Mbit/s, 100 ms RTT, 500 ms of queue",
-        sections: || on_5mbit(SourceConfig::ConstantRate(Rate::from_mbps(10))),
+        toml: r#"
+            link = { rate = "5mbit", buffer = "500ms" }
+            path = { rtt = "100ms" }
+            run = { duration = "60s" }
+            flows = [{ source = "10mbit" }]
+        "#,
     },
     BuiltIn {
         name: "video",
         summary: "a 2 Mbit/s video (30 frames/s) over 5 Mbit/s, 100 ms RTT, 500 ms of queue",
-        sections: || {
-            on_5mbit(SourceConfig::Video {
-                rate: Rate::from_mbps(2),
-                fps: 30,
-                spread: 0.3,
-            })
-        },
+        toml: r#"
+            link = { rate = "5mbit", buffer = "500ms" }
+            path = { rtt = "100ms" }
+            run = { duration = "60s" }
+            flows = [{ source = "video:2mbit" }]
+        "#,
     },
 ];
 

@@ -30,6 +30,17 @@ pub enum Host {
     Quinn,
 }
 
+impl std::str::FromStr for Host {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = toml::Value::String(name.to_string());
+        known
+            .try_into()
+            .map_err(|e: toml::de::Error| e.message().to_string())
+    }
+}
+
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -64,13 +75,9 @@ impl Host {
     /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
     #[cfg_attr(not(feature = "stacks"), allow(unused_variables))]
     pub(crate) fn own(self, name: &str) -> Option<String> {
-        match self {
-            #[cfg(feature = "stacks")]
-            Self::Quinn if ["bbr", "cubic", "newreno"].contains(&name) => {
-                Some(format!("quinn/{name}"))
-            }
-            _ => None,
-        }
+        let own = format!("{self}/{name}");
+        let has = self.stock().iter().any(|stock| stock.name == own);
+        (!self.obeys_others() && has).then_some(own)
     }
 
     /// All of this build.
@@ -95,6 +102,21 @@ impl Host {
             Self::Noq => Some("noq"),
             #[cfg(feature = "stacks")]
             Self::Quinn => Some("quinn"),
+        }
+    }
+
+    /// The metrics that nobody sees over it, whatever the controller: stacks do not tell of timers that fire, and
+    /// quinn of no estimate.
+    #[must_use]
+    pub const fn unseen(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &[],
+            #[cfg(feature = "quic")]
+            Self::Quic => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Noq => &["timeouts"],
+            #[cfg(feature = "stacks")]
+            Self::Quinn => &["timeouts", "estimate_mbps"],
         }
     }
 

@@ -6,10 +6,13 @@
 mod built_in;
 mod cross;
 mod host;
+mod links;
 mod quantity;
 mod resolve;
 mod sections;
+mod short;
 mod trigger;
+mod values;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,6 +32,7 @@ use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::{Host, Misplaced};
+pub use self::links::Links;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
     RateText, ShareText, SourceText, SpanText, TimeText,
@@ -38,7 +42,9 @@ pub use self::sections::{
     AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
     Sections, Transport, TriggerSection, Value, Way,
 };
+pub use self::short::{Brief, SHORT, SHORT_FOR_MORE, short_name, traces_below};
 pub use self::trigger::{Moment, Trigger, Watch};
+pub(crate) use self::values::{of_values, put};
 use crate::contender::Contender;
 use crate::measure::Measure;
 
@@ -549,6 +555,19 @@ impl Setting {
             ack_size: Self::ACK_SIZE,
             seed,
         })
+    }
+
+    /// What a run costs as far as the setting tells: the bits that its link could carry meanwhile, and a million for
+    /// what every run costs.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        let rate = match &self.link {
+            LinkSource::Fixed(link) => link.mean_rate(),
+            LinkSource::Generated { model, .. } => model.mean(),
+        };
+        // A link without a limit is limited by what its flows send.
+        let mbps = rate.as_mbps().min(1e6);
+        (mbps * self.duration.as_secs_f64() * 1e6) as u64 + 1_000_000
     }
 
     /// The bottleneck's mean bandwidth-delay product; the RTT is that of the first group.

@@ -16,6 +16,7 @@ use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::cross::{self, Traffic, Web};
+use super::links::Links;
 use super::sections::{
     AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections,
     Transport, TriggerSection,
@@ -88,10 +89,14 @@ pub struct Resolver {
     contenders: Contenders,
     /// Traces are looked for from here.
     folder: PathBuf,
+    /// Traces that are no files.
+    links: Links,
     traces: HashMap<(PathBuf, Bytes), Arc<Link>>,
     delays: HashMap<PathBuf, Arc<MovingDelay>>,
     arrivals: HashMap<PathBuf, Arrivals>,
     keys: HashMap<PathBuf, Key>,
+    /// Contents of files that need not be on this machine.
+    brought: HashMap<PathBuf, Vec<u8>>,
     /// Bytes of the traces.
     read: usize,
     schedules: HashMap<String, Arc<Link>>,
@@ -107,6 +112,25 @@ impl Resolver {
             folder: folder.to_path_buf(),
             ..Self::default()
         }
+    }
+
+    /// The same, with links that sections call as they would call files.
+    #[must_use]
+    pub fn with_links(self, links: &Links) -> Self {
+        let links = links.clone();
+        Self { links, ..self }
+    }
+
+    /// The same with the contents of files that need not be where their names say.
+    #[must_use]
+    pub fn with_files(mut self, files: HashMap<PathBuf, Vec<u8>>) -> Self {
+        self.brought = files;
+        self
+    }
+
+    /// The files that were read, and the keys of their contents.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, Key)> {
+        self.keys.iter().map(|(file, key)| (file.as_path(), *key))
     }
 
     /// Checks sections and makes a setting of them.
@@ -161,6 +185,16 @@ impl Resolver {
     pub fn key(&mut self, sections: &Sections) -> Result<(Key, usize), Problem> {
         let mut simulated = sections.clone();
         (simulated.run.seeds, simulated.run.first_seed) = (None, None);
+        // What a file holds counts, and not where it lies.
+        let traces = [
+            &mut simulated.link.trace,
+            &mut simulated.reverse.trace,
+            &mut simulated.path.delay_trace,
+        ];
+        for path in traces.into_iter().flatten() {
+            // The ending says how to read it.
+            *path = path.extension().map(PathBuf::from).unwrap_or_default();
+        }
         let text = format!("{simulated:?}");
         let mut files = String::new();
         for link in [&sections.link, &sections.reverse] {
@@ -177,6 +211,13 @@ impl Resolver {
         if let Some(path) = &sections.path.delay_trace {
             self.delay_trace(path)?;
             files += &self.key_of(path);
+        }
+        let specs = sections
+            .flows
+            .iter()
+            .filter_map(|flows| flows.controller.as_deref());
+        for made in specs.filter_map(|spec| self.contenders.made(spec)) {
+            files += &made.contents;
         }
         let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
         Ok((key, text.len()))
@@ -344,7 +385,8 @@ impl Resolver {
 
     /// The key of a file that has been read.
     fn key_of(&self, path: &Path) -> String {
-        let key = self.keys.get(&self.file(path));
+        let given = self.links.key(path);
+        let key = given.or_else(|| self.keys.get(&self.file(path)));
         key.map(Key::to_string).unwrap_or_default()
     }
 
@@ -553,6 +595,13 @@ impl Resolver {
     /// # Errors
     /// When it cannot be read.
     pub fn trace(&mut self, path: &Path, opportunity: Option<Bytes>) -> Result<Arc<Link>, Problem> {
+        if let Some(link) = self.links.get(path) {
+            if opportunity.is_some() {
+                let problem = "goes with a file in mahimahi's format: this link is read already";
+                return wrong("link.opportunity", problem);
+            }
+            return Ok(link.clone());
+        }
         let opportunity = opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
         let cached = (self.file(path), opportunity);
         if let Some(link) = self.traces.get(&cached) {
@@ -584,7 +633,10 @@ impl Resolver {
 
     /// Reads a file, and notes its key.
     fn read(&mut self, file: &Path) -> Result<Vec<u8>, String> {
-        let bytes = files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?;
+        let bytes = match self.brought.get(file) {
+            Some(bytes) => bytes.clone(),
+            None => files::read_or_stdin(file, files::TRACE).map_err(|e| e.to_string())?,
+        };
         self.read += bytes.len();
         if self.read > MAX_TRACE_BYTES {
             return Err(format!(

@@ -2,11 +2,12 @@
 
 use lowtide_cc::controller::FilterSnapshot;
 use lowtide_cc::units::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::envelope::Envelope;
 
 /// A flow, or all together, in one bin.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowBin {
     /// Received, copies included.
     pub delivered: Bytes,
@@ -54,7 +55,7 @@ impl FlowBin {
 }
 
 /// A bandwidth filter's internals in one bin.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilterBin {
     /// Kalman gain K.
     pub gain: Envelope,
@@ -77,7 +78,7 @@ impl FilterBin {
 }
 
 /// The bottleneck in one bin.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkBin {
     /// What waited behind packets that left, kB.
     pub queue: Envelope,

@@ -1,7 +1,9 @@
 //! The smallest and the largest of many values.
 
+use serde::{Deserialize, Serialize};
+
 /// Smallest and largest value seen; empty at first. What is not finite is not taken.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope {
     min: f32,
     max: f32,

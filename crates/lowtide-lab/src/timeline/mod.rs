@@ -11,6 +11,7 @@ use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
+use serde::{Deserialize, Serialize};
 
 pub use self::bin::{FilterBin, FlowBin, LinkBin};
 pub use self::envelope::Envelope;
@@ -24,7 +25,7 @@ const MIN_BIN: Duration = Duration::from_millis(10);
 const FLOWS: usize = 16;
 
 /// One flow over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowTimeline {
     /// When it started.
     pub start: Time,
@@ -40,7 +41,7 @@ pub struct FlowTimeline {
 }
 
 /// What all flows together have now.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     cwnd: u64,
     inflight: u64,
@@ -48,7 +49,7 @@ struct Sums {
 }
 
 /// A run over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timeline {
     bin: Duration,
     /// Bins at most.

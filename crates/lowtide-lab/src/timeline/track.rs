@@ -2,6 +2,7 @@
 
 use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::{Duration, Time};
+use serde::{Deserialize, Serialize};
 
 /// Changes that are kept before the resolution is halved.
 const MAX_CHANGES: usize = 4_096;
@@ -9,7 +10,7 @@ const MAX_CHANGES: usize = 4_096;
 const MAX_STATES: usize = 32;
 
 /// A state that is shown, and the colour of its kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its name; a state that its gain tells apart has the gain in it.
     pub name: String,
@@ -19,7 +20,7 @@ pub struct Shown {
 
 /// A state over time, as the moments at which it changed. Memory is bounded: when changes are many,
 /// the shortest stays are given to the state before them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Track {
     /// Those that the controller lists, then those that it does not.
     states: Vec<Shown>,

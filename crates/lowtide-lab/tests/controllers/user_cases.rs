@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use lowtide_cc::units::Duration;
+use lowtide_cc::units::{Duration, Time};
 use lowtide_lab::compare::{self, Options, Role};
 use lowtide_lab::contender::Contender;
+use lowtide_lab::metrics::Meter;
 use lowtide_lab::setting::{LinkSource, Seeds, Setting};
-use lowtide_sim::SenderKind;
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{Outcome, SenderKind, Simulation};
 
 use crate::setting::{compare, compare_seeds, constant, contender, named, of, recorded};
 
@@ -180,6 +181,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
             estimator: None,
         },
         needs_timestamps: false,
+        surroundings: None,
     };
     // Seeds wrap around; none is left out.
     setting.seeds = Seeds {
@@ -195,4 +197,41 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
     let failed: Vec<(&str, u64)> = result.failed.iter().map(|f| (&*f.name, f.seed)).collect();
     assert_eq!(failed, [("faulty", u64::MAX), ("faulty", 0)]);
     assert!(result.failed[0].reason.contains("no such thing"));
+}
+
+#[test]
+fn a_run_in_parts_is_the_run_in_a_whole() {
+    let mut moving = named("4g");
+    moving.duration = Duration::from_secs(4);
+    moving.loss = LossModel::Random(0.01);
+    let crowded = Setting {
+        duration: Duration::from_secs(2),
+        ..constant(20)
+    }
+    .with_flows(3);
+    for (setting, spec) in [(&moving, "bbr-s"), (&moving, "oracle"), (&crowded, "cubic")] {
+        let config = setting.run_by(&contender(spec)).config(7).unwrap();
+        let measured = |simulate: &dyn Fn(Simulation, &mut Meter) -> Outcome| {
+            let mut meter = Meter::new(&config);
+            let outcome = simulate(Simulation::new(config.clone()).unwrap(), &mut meter);
+            format!("{outcome:?} {:?}", meter.finish())
+        };
+        let whole = measured(&|simulation, meter| simulation.run(meter));
+        let parts = measured(&|mut simulation, meter| {
+            for n in 0.. {
+                let until = Time::ZERO + Duration::from_micros(7_321) * n;
+                simulation.run_until(until, meter);
+                if until > Time::ZERO + config.duration {
+                    break;
+                }
+            }
+            simulation.outcome()
+        });
+        assert_eq!(parts, whole, "{spec}");
+        let halves = measured(&|mut simulation, meter| {
+            simulation.run_until(Time::ZERO + config.duration.div(2), meter);
+            simulation.run(meter)
+        });
+        assert_eq!(halves, whole, "{spec}");
+    }
 }

@@ -26,8 +26,7 @@ fn a_cell_that_fails_is_reported_and_not_kept_and_the_others_go_on() {
     cells[1].setting.packet_size = Bytes::ZERO;
     let folder = tempfile::tempdir().unwrap();
     let kept = |cells: &[Cell]| {
-        let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-        let store = Store::open(folder.path(), Key::of(&[b"test"]), &keys).unwrap();
+        let store = Store::open(folder.path(), Key::of(&[b"test"]), cells).unwrap();
         let options = Options {
             store: Some(&store),
             ..Options::default()

@@ -39,6 +39,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
         name: "<b>&\"bold\"</b>".to_string(),
         sender: cubic.sender(),
         needs_timestamps: false,
+        surroundings: None,
     };
     let contenders = [Contenders::default().parse("bbr").unwrap(), hostile];
     let options = Options {

@@ -16,8 +16,9 @@
 mod network;
 mod stock;
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
 use lowtide_cc::controller::PacketSent;
@@ -309,7 +310,13 @@ fn start_flow<P: Probe + Send + 'static>(
     }
     let server = endpoints.server(of_receiver, receiver.parts(), ack_delay, seed)?;
     let server_address = server.local_addr().map_err(setup)?;
-    spawn(receive(server));
+    let frames = Frames::default();
+    let arrived = Arrived {
+        flow: index,
+        frames: frames.clone(),
+        network: network.clone(),
+    };
+    spawn(receive(server, arrived));
 
     let observer = Arc::new(FlowObserver {
         flow: index,
@@ -332,6 +339,7 @@ fn start_flow<P: Probe + Send + 'static>(
     let sender = Application {
         source: Source::new(flow.source, flow.start, config.packet_size, seed),
         is_sized: matches!(flow.source, SourceConfig::Sized(_)),
+        frames,
         flow: index,
         end: Time::ZERO + config.duration + Duration::from_secs(1),
         network: network.clone(),
@@ -340,9 +348,29 @@ fn start_flow<P: Probe + Send + 'static>(
     Ok(())
 }
 
+/// A video's frames on their way: where in the stream each ends, and when it was written.
+#[derive(Clone, Default)]
+struct Frames(Arc<Mutex<VecDeque<(u64, Time)>>>);
+
+impl Frames {
+    fn push(&self, end: u64, written_at: Time) {
+        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        frames.push_back((end, written_at));
+    }
+
+    /// When the next frame was written, if all of it has been read.
+    fn take(&self, read: u64) -> Option<Time> {
+        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, written_at) = *frames.front().filter(|(end, _)| *end <= read)?;
+        frames.pop_front();
+        Some(written_at)
+    }
+}
+
 /// A flow's application.
 struct Application<P> {
     source: Source,
+    frames: Frames,
     is_sized: bool,
     flow: usize,
     /// After the end of the run.
@@ -368,6 +396,7 @@ async fn try_send<P: Probe>(
     flow: &FlowConfig,
 ) -> Result<(), Box<dyn std::error::Error>> {
     static DATA: [u8; CHUNK] = [0; CHUNK];
+    let mut written = 0;
     sleep_until(&app.network, flow.start).await;
     let mut connection = client.connect(connect).await?;
     let mut stream = connection.open_send_stream().await?;
@@ -379,6 +408,10 @@ async fn try_send<P: Probe>(
         let available = app.source.available(now).get().min(CHUNK as u64) as usize;
         if available > 0 {
             app.source.take(Bytes::new(available as u64));
+            written += available as u64;
+            while let Some(at) = app.source.completed_frame() {
+                app.frames.push(written, at);
+            }
             stream
                 .send(bytes::Bytes::from_static(&DATA[..available]))
                 .await?;
@@ -400,13 +433,31 @@ async fn try_send<P: Probe>(
     Ok(())
 }
 
-/// Accepts connections and throws away what they bring.
-async fn receive(mut server: Server) {
-    while let Some(mut connection) = server.accept().await {
-        spawn(async move {
-            while let Ok(Some(mut stream)) = connection.accept_receive_stream().await {
-                spawn(async move { while let Ok(Some(_)) = stream.receive().await {} });
-            }
-        });
+/// What a flow's receiver tells of what arrives.
+struct Arrived<P> {
+    flow: usize,
+    frames: Frames,
+    network: Shared<P>,
+}
+
+/// Accepts the flow's connection and throws away what it brings.
+async fn receive<P: Probe + Send + 'static>(mut server: Server, arrived: Arrived<P>) {
+    let Some(mut connection) = server.accept().await else {
+        return;
+    };
+    let Ok(Some(mut stream)) = connection.accept_receive_stream().await else {
+        return;
+    };
+    let mut read = 0;
+    while let Ok(Some(data)) = stream.receive().await {
+        read += data.len() as u64;
+        while let Some(written_at) = arrived.frames.take(read) {
+            let mut network = arrived.network.lock();
+            let now = network.now();
+            let probe = &mut network.dumbbell.probe;
+            probe.on_frame(arrived.flow, written_at, now);
+        }
     }
+    // What has arrived must stay acknowledged until the end.
+    let _ = connection.accept_receive_stream().await;
 }

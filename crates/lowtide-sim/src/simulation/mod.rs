@@ -73,6 +73,7 @@ pub struct Simulation {
     acks: AckPool,
     work: Workspace,
     outcome: Outcome,
+    has_begun: bool,
 }
 
 /// Tells the probe what the network does.
@@ -147,17 +148,41 @@ impl Simulation {
             acks: AckPool::default(),
             work: Workspace::default(),
             outcome: Outcome::default(),
+            has_begun: false,
         })
     }
 
     /// Runs to the end.
     pub fn run<P: Probe>(mut self, probe: &mut P) -> Outcome {
-        for (index, flow) in self.flows.iter().enumerate() {
-            probe.on_flow_start(index, flow.start, flow.access.sender_delay, flow.from_link);
+        self.run_through(self.end, probe);
+        self.outcome
+    }
+
+    /// Runs on until `time`: what happens at that moment is still to come, so that whoever steers a
+    /// flow from outside may have a say in it. The same `probe` is to watch all parts of a run. A run in parts
+    /// is the same as one in a whole; once `time` is beyond the end, nothing is left to come.
+    pub fn run_until<P: Probe>(&mut self, time: Time, probe: &mut P) {
+        if let Some(before) = time.as_nanos().checked_sub(1) {
+            self.run_through(Time::from_nanos(before).min(self.end), probe);
+        }
+    }
+
+    /// What it says of itself so far.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Runs on until `last`, and what happens then as well.
+    fn run_through<P: Probe>(&mut self, last: Time, probe: &mut P) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            for (index, flow) in self.flows.iter().enumerate() {
+                probe.on_flow_start(index, flow.start, flow.access.sender_delay, flow.from_link);
+            }
         }
         loop {
-            let timer = self.timers.peek().filter(|(at, _)| *at <= self.end);
-            let until = timer.map_or(self.end, |(at, _)| at);
+            let timer = self.timers.peek().filter(|(at, _)| *at <= last);
+            let until = timer.map_or(last, |(at, _)| at);
             let mut watch = Watch {
                 probe: &mut *probe,
                 acks: &mut self.acks,
@@ -181,7 +206,7 @@ impl Simulation {
                 continue;
             }
             let Some((now, slot)) = timer else {
-                return self.outcome;
+                return;
             };
             match Timer::of_slot(slot) {
                 (flow, Timer::Receiver) => self.on_receiver_timer(now, flow, probe),

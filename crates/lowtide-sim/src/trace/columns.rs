@@ -9,7 +9,7 @@ pub(super) type Units = &'static [(&'static str, f64)];
 
 const TIME_UNITS: Units = &[("time_s", 1e9), ("time_ms", 1e6), ("time_us", 1e3)];
 /// 10^6 s: larger values are in the wrong unit.
-const MAX_TIME_NS: f64 = 1e15;
+pub(super) const MAX_TIME_NS: f64 = 1e15;
 
 /// A column of values.
 #[derive(Clone, Copy, Debug)]

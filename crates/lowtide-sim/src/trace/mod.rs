@@ -40,6 +40,16 @@ pub enum TraceError {
         /// What is wrong and what would be right.
         problem: String,
     },
+    /// A value of an array is wrong.
+    #[error("{array}[{at}]: {problem}")]
+    Item {
+        /// The array.
+        array: &'static str,
+        /// Counted from 0.
+        at: usize,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
     /// A file that has no lines is wrong.
     #[error("{0}")]
     Binary(String),

@@ -9,8 +9,8 @@
 
 use lowtide_cc::units::{Duration, Rate, Time};
 
-use super::columns::{self, Column, Times};
-use super::{MAX_FILE_BYTES, TraceError};
+use super::columns::{self, Column, MAX_TIME_NS, Times};
+use super::{MAX_FILE_BYTES, TraceError, length_of_last};
 use crate::link::{AfterLast, Link, RateSchedule};
 
 const COLUMN: Column = Column {
@@ -44,6 +44,52 @@ pub fn parse(bytes: &[u8]) -> Result<RateSchedule, TraceError> {
         steps.collect(),
         AfterLast::RepeatAfter(read.last),
     )?)
+}
+
+/// A series of times in seconds and rates in Mbit/s; as those of a file it repeats.
+///
+/// # Errors
+/// When there are not as many of the one as of the other, a value is not in range, times do not start at
+/// 0 and increase, or no rate is above zero.
+pub fn from_arrays(time_s: &[f64], rate_mbps: &[f64]) -> Result<RateSchedule, TraceError> {
+    let wrong = |array, at, problem| Err(TraceError::Item { array, at, problem });
+    let (times, rates) = (time_s.len(), rate_mbps.len());
+    if times != rates {
+        let problem = format!("there are {times} times and {rates} rates: each needs the other");
+        return wrong("time_s", times.min(rates), problem);
+    }
+    let (most_s, most_mbps) = (MAX_TIME_NS / 1e9, COLUMN.max / 125_000.0);
+    let mut steps: Vec<(Time, Rate)> = Vec::with_capacity(times);
+    for (at, (time, rate)) in time_s.iter().zip(rate_mbps).enumerate() {
+        if !(0.0..=most_s).contains(time) {
+            return wrong(
+                "time_s",
+                at,
+                format!("{time} is no time from 0 to {most_s} s"),
+            );
+        }
+        if !(0.0..=most_mbps).contains(rate) {
+            let problem = format!("{rate} is no rate from 0 to {most_mbps} Mbit/s");
+            return wrong("rate_mbps", at, problem);
+        }
+        let start = Time::from_nanos((time * 1e9).round() as u64);
+        match steps.last() {
+            None if start != Time::ZERO => {
+                return wrong(
+                    "time_s",
+                    at,
+                    format!("the first time must be 0, not {time}"),
+                );
+            }
+            Some((last, _)) if *last >= start => {
+                let problem = format!("{time} is not later than the one before it");
+                return wrong("time_s", at, problem);
+            }
+            _ => steps.push((start, Rate::from_bytes_per_sec((rate * 125_000.0) as u64))),
+        }
+    }
+    let last = length_of_last(&steps)?;
+    Ok(RateSchedule::new(steps, AfterLast::RepeatAfter(last))?)
 }
 
 /// The mean rate of each `interval` of a link, as text.

@@ -2,8 +2,6 @@
 
 mod show;
 
-pub(crate) use self::show::{Place, places};
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -11,10 +9,10 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::experiment::{self, CellResult, Options, Shard, places};
 use lowtide_lab::figures;
-use lowtide_lab::key::Key;
-use lowtide_lab::report::{self, Report, Sweep};
+use lowtide_lab::json::cells;
+use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
 
@@ -22,7 +20,7 @@ use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
 use crate::table::Look;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, program, progress};
 
 #[derive(clap::Args)]
 struct Common {
@@ -73,9 +71,15 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     common: Common,
 
-    /// Folder that keeps the results; the same command goes on where it was interrupted
+    /// Folder that keeps the results; the same command goes on where it was interrupted, and 'lowtide
+    /// merge' lands them in Parquet
     #[arg(long, short, value_name = "DIR", default_value = "lowtide-results")]
     output: PathBuf,
+
+    /// Make only the K-th of N parts of the runs, as in 3/64: K is counted from 1, as the index of
+    /// 'sbatch --array=1-64'. All parts may be made at once and write to one folder
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["csv", "markdown", "json", "report", "figures"])]
+    shard: Option<Shard>,
 
     /// Write a report of the grid, index.html, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -86,9 +90,6 @@ pub(crate) struct SweepArgs {
     figures: Option<PathBuf>,
 }
 
-/// Cells of one report that are shown over time; they take some megabytes of memory each.
-const MAX_OVER_TIME: usize = 64;
-
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
@@ -98,13 +99,17 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
         None => Vec::new(),
     };
     let bar = progress::bar(experiment::count_runs(&cells, None));
-    let done = execute(&args.common, &cells, None, &over_time, &bar)?;
+    let options = Options {
+        over_time: &over_time,
+        ..Options::default()
+    };
+    let done = execute(&args.common, &cells, options, &bar)?;
     show("run", &args.common, &file, &done)?;
     if let Some(folder) = &args.report {
         write_run_report(folder, &file, &done.results)?;
     }
     if let Some(folder) = &args.figures {
-        let places = show::places(&done.results);
+        let places = places(&done.results);
         let places = places.iter().map(|p| (&p.setting, &p.comparison));
         output::write_figures(folder, &places.collect::<Vec<_>>())?;
         write_grid(folder, &file, &done.results)?;
@@ -116,20 +121,25 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
-    let keys: Vec<Key> = cells.iter().map(|cell| cell.key).collect();
-    let store = Store::open(&args.output, program()?, &keys)
-        .map_err(|e| Failure::run(format!("{}: {e}", args.output.display())))?;
-    let all = experiment::count_runs(&cells, None);
-    let found = all - experiment::count_runs(&cells, Some(&store));
-    let path = store.path().display();
+    let simulator = program::simulator(contenders)?;
+    let folder = args.output.display();
+    let store = Store::open(&args.output, simulator, &cells)
+        .map_err(|e| Failure::run(format!("{folder}: {e}")))?;
+    let runs = experiment::runs(&cells, args.shard);
+    let all = runs.len() as u64;
+    let found = experiment::count_known(&cells, &runs, Some(&store));
+    drop(runs);
+    let part = args
+        .shard
+        .map_or_else(String::new, |s| format!(", shard {s}"));
     say(&format!(
-        "{} cells, {all} runs; {found} of them are in {path}",
+        "{} cells{part}, {all} runs; {found} of them are in {folder}",
         cells.len(),
     ));
     match store.damaged() {
         0 => {}
         n => say(&format!(
-            "warning: {path}: lines that were cut off or changed, and are not believed: {n}; what \
+            "warning: {folder}: lines that were cut off or changed, and are not believed: {n}; what \
              they had is run again"
         )),
     }
@@ -141,13 +151,24 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
         say(&match problem {
             Some(problem) => format!("interrupted; {problem}"),
             None => format!(
-                "interrupted: {kept} of {all} runs are in {path}; the same command goes on from there"
+                "interrupted: {kept} of {all} runs are in {folder}; the same command goes on from there"
             ),
         });
     };
     interrupt::with_farewell(farewell, || {
-        let done = execute(&args.common, &cells, Some(&store), &[], &bar)?;
-        show("sweep", &args.common, &file, &done)?;
+        let options = Options {
+            store: Some(&store),
+            shard: args.shard,
+            ..Options::default()
+        };
+        let done = execute(&args.common, &cells, options, &bar)?;
+        match args.shard {
+            None => show("sweep", &args.common, &file, &done)?,
+            // Its cells are not whole: a table of them would mislead.
+            Some(_) => say(&format!(
+                "when all shards are done, 'lowtide merge {folder} --output DIR' lands their results"
+            )),
+        }
         if let Some(folder) = &args.report {
             let report = Report {
                 title: file.name(),
@@ -173,14 +194,6 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
 /// Tells on standard error, which may be closed: that is no reason to stop.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// The key of this program: results of another build are not its own.
-pub(crate) fn program() -> Result<Key, Failure> {
-    let unreadable = |e| Failure::run(format!("cannot read this program: {e}"));
-    let path = std::env::current_exe().map_err(unreadable)?;
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    Ok(Key::of(&[&bytes]))
 }
 
 fn load(args: &Common) -> Result<ScenarioFile, Failure> {
@@ -218,20 +231,18 @@ fn value_of(text: &str) -> toml::Value {
 fn execute(
     args: &Common,
     cells: &[Cell],
-    store: Option<&Store>,
-    over_time: &[usize],
+    options: Options<'_>,
     bar: &ProgressBar,
 ) -> Result<Done, Failure> {
     let options = Options {
         jobs: args.flags.jobs.threads(),
-        store,
-        over_time,
+        ..options
     };
     let warned = Once::new();
     let progress = || {
         bar.inc(1);
         // Somebody may want to stop a sweep whose results nobody will find.
-        if let Some(problem) = store.and_then(Store::problem) {
+        if let Some(problem) = options.store.and_then(Store::problem) {
             warned.call_once(|| bar.suspend(|| say(&format!("warning: {problem}"))));
         }
     };
@@ -253,8 +264,7 @@ struct Done {
 
 fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Result<(), Failure> {
     let results = &done.results;
-    args.json
-        .put(&show::json(command, file, results, done.wall_s))?;
+    args.json.put(&cells(command, file, results, done.wall_s))?;
     if args.json.is_printed() {
         return Ok(());
     }
@@ -290,27 +300,8 @@ fn write_run_report(
     file: &ScenarioFile,
     results: &[CellResult],
 ) -> Result<(), Failure> {
-    let places = show::places(results);
-    let about = file.content.about.trim();
-    let untimed = results.len().saturating_sub(MAX_OVER_TIME);
-    let note = match untimed {
-        0 => String::new(),
-        n => format!(" The last {n} cells are not shown over time."),
-    };
-    let report = Report {
-        title: file.name(),
-        about: format!("{about}{note}"),
-        runs: places
-            .iter()
-            .map(|p| report::Run {
-                setting: &p.setting,
-                comparison: &p.comparison,
-            })
-            .collect(),
-        metrics: file.content.metrics.clone(),
-        sweeps: vec![Sweep::new(file, results)],
-        ..Report::default()
-    };
+    let places = places(results);
+    let report = Report::of_cells(file, results, &places);
     output::write_report(report, folder)
 }
 

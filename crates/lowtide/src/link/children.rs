@@ -5,7 +5,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{self, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,9 +41,9 @@ impl Ended {
     }
 
     /// The process's own, or as shells have it 128 and the number of the signal that ended it.
-    pub(super) fn exit_code(self) -> ExitCode {
+    pub(super) fn exit_code(self) -> u8 {
         let code = self.0.code().or(self.0.signal().map(|s| 128 + s));
-        ExitCode::from(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(1))
+        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(1)
     }
 }
 

@@ -5,7 +5,6 @@
 //! in the namespace. (A parent-death signal would not do: it reaches the children alone, not what
 //! they have started, and it comes when the thread ends that started them.)
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -20,6 +19,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::failure::Failure;
+use crate::program;
 
 /// The first argument of a guard; the second is its namespace.
 const NAME: &str = "link-guard";
@@ -39,7 +39,7 @@ impl Guard {
     pub(crate) fn of(namespace: &Namespace) -> Result<Self, Failure> {
         let start = || {
             let id = fs::read_link("/proc/thread-self/ns/net")?;
-            Command::new("/proc/self/exe")
+            Command::new(program::start())
                 .arg(NAME)
                 .arg(id)
                 .stdin(Stdio::piped())
@@ -64,11 +64,12 @@ impl Drop for Guard {
     }
 }
 
-/// The namespace, where this process is to be a guard.
-pub(crate) fn asked_for() -> Option<OsString> {
-    let mut arguments = env::args_os().skip(1);
-    let is_guard = arguments.next()? == NAME;
-    arguments.next().filter(|_| is_guard)
+/// The namespace, where a process of these arguments is to be a guard.
+pub(crate) fn asked_for(arguments: &[OsString]) -> Option<&OsStr> {
+    match arguments {
+        [_, name, namespace, ..] if name == NAME => Some(namespace),
+        _ => None,
+    }
 }
 
 /// Is the guard of the namespace of this name, which must be the one that this process is in.

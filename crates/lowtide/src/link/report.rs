@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use lowtide_lab::compare::Comparison;
+use lowtide_lab::json::{self, JsonComparison};
 use lowtide_lab::program::{self, Active};
 use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::Args;
 use super::comparison::Compared;
 use crate::failure::Failure;
-use crate::output::{self, JsonComparison};
+use crate::output;
 use crate::table::Look;
 
 /// In JSON; other tools rely on the names.
@@ -98,7 +99,7 @@ fn json<'a>(setting: &'a Setting, summary: &'a Summary, compared: &'a [Compared]
         comparison: JsonComparison::new(&c.run.0, &c.run.1, None),
     });
     Json {
-        schema: output::SCHEMA,
+        schema: json::SCHEMA,
         command: "link",
         link: &setting.link_name,
         rtt_ms: setting.base_rtt().as_millis_f64(),

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,7 +38,7 @@ impl From<Error> for Failure {
     }
 }
 
-pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
     let asked = comparison::asked(args, contenders)?;
     let mut resolver = Resolver::new(contenders, Path::new(""));
     let settings = args.link.settings(&mut resolver)?;
@@ -76,7 +75,7 @@ pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<ExitCode, Fail
                 thread::sleep(LOOK);
             }
             run.conclude(emulation.finish()?, &mut signals)?;
-            Ok(ExitCode::SUCCESS)
+            Ok(0)
         }
         None => run_command(&run, programs),
     }
@@ -187,7 +186,7 @@ fn tunnel(args: &Args) -> Result<(Tunnel, bool), Failure> {
     Ok((tunnel, true))
 }
 
-fn run_command(run: &Run<'_>, programs: [Option<Program>; 2]) -> Result<ExitCode, Failure> {
+fn run_command(run: &Run<'_>, programs: [Option<Program>; 2]) -> Result<u8, Failure> {
     let Run { args, setting, .. } = *run;
     // First of all: a user namespace can only be entered before there are threads.
     let (tunnel, isolated) = tunnel(args)?;

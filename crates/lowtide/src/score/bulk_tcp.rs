@@ -1,7 +1,6 @@
 //! A bulk transfer over the kernel's TCP, with a controller of the kernel's: what others are held
 //! against on a real link. Two processes, as any program that is scored.
 
-use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -24,10 +23,12 @@ pub(super) fn check(controller: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The arguments, where this process is to be one of these.
-pub(crate) fn asked_for() -> Option<Vec<String>> {
-    let mut arguments = env::args().skip(1);
-    (arguments.next()? == NAME).then(|| arguments.collect())
+/// What it is to do, where a process of these arguments is to be one of these.
+pub(crate) fn asked_for(arguments: &[OsString]) -> Option<Vec<String>> {
+    let (_, rest) = arguments.split_first()?;
+    let (name, rest) = rest.split_first()?;
+    let text = |argument: &OsString| argument.to_string_lossy().into_owned();
+    (name == NAME).then(|| rest.iter().map(text).collect())
 }
 
 /// Sends, or fetches, as the arguments say.

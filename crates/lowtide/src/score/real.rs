@@ -108,7 +108,7 @@ pub(super) fn execute(
     let mut tasks = Vec::new();
     for (n, cell) in cells.iter().enumerate() {
         for seed in cell.setting.seeds.iter() {
-            match store.and_then(|store| store.get(cell.key, seed)) {
+            match store.and_then(|store| store.take(cell, seed)) {
                 Some(named) => results[n].runs.push(Run {
                     seed,
                     measured: Measured::from_named(named),
@@ -146,7 +146,7 @@ pub(super) fn execute(
             };
             if let (Some(store), Outcome::Measured(run)) = (store, &outcome) {
                 let cell = &cells[task.cell];
-                store.put(cell.key, &cell.name(), task.seed, &run.measured.named());
+                store.put(cell, task.seed, &run.measured.named());
             }
             let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
             all.push((task.cell, outcome));
@@ -174,7 +174,7 @@ pub(super) fn execute(
             Some(store) => format!(
                 ": {} runs are in {}; the same command goes on from there",
                 store.stop(),
-                store.path().display()
+                store.folder().display()
             ),
             None => String::new(),
         };

@@ -24,6 +24,7 @@ use super::recipe::{Program, filled};
 use crate::failure::Failure;
 use crate::link::children::Child;
 use crate::link::guard::Guard;
+use crate::program;
 
 /// The server's port of the first flow; below those that systems give to clients.
 const FIRST_PORT: u16 = 20_000;
@@ -297,9 +298,8 @@ impl Flow<'_> {
         local: std::net::Ipv4Addr,
         peer: std::net::Ipv4Addr,
     ) -> Vec<(&'static str, String)> {
-        let own = env::current_exe().unwrap_or_else(|_| "lowtide".into());
         vec![
-            ("LOWTIDE", own.display().to_string()),
+            ("LOWTIDE", program::path().display().to_string()),
             ("LOWTIDE_LINK_LOCAL", local.to_string()),
             ("LOWTIDE_LINK_PEER", peer.to_string()),
             ("LOWTIDE_LINK_PORT", self.port.to_string()),

@@ -5,11 +5,11 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use lowtide_lab::json::SCHEMA;
 use serde::Serialize;
 
 use super::protocol::Report;
 use super::statistics::{RttMs, SenderState};
-use crate::output::SCHEMA;
 
 /// One second of a transfer, or what is left of one.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! Files that are too large, never end or mean too much; full disks, deleted folders, forged results.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -260,6 +260,13 @@ flows = [{ controller = "bbr" }]
 "link.buffer" = ["1bdp", "2bdp"]
 "#;
 
+/// The file of results in the folder `out`, and its text.
+fn kept(folder: &Path) -> Option<(PathBuf, String)> {
+    let file = fs::read_dir(folder.join("out")).ok()?.next()?.ok()?.path();
+    let text = fs::read_to_string(&file).ok()?;
+    Some((file, text))
+}
+
 /// Starts the grid's sweep and waits until some of it, but not all, is in the store.
 fn begun(folder: &Path) -> Child {
     let mut sweep = shell(
@@ -268,8 +275,7 @@ fn begun(folder: &Path) -> Child {
     );
     sweep.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = sweep.spawn().unwrap();
-    let results = folder.join("out/results.jsonl");
-    let lines = || fs::read_to_string(&results).map_or(0, |text| text.lines().count());
+    let lines = || kept(folder).map_or(0, |(_, text)| text.lines().count());
     while lines() < 3 {
         sleep(Duration::from_millis(5));
     }
@@ -286,7 +292,8 @@ fn a_deleted_store_is_told_and_costs_no_result() {
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     for part in [
-        "error: out/results.jsonl: it was deleted",
+        "error: out/results-",
+        ".jsonl: it was deleted",
         "new results are not kept",
         "warning: ",
     ] {
@@ -324,10 +331,10 @@ fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
     let output = child.wait_with_output().unwrap();
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{told}");
-    let results = fs::read_to_string(folder.path().join("out/results.jsonl")).unwrap();
+    let (_, results) = kept(folder.path()).unwrap();
     let kept = results.lines().count();
     let parts = [
-        format!("interrupted: {kept} of 60 runs are in out/results.jsonl"),
+        format!("interrupted: {kept} of 60 runs are in out;"),
         "the same command goes on from there".to_string(),
     ];
     for part in &parts {
@@ -352,8 +359,7 @@ fn forged_and_damaged_results_are_run_again() {
         shell(folder.path(), command).output().unwrap()
     };
     let whole = sweep().stdout;
-    let path = folder.path().join("out/results.jsonl");
-    let text = fs::read_to_string(&path).unwrap();
+    let (path, text) = kept(folder.path()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     assert_eq!(lines.len(), 60);
     let mut change = |n: usize, from: &str, to: &str| {
@@ -363,7 +369,7 @@ fn forged_and_damaged_results_are_run_again() {
     };
     change(0, "\"throughput_mbps\":", "\"throughput_mbps\":9");
     change(1, "\"seed\":", "\"seed\":1");
-    change(2, "\"cell\":\"", "\"cell\":\"\u{0}");
+    change(2, "\"scenario\":\"", "\"scenario\":\"\u{0}");
     lines[3].truncate(100);
     fs::write(&path, lines.join("\n") + "\n").unwrap();
     let output = sweep();
@@ -372,10 +378,9 @@ fn forged_and_damaged_results_are_run_again() {
     assert!(told.contains("not believed: 4"), "{told}");
     assert_eq!(output.stdout, whole);
     // A store that is no file.
-    fs::remove_file(&path).unwrap();
-    let made = shell(folder.path(), "mkfifo out/results.jsonl").status();
+    let made = shell(folder.path(), "mkfifo out/pipe.jsonl").status();
     assert!(made.unwrap().success());
     let output = within_bounds(folder.path(), "lowtide sweep s.toml --csv --output out");
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("out: results.jsonl in it is no file"));
+    assert!(stderr(&output).contains("out: pipe.jsonl in it is no file"));
 }

@@ -56,7 +56,7 @@ fn uniform(rng: &mut Pcg64Mcg) -> f64 {
 
 /// By Knuth's method, which suits small means.
 fn poisson(mean: f64, rng: &mut Pcg64Mcg) -> u64 {
-    let limit = (-mean).exp();
+    let limit = libm::exp(-mean);
     let mut product = uniform(rng);
     let mut count = 0;
     while product > limit {

@@ -140,7 +140,7 @@ impl QueueKind {
         let Some(entry) = QUEUES.iter().find(|entry| entry.name == name) else {
             let names = || QUEUES.iter().map(|entry| entry.name);
             let known = names().collect::<Vec<_>>().join(", ");
-            let meant = suggest(&nearest(name, names()));
+            let meant = suggest(nearest(name, names()));
             let problem = format!("is no queue{meant}; known are: {known}");
             return Err(QuantityError::of(name, &problem));
         };

@@ -1,0 +1,33 @@
+//! What is in the kernel now.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use libbpf_rs::MapType;
+use libbpf_rs::query::{MapInfo, MapInfoIter};
+
+use crate::Known;
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// Whether new sockets can choose it.
+pub(super) fn is_available(known: &Known) -> bool {
+    let available = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    available
+        .split_whitespace()
+        .any(|name| name == known.kernel_name)
+}
+
+/// Whether new sockets of this network namespace get it without choosing.
+pub(super) fn is_default(known: &Known) -> bool {
+    fs::read_to_string(DEFAULT).is_ok_and(|name| name.trim() == known.kernel_name)
+}
+
+/// The maps with its flows: one, or more where connections keep what was unloaded.
+pub(super) fn flows(known: &Known) -> Vec<MapInfo> {
+    let name = format!("{}_flows", known.kernel_name);
+    MapInfoIter::default()
+        .filter(|map| map.ty == MapType::SkStorage && map.name == OsStr::new(&name))
+        .collect()
+}

@@ -1,0 +1,38 @@
+//! Out of the kernel.
+
+use libbpf_rs::Link;
+
+use super::{pin, refused, registered, requirements, status};
+use crate::{Error, Known, Unloaded};
+
+/// Takes a pinned controller out of the kernel: new sockets can no longer choose it, connections that
+/// use it keep it until they end.
+///
+/// # Errors
+/// When it is not there, another process holds it, or new connections get it by default.
+pub fn unload(known: &'static Known) -> Result<Unloaded, Error> {
+    if !pin::is_there(known) {
+        return Err(if registered::is_available(known) {
+            Error::Held { name: known.name }
+        } else {
+            Error::NotLoaded { name: known.name }
+        });
+    }
+    // Its file would be gone, but each new connection would bring it back.
+    if registered::is_default(known) {
+        return Err(Error::Default {
+            name: known.kernel_name,
+        });
+    }
+    let link = Link::open(pin::path(known))
+        .map_err(refused)
+        .map_err(requirements::explain)?;
+    link.detach().map_err(refused)?;
+    pin::remove(known).map_err(|error| Error::Refused {
+        problem: format!("{}: {error}", pin::path(known).display()),
+    })?;
+    drop(link);
+    Ok(Unloaded {
+        flows: status::flows(known)?.len(),
+    })
+}

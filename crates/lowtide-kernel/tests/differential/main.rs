@@ -1,0 +1,197 @@
+//! The C controllers against the Rust core: the same streams of acknowledgments, losses, timeouts and
+//! silences, and after each call the same window and pacing rate, within what fixed point allows.
+//!
+//! The kernel cannot run a congestion control on made-up input (`BPF_PROG_TEST_RUN` knows no struct_ops), so
+//! the C code is compiled for this machine, behind the kernel's structures. `LOWTIDE_STREAMS` sets how
+//! many streams of 20 000 calls each controller gets: 125 make 10^7 over the four.
+
+mod mapping;
+mod native;
+mod path;
+
+use std::collections::BTreeMap;
+
+use lowtide_cc::Config;
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Time};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_pcg::{Pcg32, Pcg64};
+
+use self::mapping::{Host, Numbers};
+use self::native::{Answer, Call, Kernel, Program, RANDOMS};
+use self::path::World;
+
+const CALLS: usize = 20_000;
+const STREAMS: u64 = 4;
+
+/// A controller in both languages, and what fixed point may make of its window and rate.
+struct Pair {
+    name: &'static str,
+    header: &'static str,
+    numbers: Numbers,
+    mss_changes: bool,
+    /// The core with a parameter that differs in the seventh digit, about as much as the errors of fixed
+    /// point add up to. Some streams make the law itself sensitive, so that it multiplies any
+    /// difference: by as much as its twins part from the core, times [`TWINS`], the C code may, too.
+    twins: &'static [&'static str],
+    /// Else windows and rates differ by no more than this share …
+    share: f64,
+    /// … and windows by so many bytes besides, rates by what two bytes of window make.
+    bytes: f64,
+}
+
+/// The C code errs in more places than a twin.
+const TWINS: f64 = 16.0;
+
+/// What the Rust core answers to a call.
+struct Expected {
+    answer: Answer,
+    phase: &'static str,
+    /// How far a twin of the core has been from it so far: bytes of window, and bytes a second.
+    twin: (u64, u64),
+}
+
+/// A stream's calls, and what the Rust core answers to each.
+fn stream(pair: &Pair, seed: u64) -> (Vec<(Call, Kernel)>, Vec<Expected>) {
+    let mut world = World::new(Pcg64::seed_from_u64(seed), pair.mss_changes);
+    let mut calls = vec![world.next(0, 0)];
+    let start = calls[0].1;
+    let config = Config {
+        max_datagram: Bytes::new(u64::from(start.mss_cache)),
+        initial_window: Bytes::new(u64::from(start.mss_cache * start.snd_cwnd)),
+        now: Time::ZERO + Duration::from_micros(start.tcp_mstamp),
+        seed,
+    };
+    let host = |name: &str| {
+        let controller = registry::build(name, &config).expect("a known name");
+        Host::new(controller, pair.numbers, &start)
+    };
+    let mut core = host(pair.name);
+    let mut twins: Vec<Host> = pair.twins.iter().map(|name| host(name)).collect();
+    let mut twin = (0, 0);
+    let mut answers = vec![Expected {
+        answer: core.answer(),
+        phase: core.phase(),
+        twin,
+    }];
+    while calls.len() < CALLS {
+        let wanted = core.answer();
+        let (call, kernel) = world.next(wanted.window, wanted.rate);
+        core.call(call, &kernel);
+        let answer = core.answer();
+        for other in &mut twins {
+            other.call(call, &kernel);
+            let own = other.answer();
+            twin.0 = twin.0.max(own.window.abs_diff(answer.window));
+            twin.1 = twin.1.max(own.rate.abs_diff(answer.rate));
+        }
+        calls.push((call, kernel));
+        answers.push(Expected {
+            answer,
+            phase: core.phase(),
+            twin,
+        });
+    }
+    (calls, answers)
+}
+
+/// How much of what is allowed the difference of two values is; `besides` is allowed in any case.
+fn error(got: u64, wanted: u64, share: f64, besides: f64) -> f64 {
+    got.abs_diff(wanted) as f64 / (share * wanted as f64 + besides)
+}
+
+fn compare(pair: &Pair) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let Some(program) = Program::compile(pair.header, folder.path()) else {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    };
+    let streams = std::env::var("LOWTIDE_STREAMS").ok();
+    let streams = streams.map_or(STREAMS, |n| n.parse().expect("a number in LOWTIDE_STREAMS"));
+    let (mut worst_window, mut worst_rate): (f64, f64) = (0.0, 0.0);
+    let mut phases = BTreeMap::<&str, usize>::new();
+    let mut sensitive = 0;
+    for seed in 0..streams {
+        let (calls, expected) = stream(pair, seed);
+        let mut random = Pcg32::seed_from_u64(seed);
+        let randoms: [u32; RANDOMS] = std::array::from_fn(|_| random.next_u32());
+        let answers = program.answers(&calls, &randoms);
+        assert_eq!(answers.len(), calls.len(), "it died in stream {seed}");
+        for (n, (got, expected)) in answers.iter().zip(&expected).enumerate() {
+            let wanted = expected.answer;
+            // A byte of window more or less is as much of the rate.
+            let a_byte = 1.0 + wanted.rate as f64 / wanted.window as f64;
+            let (twin_window, twin_rate) = expected.twin;
+            let window = error(
+                got.window,
+                wanted.window,
+                pair.share,
+                pair.bytes + TWINS * twin_window as f64,
+            );
+            let rate = error(
+                got.rate,
+                wanted.rate,
+                pair.share,
+                2.0 * a_byte + TWINS * twin_rate as f64,
+            );
+            assert!(
+                window <= 1.0 && rate <= 1.0,
+                "{}: stream {seed}, call {n} ({}): {got:?}, not {wanted:?}, twins {:?}, after {:?}",
+                pair.name,
+                expected.phase,
+                expected.twin,
+                &calls[n.saturating_sub(1)..=n]
+            );
+            *phases.entry(expected.phase).or_default() += 1;
+            sensitive += usize::from(twin_window > 2);
+            worst_window = worst_window.max(window);
+            worst_rate = worst_rate.max(rate);
+        }
+    }
+    eprintln!(
+        "{}: {} calls, {phases:?}, {sensitive} of them after twins parted; of what is allowed, \
+         windows differ by at most {worst_window:.3}, rates by {worst_rate:.3}",
+        pair.name,
+        streams * CALLS as u64
+    );
+}
+
+fn bbr(name: &'static str, header: &'static str) -> Pair {
+    Pair {
+        name,
+        header,
+        numbers: Numbers::Recoveries,
+        mss_changes: false,
+        twins: &[],
+        share: 2e-8,
+        bytes: 1.0,
+    }
+}
+
+#[test]
+fn rtt_gain_is_that_of_the_rust_core() {
+    compare(&bbr("rtt-gain", "rtt_gain.h"));
+}
+
+#[test]
+fn bbr_acd_is_that_of_the_rust_core() {
+    compare(&bbr("bbr-acd", "bbr_acd.h"));
+}
+
+#[test]
+fn ebcc_is_that_of_the_rust_core() {
+    compare(&bbr("ebcc", "ebcc.h"));
+}
+
+#[test]
+fn ebb_is_that_of_the_rust_core() {
+    compare(&Pair {
+        name: "ebb",
+        header: "ebb.h",
+        numbers: Numbers::Delivered,
+        mss_changes: true,
+        twins: &["ebb:idle=0.05000001", "ebb:idle=0.04999999"],
+        share: 1e-6,
+        bytes: 2.0,
+    });
+}

@@ -1,0 +1,1 @@
+"""Controllers and agents written in Python, to begin with and to measure by."""

@@ -1,0 +1,298 @@
+//! `lowtide.frontier`.
+
+use std::path::PathBuf;
+
+use lowtide_cc::units::Duration;
+use lowtide_lab::figures;
+use lowtide_lab::frontier::{self as lab, Frontier, Place, Question, Row, Swept};
+use lowtide_lab::json::JsonFrontier;
+use lowtide_lab::report::{FrontierResult, Report};
+use lowtide_lab::setting::Host;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple};
+
+use crate::compare::{failed as sentence, framed, unwritten};
+use crate::error;
+use crate::known::Known;
+use crate::setting::{Asked, specs_if_any};
+use crate::table::{Columns, Table, made};
+use crate::work;
+
+/// Throughput and delay of controllers over links, against a base.
+#[pyclass(frozen, module = "lowtide", name = "Frontier")]
+pub(crate) struct PyFrontier {
+    frontier: Frontier,
+    table: Py<Table>,
+}
+
+/// The largest ratio that is looked up.
+const MAX_RATIO: f64 = 1000.0;
+
+/// One value or several.
+fn several<'py>(
+    value: Option<Bound<'py, PyAny>>,
+    usual: &str,
+    py: Python<'py>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    match value.filter(|value| !value.is_none()) {
+        None => Ok(vec![PyString::new(py, usual).into_any()]),
+        Some(list) if list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>() => {
+            list.try_iter()?.collect()
+        }
+        Some(one) => Ok(vec![one]),
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (controllers=None, /, *, base="bbr", at=None, rtt=None, buffer=None, jobs=0, progress=None, **options))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn frontier(
+    py: Python<'_>,
+    controllers: Option<Bound<'_, PyAny>>,
+    base: &str,
+    at: Option<Vec<f64>>,
+    rtt: Option<Bound<'_, PyAny>>,
+    buffer: Option<Bound<'_, PyAny>>,
+    jobs: usize,
+    progress: Option<Bound<'_, PyAny>>,
+    options: Option<Bound<'_, PyDict>>,
+) -> PyResult<PyFrontier> {
+    let mut known = Known::default();
+    let specs = specs_if_any(controllers.as_ref(), &mut known)?;
+    let at = at.unwrap_or_else(|| vec![0.95, 0.97, 1.0]);
+    if at
+        .iter()
+        .any(|ratio| !(*ratio > 0.0 && *ratio <= MAX_RATIO))
+    {
+        let problem = format!("at: a ratio is a number above 0 and up to {MAX_RATIO}, as in 0.97");
+        return Err(error::input(py, problem));
+    }
+    let base = known.contenders().parse(base);
+    let base = base.map_err(|e| error::input(py, format!("base: {e}")))?;
+    let curves = match specs {
+        None => known
+            .contenders()
+            .usual()
+            .into_iter()
+            .map(Swept::of)
+            .collect(),
+        Some(value) => {
+            let mut curves = Vec::new();
+            for specs in value {
+                let swept = Swept::parse_all(&specs, known.contenders());
+                curves.extend(swept.map_err(|e| error::input(py, format!("controllers: {e}")))?);
+            }
+            curves
+        }
+    };
+    let options = options.unwrap_or_else(|| PyDict::new(py));
+    let mut request: Option<Asked> = None;
+    let mut places = Vec::new();
+    for rtt in several(rtt, "40ms", py)? {
+        for buffer in several(buffer.clone(), "inf", py)? {
+            let place = options.copy()?;
+            place.set_item("rtt", &rtt)?;
+            place.set_item("buffer", &buffer)?;
+            // Traces are read once for all places.
+            let mut asked = Asked::new(py, Some(&place), &mut known)?;
+            if let Some(earlier) = request.take() {
+                asked.resolver = earlier.resolver;
+            }
+            let settings = asked.settings(py)?;
+            request = Some(asked);
+            places.push(Place {
+                rtt: settings
+                    .first()
+                    .map_or(Duration::ZERO, |setting| setting.rtt),
+                buffer: buffer.str()?.to_string(),
+                settings,
+            });
+        }
+    }
+    let question = Question {
+        base,
+        curves,
+        places,
+        at,
+    };
+    let points = question.curves.iter().flat_map(|curve| &curve.points);
+    for contender in points.chain([&question.base]) {
+        for setting in question.places.iter().flat_map(|place| &place.settings) {
+            Host::check_senders(&setting.run_by(contender)).map_err(|e| error::input(py, e))?;
+        }
+    }
+    let done = work::done(py, progress.as_ref(), question.count_runs(), |watch| {
+        lab::measure(&question, jobs, watch)
+    })?;
+    known.check(py)?;
+    let frontier = done.map_err(|e| error::run(py, e))?;
+    let cause = known.cause(py, frontier.failed.iter().map(|f| f.reason.as_str()));
+    let table = made(py, rows(&frontier.rows))?;
+    if frontier.failed.is_empty() {
+        return Ok(PyFrontier { frontier, table });
+    }
+    let failed: Vec<String> = frontier.failed.iter().map(sentence).collect();
+    let problem = format!("runs failed and are missing: {}", failed.join("; "));
+    let result = Py::new(py, PyFrontier { frontier, table })?;
+    Err(error::failed(
+        py,
+        problem,
+        result.into_bound(py).into_any(),
+        cause,
+    ))
+}
+
+fn rows(rows: &[Row]) -> Columns {
+    let mut columns = Columns::default();
+    columns.text("controller", rows.iter().map(|row| &row.controller));
+    columns.real("rtt_ms", rows.iter().map(|row| row.rtt_ms));
+    columns.text("buffer", rows.iter().map(|row| &row.buffer));
+    columns.real(
+        "throughput_ratio",
+        rows.iter().map(|row| row.summary.throughput_ratio),
+    );
+    columns.real(
+        "throughput_ratio_min",
+        rows.iter().map(|row| row.summary.throughput_ratio_min),
+    );
+    columns.real(
+        "queue_p95_ratio",
+        rows.iter().map(|row| row.summary.queue_p95_ratio),
+    );
+    columns.real(
+        "queue_p95_ratio_max",
+        rows.iter().map(|row| row.summary.queue_p95_ratio_max),
+    );
+    columns.whole(
+        "dominated_on",
+        rows.iter().map(|row| row.dominated_on.len() as i64),
+    );
+    columns
+}
+
+impl PyFrontier {
+    fn page(&self, py: Python<'_>) -> PyResult<Report<'_>> {
+        let result = FrontierResult::new(&self.frontier).map_err(|e| error::run(py, e))?;
+        Ok(Report {
+            title: self.frontier.title(),
+            frontiers: vec![result],
+            ..Report::default()
+        })
+    }
+}
+
+#[pymethods]
+impl PyFrontier {
+    /// All links together, a row for each controller in each place.
+    #[getter]
+    fn table(&self, py: Python<'_>) -> Py<Table> {
+        self.table.clone_ref(py)
+    }
+
+    /// A row for each link.
+    #[getter]
+    fn links(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        let all: Vec<_> = self
+            .frontier
+            .rows
+            .iter()
+            .flat_map(|row| row.on_traces.iter().map(move |on| (row, on)))
+            .collect();
+        let mut columns = Columns::default();
+        columns.text("controller", all.iter().map(|(row, _)| &row.controller));
+        columns.real("rtt_ms", all.iter().map(|(row, _)| row.rtt_ms));
+        columns.text("buffer", all.iter().map(|(row, _)| &row.buffer));
+        columns.text("link", all.iter().map(|(_, on)| &on.trace));
+        columns.real(
+            "throughput_mbps",
+            all.iter().map(|(_, on)| on.throughput_mbps),
+        );
+        columns.real(
+            "queue_delay_ms_p95",
+            all.iter().map(|(_, on)| on.queue_delay_ms.p95),
+        );
+        columns.real(
+            "throughput_ratio",
+            all.iter().map(|(_, on)| on.throughput_ratio),
+        );
+        columns.real(
+            "queue_p95_ratio",
+            all.iter().map(|(_, on)| on.queue_p95_ratio),
+        );
+        made(py, columns)
+    }
+
+    /// The delay of each swept controller where it reaches given throughputs.
+    #[getter]
+    fn at(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        let curves = self.frontier.curves.iter();
+        let all: Vec<_> = curves
+            .flat_map(|c| c.at.iter().map(move |at| (c, at)))
+            .collect();
+        let mut columns = Columns::default();
+        columns.text("controller", all.iter().map(|(curve, _)| &curve.controller));
+        columns.real("rtt_ms", all.iter().map(|(curve, _)| curve.rtt_ms));
+        columns.text("buffer", all.iter().map(|(curve, _)| &curve.buffer));
+        columns.real(
+            "throughput_ratio",
+            all.iter().map(|(_, at)| at.throughput_ratio),
+        );
+        let delays = all
+            .iter()
+            .map(|(_, at)| at.queue_p95_ratio.unwrap_or(f64::NAN));
+        columns.real("queue_p95_ratio", delays);
+        made(py, columns)
+    }
+
+    /// What `lowtide frontier --json --no-timing` prints.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        let text = serde_json::to_string_pretty(&JsonFrontier::new(&self.frontier, None));
+        text.map_err(|e| error::run(py, e))
+    }
+
+    /// Writes the report, `index.html`, into a folder; its path.
+    fn report(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+        let path = folder.join("index.html");
+        let page = self.page(py)?;
+        let written = py.detach(|| page.write(&path));
+        written.map_err(|e| unwritten(py, &path, e))?;
+        Ok(path)
+    }
+
+    /// Writes the frontier of each place as SVG and PNG into a folder.
+    fn figures(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        let written = py.detach(|| figures::write_frontier(&self.frontier, &folder));
+        written.map_err(|e| unwritten(py, &folder, e))
+    }
+
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.table.bind(py).call_method0("to_pandas")
+    }
+
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.table.bind(py).call_method0("to_polars")
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.table.get().__arrow_c_stream__(py, requested_schema)
+    }
+
+    fn __len__(&self) -> usize {
+        self.frontier.rows.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<lowtide.Frontier: {}>", self.frontier.title())
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let page = self.page(py)?;
+        let page = py.detach(|| page.html()).map_err(|e| error::run(py, e))?;
+        Ok(self.table.get().html() + &framed(&page))
+    }
+}

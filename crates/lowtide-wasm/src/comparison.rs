@@ -1,0 +1,298 @@
+//! A comparison that comes in as JSON, and whose runs are made elsewhere.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lowtide_cc::units::Duration;
+use lowtide_lab::compare::{self, Comparison, Due, count_runs};
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::json::JsonComparison;
+use lowtide_lab::key::Key;
+use lowtide_lab::report::Report;
+use lowtide_lab::run::{FailedRun, run};
+use lowtide_lab::setting::{Brief, Links, Problem, Resolver, Sections, Setting};
+use lowtide_sim::link::MAHIMAHI_OPPORTUNITY;
+use lowtide_sim::trace;
+use serde::{Deserialize, Serialize};
+
+/// The longest run.
+const MAX_DURATION: Duration = Duration::from_secs(3600);
+/// The most flows: each takes memory, and a phone's browser has little.
+const MAX_FLOWS: u64 = 1_000;
+/// The most seeds.
+const MAX_SEEDS: u64 = 100;
+/// The most packets of all runs together: a quarter of an hour on one core.
+const MAX_PACKETS: f64 = 1e9;
+
+/// Who is to be compared in which setting.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The setting: short names as those of flags, and sections as in a scenario file.
+    setting: toml::Table,
+    /// Who is compared, as in `["bbr", "cubic:hystart=true"]`; none: all controllers.
+    #[serde(default)]
+    controllers: Vec<String>,
+}
+
+/// What is wrong, at which key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Wrong {
+    /// The key, as in `path.rtt`; empty where no key is to blame.
+    pub at: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+impl Wrong {
+    fn new(at: &str, problem: impl ToString) -> Self {
+        Self {
+            at: at.to_string(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
+impl From<Problem> for Wrong {
+    fn from(problem: Problem) -> Self {
+        let text = problem.sentence(|key| format!("'{key}'"));
+        Self::new(&problem.at, text)
+    }
+}
+
+/// What is compared and how much work that is.
+#[derive(Clone, Debug, Serialize)]
+pub struct About {
+    link: String,
+    rtt: String,
+    duration_s: f64,
+    flows: usize,
+    seeds: u64,
+    runs: u64,
+    /// Packets that the link can carry in all runs.
+    packets: f64,
+}
+
+impl About {
+    /// How many runs it takes.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+}
+
+/// A comparison under way.
+#[derive(Debug)]
+pub struct Underway {
+    setting: Setting,
+    about: About,
+    runs: compare::Underway,
+}
+
+impl Underway {
+    /// `question`: JSON; `files`: traces that it names, and what is in them.
+    ///
+    /// # Errors
+    /// When something is wrong with them.
+    pub fn new(question: &str, files: &[(String, Vec<u8>)]) -> Result<Self, Wrong> {
+        let question: Question = serde_json::from_str(question).map_err(|e| Wrong::new("", e))?;
+        let contenders = Contenders::default();
+        let setting = setting(question.setting, files, &contenders)?;
+        let asked = match question.controllers.as_slice() {
+            [] => contenders.usual(),
+            specs => {
+                let parsed = specs.iter().map(|spec| contenders.parse(spec));
+                let parsed: Result<Vec<Contender>, _> = parsed.collect();
+                parsed.map_err(|e| Wrong::new("controllers", e))?
+            }
+        };
+        let about = about(&setting, &asked)?;
+        let setting = setting
+            .with_mean_in_name()
+            .map_err(|e| Wrong::new("link", e))?;
+        let runs = compare::Underway::new(&setting, &asked, true);
+        Ok(Self {
+            runs: runs.map_err(|e| Wrong::new("controllers", e))?,
+            setting,
+            about,
+        })
+    }
+
+    /// What is compared.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// A run's number counts seeds, and then participants.
+    fn number(&self, due: Due) -> u32 {
+        let seeds = self.setting.seeds;
+        let seed = due.seed.wrapping_sub(seeds.first);
+        (due.participant as u64 * seeds.count + seed) as u32
+    }
+
+    fn due_of(&self, run: u32) -> Due {
+        let seeds = self.setting.seeds;
+        Due {
+            participant: (u64::from(run) / seeds.count) as usize,
+            seed: seeds.first.wrapping_add(u64::from(run) % seeds.count),
+        }
+    }
+
+    /// The numbers of the runs that can be made now, each named once.
+    #[must_use]
+    pub fn due(&mut self) -> Vec<u32> {
+        let due = self.runs.due();
+        due.into_iter().map(|due| self.number(due)).collect()
+    }
+
+    /// Makes a run.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub fn make(&self, number: u32) -> Result<Vec<u8>, Wrong> {
+        let task = self.runs.task(self.due_of(number));
+        let task = task.ok_or_else(|| Wrong::new("", format!("there is no run {number}")))?;
+        let done = run(task.setting, task.seed, task.keep).map_err(|e| Wrong::new("", e))?;
+        postcard::to_allocvec(&done).map_err(|e| Wrong::new("", e))
+    }
+
+    /// Takes a run that was made.
+    ///
+    /// # Errors
+    /// When these bytes are none.
+    pub fn take(&mut self, number: u32, bytes: &[u8]) -> Result<(), Wrong> {
+        let run = postcard::from_bytes(bytes).map_err(|e| Wrong::new("", e))?;
+        self.runs.take(self.due_of(number), Ok(run));
+        Ok(())
+    }
+
+    /// A run did not come to its end.
+    pub fn fail(&mut self, number: u32, reason: &str) {
+        let due = self.due_of(number);
+        let name = self.runs.task(due).map_or("", |task| task.name);
+        let failed = FailedRun {
+            name: name.to_string(),
+            seed: due.seed,
+            reason: reason.to_string(),
+        };
+        self.runs.take(due, Err(failed));
+    }
+
+    fn comparison(&self) -> Comparison {
+        self.runs.clone().comparison()
+    }
+
+    /// What is known so far, as the command line prints it.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let comparison = self.comparison();
+        let json = JsonComparison::new(&self.setting, &comparison, None);
+        let text = serde_json::to_string_pretty(&json).unwrap_or_default();
+        text + "\n"
+    }
+
+    fn shown(&self) -> [(Setting, Comparison); 1] {
+        [(self.setting.clone(), self.comparison())]
+    }
+
+    /// What is known so far, as the report's scripts draw it.
+    ///
+    /// # Errors
+    /// When the link cannot be made again.
+    pub fn data(&self) -> Result<String, Wrong> {
+        let data = Report::of_comparisons(&self.shown()).data();
+        data.map_err(|e| Wrong::new("link", e))
+    }
+
+    /// The report.
+    ///
+    /// # Errors
+    /// When the link cannot be made again.
+    pub fn report(&self) -> Result<String, Wrong> {
+        let page = Report::of_comparisons(&self.shown()).html();
+        page.map_err(|e| Wrong::new("link", e))
+    }
+}
+
+/// The setting that somebody asks for, within what a browser can do.
+fn setting(
+    said: toml::Table,
+    files: &[(String, Vec<u8>)],
+    contenders: &Contenders,
+) -> Result<Setting, Wrong> {
+    let mut links = Links::default();
+    for (name, bytes) in files {
+        let link = trace::parse(Some(Path::new(name)), bytes, MAHIMAHI_OPPORTUNITY);
+        let link = link.map_err(|e| Wrong::new("trace", format!("{name}: {e}")))?;
+        links.insert(name, Arc::new(link), Key::of(&[bytes]));
+    }
+    if let Some(name) = said.get("trace").and_then(toml::Value::as_str)
+        && files.iter().all(|(given, _)| given != name)
+    {
+        let name = name.escape_debug();
+        let problem = format!("no file that is called '{name}' was given");
+        return Err(Wrong::new("trace", problem));
+    }
+    let brief = Brief::new(said)?;
+    let named = |problem: Problem| Wrong {
+        at: brief.name(&problem.at),
+        problem: problem.sentence(|key| format!("'{}'", brief.name(key))),
+    };
+    let mut resolver = Resolver::new(contenders, Path::new("")).with_links(&links);
+    let mut all = brief.sections(&mut resolver, |_| ()).map_err(named)?;
+    let [sections] = all.as_mut_slice() else {
+        return Err(Wrong::new("trace", "one at a time"));
+    };
+    bounded(sections).map_err(named)?;
+    resolver.setting(sections).map_err(named)
+}
+
+/// Refuses what a browser cannot do.
+fn bounded(sections: &Sections) -> Result<(), Problem> {
+    let wrong = |at: &str, most: String| {
+        let problem = format!("in a browser at most {most}; the command line takes more");
+        Err(Problem {
+            at: at.to_string(),
+            problem,
+            see: None,
+        })
+    };
+    let run = &sections.run;
+    if run.duration.is_some_and(|d| d.0 > MAX_DURATION) {
+        return wrong("run.duration", "an hour (3600s)".to_string());
+    }
+    if run.seeds.is_some_and(|seeds| seeds > MAX_SEEDS) {
+        return wrong("run.seeds", MAX_SEEDS.to_string());
+    }
+    let flows = sections.flows.iter().map(|flows| flows.count.unwrap_or(1));
+    if flows.fold(0, u64::saturating_add) > MAX_FLOWS {
+        return wrong("flows.0.count", MAX_FLOWS.to_string());
+    }
+    Ok(())
+}
+
+/// How much work it is; refused where it is too much.
+fn about(setting: &Setting, asked: &[Contender]) -> Result<About, Wrong> {
+    let link = setting.link.link(setting.duration, setting.seeds.first);
+    let link = link.map_err(|e| Wrong::new("link", e))?;
+    let runs = count_runs(setting, asked);
+    let volume = link.mean_rate().as_f64() * setting.duration.as_secs_f64();
+    let packets = volume / setting.packet_size.as_f64() * runs as f64;
+    if packets > MAX_PACKETS {
+        let problem = format!(
+            "the link can carry {packets:.1e} packets in {runs} runs, which takes too long in a browser: \
+             take a shorter duration, fewer controllers or seeds, or the command line"
+        );
+        return Err(Wrong::new("duration", problem));
+    }
+    Ok(About {
+        link: setting.link_name.clone(),
+        rtt: setting.rtt_shown(),
+        duration_s: setting.duration.as_secs_f64(),
+        flows: setting.flow_count(),
+        seeds: setting.seeds.count,
+        runs,
+        packets,
+    })
+}

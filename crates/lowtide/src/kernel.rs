@@ -1,0 +1,232 @@
+//! `lowtide kernel`: controllers for the kernel's TCP.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use lowtide_kernel::{Error, Flow, Status};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::json_flag::JsonFlag;
+use crate::output;
+use crate::table::{Column, Look, table};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Load a controller, for as long as this command runs or until it is unloaded
+    Load {
+        /// The controller: ebb, rtt-gain, bbr-acd or ebcc
+        name: String,
+
+        /// Return at once; it stays until 'lowtide kernel unload' or the next boot
+        #[arg(long)]
+        pin: bool,
+    },
+    /// Show the loaded controllers and the sockets that use them
+    Status {
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Unload a controller that was loaded with --pin
+    Unload {
+        /// The controller
+        name: String,
+    },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        if error.is_usage() {
+            Self::input(error)
+        } else {
+            Self::run(error)
+        }
+    }
+}
+
+pub(crate) fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Load { name, pin } => load(name, *pin),
+        Command::Status { json } => {
+            let all = lowtide_kernel::status()?;
+            json.put(&all.iter().map(Shown::of).collect::<Vec<_>>())?;
+            if json.is_printed() {
+                return Ok(());
+            }
+            output::print(text(&all).as_bytes())
+        }
+        Command::Unload { name } => {
+            let known = lowtide_kernel::find(name)?;
+            let unloaded = lowtide_kernel::unload(known)?;
+            let left = match unloaded.flows {
+                0 => String::new(),
+                1 => "; 1 connection keeps it until it ends".to_owned(),
+                n => format!("; {n} connections keep it until they end"),
+            };
+            output::print(format!("unloaded '{}'{left}\n", known.name).as_bytes())
+        }
+    }
+}
+
+fn load(name: &str, pin: bool) -> Result<(), Failure> {
+    let known = lowtide_kernel::find(name)?;
+    let loaded = lowtide_kernel::load(known, pin)?;
+    let until = if pin {
+        format!("until 'lowtide kernel unload {}'", known.name)
+    } else {
+        "until Ctrl-C".to_owned()
+    };
+    output::print(
+        format!(
+            "loaded '{}' {until}; sockets choose it by TCP_CONGESTION \"{}\", and all new ones after \
+             'sysctl -w net.ipv4.tcp_congestion_control={}'\n",
+            known.name, known.kernel_name, known.kernel_name
+        )
+        .as_bytes(),
+    )?;
+    if pin {
+        return Ok(());
+    }
+    // The process ends by the signal, and the kernel drops what it held.
+    let held = &loaded;
+    interrupt::with_farewell(
+        || {},
+        move || {
+            let _held = held;
+            loop {
+                std::thread::sleep(Duration::from_secs(3600));
+            }
+        },
+    )
+}
+
+#[derive(Serialize)]
+struct Shown {
+    name: &'static str,
+    kernel_name: &'static str,
+    registered: bool,
+    pinned: bool,
+    flows: Vec<ShownFlow>,
+}
+
+#[derive(Serialize)]
+struct ShownFlow {
+    local: String,
+    peer: String,
+    cwnd_packets: u32,
+    inflight_packets: u32,
+    mss: u32,
+    pacing_mbps: f64,
+    bandwidth_mbps: f64,
+    srtt_ms: f64,
+    min_rtt_ms: Option<f64>,
+    phase: &'static str,
+}
+
+impl Shown {
+    fn of(status: &Status) -> Self {
+        Self {
+            name: status.known.name,
+            kernel_name: status.known.kernel_name,
+            registered: status.registered,
+            pinned: status.pinned,
+            flows: status.flows.iter().map(ShownFlow::of).collect(),
+        }
+    }
+}
+
+fn mbps(bytes_per_second: u64) -> f64 {
+    bytes_per_second as f64 * 8.0 / 1e6
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl ShownFlow {
+    fn of(flow: &Flow) -> Self {
+        Self {
+            local: flow.local.to_string(),
+            peer: flow.peer.to_string(),
+            cwnd_packets: flow.cwnd,
+            inflight_packets: flow.inflight,
+            mss: flow.mss,
+            pacing_mbps: mbps(flow.pacing_rate),
+            bandwidth_mbps: mbps(flow.bandwidth),
+            srtt_ms: ms(flow.srtt),
+            min_rtt_ms: flow.min_rtt.map(ms),
+            phase: flow.phase,
+        }
+    }
+}
+
+const COLUMNS: &[Column<'_>] = &[
+    Column {
+        head: "phase",
+        rank: 1,
+    },
+    Column {
+        head: "cwnd",
+        rank: 0,
+    },
+    Column {
+        head: "in flight",
+        rank: 3,
+    },
+    Column {
+        head: "pacing Mbit/s",
+        rank: 0,
+    },
+    Column {
+        head: "bandwidth Mbit/s",
+        rank: 2,
+    },
+    Column {
+        head: "RTT ms",
+        rank: 0,
+    },
+    Column {
+        head: "min RTT ms",
+        rank: 2,
+    },
+];
+
+fn text(all: &[Status]) -> String {
+    if all.is_empty() {
+        return "no controller is loaded\n".to_owned();
+    }
+    let mut text = String::new();
+    for status in all {
+        let how = match (status.registered, status.pinned) {
+            (true, true) => "loaded, pinned",
+            (true, false) => "loaded",
+            (false, _) => "unloaded; connections that had it keep it",
+        };
+        let sockets = match status.flows.len() {
+            1 => "1 socket".to_owned(),
+            n => format!("{n} sockets"),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{}: {how}, {sockets}", status.known.name);
+        if !status.flows.is_empty() {
+            let rows: Vec<(String, Vec<String>)> = status.flows.iter().map(row).collect();
+            text.push_str(&table("socket", COLUMNS, &rows, Look::of_output(false)));
+        }
+    }
+    text
+}
+
+fn row(flow: &Flow) -> (String, Vec<String>) {
+    let values = vec![
+        flow.phase.to_owned(),
+        flow.cwnd.to_string(),
+        flow.inflight.to_string(),
+        format!("{:.2}", mbps(flow.pacing_rate)),
+        format!("{:.2}", mbps(flow.bandwidth)),
+        format!("{:.2}", ms(flow.srtt)),
+        flow.min_rtt
+            .map_or_else(|| "-".to_owned(), |rtt| format!("{:.2}", ms(rtt))),
+    ];
+    (format!("{} → {}", flow.local, flow.peer), values)
+}

@@ -1,0 +1,153 @@
+//! `lowtide kernel` as a user meets it. What the machine or the build does not allow says so and is skipped.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::CommandCargoExt as _;
+use serde_json::Value;
+
+/// Controllers are the machine's: one test at a time.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+fn lowtide(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lowtide").unwrap();
+    command.args(args).timeout(Duration::from_secs(60));
+    command
+}
+
+fn said(run: &std::process::Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+/// Whether controllers can be loaded here, and none of this name is.
+fn can_load(name: &str) -> bool {
+    let run = lowtide(&["kernel", "load", name, "--pin"])
+        .output()
+        .unwrap();
+    if run.status.success() {
+        lowtide(&["kernel", "unload", name]).assert().success();
+        return true;
+    }
+    eprintln!("skipped: {}", said(&run));
+    // A build or machine that cannot is no mistake of the user's.
+    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+    false
+}
+
+fn available() -> String {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap()
+}
+
+fn is_available(name: &str) -> bool {
+    available().split_whitespace().any(|other| other == name)
+}
+
+/// Both ends of a connection whose first end uses a controller.
+fn connection(controller: &str) -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_tcp_congestion(controller.as_bytes()).unwrap();
+    socket
+        .connect(&listener.local_addr().unwrap().into())
+        .unwrap();
+    (socket.into(), listener.accept().unwrap().0)
+}
+
+fn carries(from: &mut TcpStream, to: &mut TcpStream, bytes: usize) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| from.write_all(&vec![7; bytes]).unwrap());
+        let mut got = vec![0; bytes];
+        to.read_exact(&mut got).unwrap();
+        assert!(got.iter().all(|byte| *byte == 7));
+    });
+}
+
+#[test]
+fn what_is_not_there_is_said_with_exit_code_2() {
+    let run = lowtide(&["kernel", "load", "nosuch"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(said(&run).contains("rtt-gain"), "{}", said(&run));
+}
+
+#[test]
+fn each_controller_carries_data_and_leaves_nothing_behind() {
+    let _machine = MACHINE.lock().unwrap();
+    for (name, in_kernel) in [
+        ("ebb", "ebb"),
+        ("rtt-gain", "rtt_gain"),
+        ("bbr-acd", "bbr_acd"),
+        ("ebcc", "ebcc"),
+    ] {
+        if !can_load(name) {
+            return;
+        }
+        lowtide(&["kernel", "load", name, "--pin"])
+            .assert()
+            .success();
+        let twice = lowtide(&["kernel", "load", name]).output().unwrap();
+        assert_eq!(twice.status.code(), Some(2));
+        assert!(said(&twice).contains("already loaded"), "{}", said(&twice));
+
+        let (mut from, mut to) = connection(in_kernel);
+        carries(&mut from, &mut to, 20_000_000);
+        let run = lowtide(&["kernel", "status", "--json"]).output().unwrap();
+        let all: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let own = &all.as_array().unwrap()[0];
+        assert_eq!((&own["name"], &own["pinned"]), (&name.into(), &true.into()));
+        let local = from.local_addr().unwrap().to_string();
+        let flows = own["flows"].as_array().unwrap();
+        let flow = flows.iter().find(|flow| flow["local"] == local.as_str());
+        let flow = flow.unwrap_or_else(|| panic!("{all}"));
+        assert!(flow["cwnd_packets"].as_u64().unwrap() >= 4, "{flow}");
+        assert!(flow["pacing_mbps"].as_f64().unwrap() > 0.0, "{flow}");
+        assert!(flow["min_rtt_ms"].as_f64().unwrap() > 0.0, "{flow}");
+
+        // The connection outlives the registration.
+        let run = lowtide(&["kernel", "unload", name]).output().unwrap();
+        assert!(run.status.success(), "{}", said(&run));
+        let told = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(told.contains("1 connection keeps it"), "{told}");
+        assert!(!is_available(in_kernel));
+        carries(&mut from, &mut to, 1_000_000);
+        let again = lowtide(&["kernel", "unload", name]).output().unwrap();
+        assert_eq!(again.status.code(), Some(2));
+        assert!(said(&again).contains("not loaded"), "{}", said(&again));
+    }
+    assert!(!Path::new("/sys/fs/bpf/lowtide").exists());
+}
+
+#[test]
+fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
+    let _machine = MACHINE.lock().unwrap();
+    if !can_load("ebb") {
+        return;
+    }
+    let mut loader = std::process::Command::cargo_bin("lowtide")
+        .unwrap()
+        .args(["kernel", "load", "ebb"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while !is_available("ebb") {
+        assert!(loader.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let held = lowtide(&["kernel", "unload", "ebb"]).output().unwrap();
+    assert_eq!(held.status.code(), Some(2));
+    assert!(said(&held).contains("without --pin"), "{}", said(&held));
+    let (mut from, mut to) = connection("ebb");
+    carries(&mut from, &mut to, 1_000_000);
+    // SIGKILL.
+    loader.kill().unwrap();
+    loader.wait().unwrap();
+    while is_available("ebb") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    carries(&mut from, &mut to, 1_000_000);
+}
