@@ -242,7 +242,7 @@ test("light and dark, on a desk and on a phone, nothing is cut off", async () =>
       const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       assert.equal(paper, colorScheme === "dark" ? "rgb(22, 24, 27)" : "rgb(255, 255, 255)");
       if (process.env.LOWTIDE_SHOTS) await page.screenshot({ path: join(process.env.LOWTIDE_SHOTS, `form-${colorScheme}-${width}.png`), fullPage: true });
-      const below = await page.evaluate(() => document.documentElement.scrollHeight - document.getElementById("outcome").getBoundingClientRect().bottom - scrollY);
+      const below = await page.evaluate(() => document.documentElement.scrollHeight - document.querySelector(".columns").getBoundingClientRect().bottom - scrollY);
       assert.ok(below < 300, `${below} empty pixels below`);
       await run(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -21,7 +21,7 @@ const MAX_DURATION: Duration = Duration::from_secs(3600);
 const MAX_FLOWS: u64 = 1_000;
 /// The most seeds.
 const MAX_SEEDS: u64 = 100;
-/// The most packets of all runs together: a quarter of an hour on one core.
+/// The most packets of all runs together: some ten minutes on one core.
 const MAX_PACKETS: f64 = 1e9;
 
 /// Who is to be compared in which setting.

@@ -18,7 +18,8 @@ use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{
-    compare, experiment, frontier, kernel, link, list, merge, output, reproduce, score, trace,
+    compare, experiment, frontier, kernel, link, list, merge, output, record, reproduce, score,
+    trace,
 };
 
 #[derive(Parser)]
@@ -53,9 +54,14 @@ enum Command {
         #[command(subcommand)]
         command: trace::Command,
     },
-    /// Send and receive over QUIC, for 'lowtide fetch' on another machine
+    /// Send and receive over QUIC, for 'lowtide fetch' on another machine; answer 'lowtide record'
     #[cfg(feature = "quic")]
     Serve(transfer::serve::Args),
+    /// Answer 'lowtide record' on another machine
+    #[cfg(not(feature = "quic"))]
+    Serve(record::answer::AnswerArgs),
+    /// Record what a real link carries, as a trace, with 'lowtide serve --record' at its other end
+    Record(Box<record::Args>),
     /// Measure a transfer over QUIC from or to 'lowtide serve'
     #[cfg(feature = "quic")]
     Fetch(Box<transfer::fetch::Args>),
@@ -174,6 +180,9 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
         Command::Trace { command } => trace::run(&command),
         #[cfg(feature = "quic")]
         Command::Serve(args) => transfer::serve::run(&args, contenders),
+        #[cfg(not(feature = "quic"))]
+        Command::Serve(args) => args.run(),
+        Command::Record(args) => record::run(&args),
         #[cfg(feature = "quic")]
         Command::Fetch(args) => transfer::fetch::run(&args, contenders),
         Command::Link(args) => match link::run(&args, contenders) {

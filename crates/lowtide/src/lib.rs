@@ -19,6 +19,7 @@
 //! Such a program has all of `lowtide`'s commands, with its controller beside the others: in tables,
 //! reports, scenario files, and over the QUIC host. `examples/own-controller` is a whole one.
 
+mod address;
 mod app;
 mod compare;
 mod experiment;
@@ -37,6 +38,7 @@ mod path_args;
 mod program;
 mod progress;
 mod qlog_version;
+mod record;
 mod reproduce;
 mod run_flags;
 mod score;

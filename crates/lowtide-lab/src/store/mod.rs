@@ -140,7 +140,7 @@ impl Store {
         self.append(self.row(cell, seed, values.clone()).text());
     }
 
-    /// Appends the [`line`] of a run that another process has made; whether it is kept. One of another run
+    /// Appends the [`line`](fn@line) of a run that another process has made; whether it is kept. One of another run
     /// or simulator, or a damaged one, is not.
     pub fn put_line(&self, cell: &Cell, seed: u64, text: &str) -> bool {
         let is_right =

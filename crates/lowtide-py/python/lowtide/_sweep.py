@@ -24,8 +24,8 @@ __all__ = ["sweep"]
 #: A run: the place of its cell in the grid, and its seed.
 Run = Tuple[int, int]
 
-#: What a task costs an engine's scheduler, in seconds: what Dask and Ray take for an empty one on one core.
-OVERHEAD = 1e-3
+#: What a task costs an engine's scheduler, in seconds: Dask takes 1.7 ms for an empty one, Ray 0.5 ms (docs/scale.md).
+OVERHEAD = 2e-3
 
 #: A chunk takes at least this long, in seconds.
 SHORTEST = 0.25
@@ -147,7 +147,6 @@ class _Dask:
 
     @property
     def slots(self) -> int:
-        # Workers come and go.
         return sum(self._client.nthreads().values())
 
     def begin(self, key: str, parcel: tuple[bytes, dict[str, bytes]]) -> None:
@@ -294,6 +293,7 @@ def _drive(plan: Any, engine: Any, progress: Any) -> None:
     key, parcel = plan.parcel()
     engine.begin(key, parcel)
     sizes, done = _Sizes(), 0
+    slots, look_again = 1, 0.0
     ended: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
     under_way: dict[Any, _Chunk] = {}
     again: list[tuple[_Chunk, bool]] = []
@@ -305,7 +305,9 @@ def _drive(plan: Any, engine: Any, progress: Any) -> None:
 
     try:
         while True:
-            slots = max(engine.slots, 1)
+            if time.monotonic() > look_again:
+                # Workers come and go; asking for them takes a message.
+                slots, look_again = max(engine.slots, 1), time.monotonic() + 1.0
             while len(under_way) < DEPTH * slots:
                 if again:
                     submit(*again.pop())

@@ -1,4 +1,5 @@
-//! mahimahi's format: one integer a line, the millisecond of an opportunity.
+//! mahimahi's format: one integer a line, the millisecond of an opportunity. Lines that begin with `#` are comments, which
+//! mahimahi itself does not know.
 
 use std::io::{self, Write};
 
@@ -20,6 +21,9 @@ pub fn parse(bytes: &[u8], opportunity: Bytes) -> Result<Opportunities, TraceErr
     }
     for (line, text) in (1..).zip(body.split(|b| *b == b'\n')) {
         let text = text.trim_ascii();
+        if text.first() == Some(&b'#') {
+            continue;
+        }
         let wrong = |problem: String| TraceError::Line { line, problem };
         let time = std::str::from_utf8(text)
             .ok()
@@ -39,6 +43,9 @@ pub fn parse(bytes: &[u8], opportunity: Bytes) -> Result<Opportunities, TraceErr
             )));
         }
         times.push(time);
+    }
+    if times.is_empty() {
+        return Err(TraceError::Empty);
     }
     Ok(Opportunities::new(times, opportunity)?)
 }
@@ -94,4 +101,19 @@ pub fn from_link(
 /// Bytes of a timestamp's line.
 fn line_length(ms: u32) -> u64 {
     u64::from(ms.checked_ilog10().unwrap_or(0)) + 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_left_out_and_lines_counted_with_them() {
+        let size = Bytes::new(1504);
+        let text = b"# recorded\n0\n# not backlogged\n5\n7\n";
+        assert_eq!(parse(text, size).unwrap().times_ms(), [0, 5, 7]);
+        assert_eq!(parse(b"# nothing\n", size), Err(TraceError::Empty));
+        let wrong = parse(b"# one\n0\nx\n", size).unwrap_err().to_string();
+        assert!(wrong.starts_with("line 3"), "{wrong}");
+    }
 }

@@ -68,8 +68,8 @@ fn length_of_last<T>(steps: &[(Time, T)]) -> Result<Duration, TraceError> {
 }
 
 /// Reads a trace. Which of the formats it has its name says, which ends in `.csv` for rate series,
-/// or without a name (`None`) the first character: rate series begin with a header, mahimahi's
-/// opportunities, of `opportunity` bytes each, with a digit.
+/// or without a name (`None`) the first character that is not a comment's: rate series begin with a header,
+/// mahimahi's opportunities, of `opportunity` bytes each, with a digit.
 ///
 /// # Errors
 /// When it is no trace.
@@ -78,7 +78,11 @@ pub fn parse(name: Option<&Path>, bytes: &[u8], opportunity: Bytes) -> Result<Li
         Some(name) => name
             .extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
-        None => bytes.first().is_some_and(|b| !b.is_ascii_digit()),
+        None => bytes
+            .split(|b| *b == b'\n')
+            .find(|line| line.first() != Some(&b'#'))
+            .and_then(<[u8]>::first)
+            .is_some_and(|b| !b.is_ascii_digit()),
     };
     if is_series {
         series::parse(bytes).map(Link::Rates)

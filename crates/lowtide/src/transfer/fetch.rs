@@ -16,11 +16,12 @@ use super::bounds::SILENCE;
 use super::client::{self, Connections, Packets, Plan};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::protocol::SAMPLES;
+use super::protocol::{PORT, SAMPLES};
 use super::recorded;
 use super::report::{Interval, Outcome, Summary, Transferred};
 use super::statistics::{ByConnection, SenderState};
-use super::{DEFAULT_CONTROLLER, SECOND, address, bounds, controllers, interrupt, runtime, trust};
+use super::{DEFAULT_CONTROLLER, SECOND, bounds, controllers, interrupt, runtime, trust};
+use crate::address::resolve;
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::output;
@@ -131,7 +132,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
 
 /// The exit code of a transfer that was interrupted.
 async fn fetch(args: &Args, contenders: &Contenders) -> Result<Option<i32>, Failure> {
-    let target = address(&args.address)?;
+    let target = resolve(&args.address, PORT)?;
     let statistics = ByConnection::default();
     if let Some(cc) = &args.cc {
         // A typing mistake need not travel.

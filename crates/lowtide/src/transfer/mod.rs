@@ -16,13 +16,11 @@ mod statistics;
 mod streams;
 mod trust;
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use lowtide_lab::contender::Contenders;
 use lowtide_quic::Controllers;
 
-use self::protocol::PORT;
 use crate::failure::Failure;
 
 /// How often the live line comes.
@@ -39,20 +37,6 @@ fn controllers(contenders: &Contenders, spec: &str) -> Result<Controllers, Failu
         .parse(spec)
         .map(|spec| Controllers::of(&spec).with_timestamps())
         .map_err(|e| Failure::input(format!("--cc: {e}")))
-}
-
-/// `host`, `host:port`, `address:port`, `[address]:port`; an `https://` before it is ignored.
-fn address(text: &str) -> Result<SocketAddr, Failure> {
-    let plain = text.trim_start_matches("https://").trim_end_matches('/');
-    let found = match plain.to_socket_addrs() {
-        Ok(found) => Ok(found),
-        Err(e) if plain.parse::<std::net::IpAddr>().is_err() && plain.contains(':') => Err(e),
-        Err(_) => (plain.trim_matches(['[', ']']), PORT).to_socket_addrs(),
-    };
-    found
-        .ok()
-        .and_then(|mut all| all.next())
-        .ok_or_else(|| Failure::input(format!("'{text}': no such address; write host:port")))
 }
 
 /// Waits for Ctrl-C, or SIGTERM where there is such a thing. The exit code that shells have for it.
@@ -82,25 +66,4 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::run(format!("cannot start threads: {e}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_read_as_they_are_written() {
-        for (text, socket) in [
-            ("127.0.0.1", "127.0.0.1:4455"),
-            ("127.0.0.1:9", "127.0.0.1:9"),
-            ("[::1]:9", "[::1]:9"),
-            ("::1", "[::1]:4455"),
-            ("https://127.0.0.1:443/", "127.0.0.1:443"),
-        ] {
-            let found = address(text).map_err(|e| e.to_string());
-            assert_eq!(found, Ok(socket.parse().unwrap()), "{text}");
-        }
-        let problem = address("127.0.0.1:http:x").unwrap_err().to_string();
-        assert!(problem.contains("host:port"), "{problem}");
-    }
 }

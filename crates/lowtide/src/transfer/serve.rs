@@ -25,6 +25,7 @@ use super::session::{House, serve};
 use super::statistics::ByConnection;
 use super::{DEFAULT_CONTROLLER, controllers, interrupt, runtime};
 use crate::failure::Failure;
+use crate::record::answer::AnswerArgs;
 
 /// How long the last lines may take to be printed.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -68,6 +69,9 @@ pub(crate) struct Args {
     /// Print one JSON object a line instead of text
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    record: AnswerArgs,
 }
 
 fn server(
@@ -90,6 +94,9 @@ fn server(
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    if args.record.is_all() {
+        return args.record.run();
+    }
     let statistics = ByConnection::default();
     let choices = Choices::new(contenders, &args.allow_cc)?;
     let parts = controllers(contenders, &args.cc)?
@@ -112,6 +119,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         json,
         transferring: AtomicU64::new(0),
     });
+    let recorders = args.record.start()?;
     let runtime = runtime()?;
     let done = runtime.block_on(async {
         let failed = |e: &dyn std::fmt::Display| {
@@ -129,6 +137,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     });
     // With it end all connections, and whoever else has the printer.
     drop(runtime);
+    if let Some(recorders) = recorders {
+        recorders.end();
+    }
     if let Some(house) = Arc::into_inner(house) {
         house.printer.finish(LAST_LINES);
     }

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Recorded links held against the true ones: docs/results/recorded-links.md.
+
+    experiments/recorded_links.py [--real] TRACES
+
+TRACES holds the folders `mahimahi`, `nyc`, `5g`, `wifi` and `starlink`. Needs `cargo build --release -p lowtide` and
+`cargo build --release -p lowtide-record --examples`. The first two tables are of virtual time and the same on every machine;
+`--real` adds the one of real packets through `lowtide link`, which needs root or user namespaces, and takes 5 minutes.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "docs/results/recorded-links.md")
+BUILT = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
+CONTROLLERS = ["ebb", "rbbr", "bbr", "bbr3", "copa", "cubic", "vegas"]
+OPPORTUNITY = 1504
+# Controllers are compared on links of at most so many Mbit/s on average.
+SLOW = 30
+# Of recordings of real packets: what is recorded, and other flags of the link.
+REAL = [
+    ("LTE AT&T, driving", "mahimahi/ATT-LTE-driving-2016.down", []),
+    ("LTE T-Mobile", "mahimahi/TMobile-LTE-short.down", []),
+    ("LTE Verizon", "mahimahi/Verizon-LTE-short.down", []),
+    ("LTE New York, taxi", "nyc/trace-2768760-taxi3", []),
+    ("LTE New York, Times Square", "nyc/trace-3201711-timessquare", []),
+    ("5G", "5g/xu5g_0.csv", []),
+    ("5G mmWave uplink, walking", "5g/mmwave-uplink-walking-1.csv", []),
+    ("WiFi, office", "wifi/office-wifi_0.csv", []),
+    ("Starlink", "starlink/leocc-a.down", []),
+    ("LTE T-Mobile, 1 % loss", "mahimahi/TMobile-LTE-short.down", ["--loss", "1%"]),
+    ("LTE T-Mobile, jitter of 10 ms", "mahimahi/TMobile-LTE-short.down", ["--jitter", "10ms"]),
+    ("constant, 100 Mbit/s", "100mbit", []),
+    ("constant, 500 Mbit/s", "500mbit", []),
+]
+HEAD = """# Recorded links beside the true ones
+
+Made by `experiments/recorded_links.py TRACES`. What `lowtide record` says of a link ([record.md](../record.md)) is held against
+what the link could carry, which the recorder has not seen.
+
+"""
+VIRTUAL = """## In virtual time
+
+The recorder's own state machines over the simulator's network: 60 s, 20 ms each way, a queue without limit unless it says otherwise,
+default limits. A bin of 100 ms counts as within 3 % also where it is off by less than one packet and one opportunity (2.9 kB), which is
+what its edges cut. Truth is what the link brings to the receiver; it is not less for what is lost behind it, and what jitter moves
+from one bin to the next stays where it was.
+
+"""
+COMPARED = """## Controllers on the recorded link and on the true one
+
+The same recordings, of links below 30 Mbit/s: each controller over the recorded trace, with the round trip that was measured, and over that part of the true link
+that was recorded, with the true one (40 ms), 50 s, a queue without limit. Wanted: throughput within 3 %, 95th percentile of the queueing delay within 15 % or 1 ms.
+*Pairs* are those whose order by that delay is the same; equal within 3 % or 1 ms counts as the same.
+
+"""
+REALLY = """## Real packets
+
+`lowtide link --trace FILE --rtt 40ms -- lowtide record`, 10 s, through the kernel of one machine with {cores} cores at a load average of {load}.
+*Late* is what `lowtide link` says of itself: percentile 99 and the greatest of how late it sent packets on. The true link is found in its trace where
+the two fit best.
+
+"""
+
+
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+
+
+def table(head, rows):
+    lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n\n"
+
+
+def percentile(values, p):
+    values = sorted(values)
+    return values[(len(values) - 1) * p // 100] if values else float("nan")
+
+
+def compared(args, folder):
+    rows, worst = [], []
+    names = sorted(f[: -len(".json")] for f in os.listdir(folder) if f.endswith(".json"))
+    for name in names:
+        recorded = os.path.join(folder, f"{name}.down")
+        true = next(
+            path
+            for path in (os.path.join(folder, f"{name}.true.{end}") for end in ("down", "csv"))
+            if os.path.exists(path)
+        )
+        with open(os.path.join(folder, f"{name}.json")) as file:
+            how = json.load(file)
+        if how["down"]["mean_mbps"] > SLOW:
+            continue
+        base = how["base_rtt_ms"]
+        results = []
+        for trace, rtt in ((true, "40ms"), (recorded, f"{base}ms")):
+            command = [args.lowtide, "compare", "--trace", trace, "--rtt", rtt, "--duration", "50s"]
+            command += ["--json", "--no-timing", "--jobs", str(args.jobs)]
+            for controller in CONTROLLERS:
+                command += ["--cc", controller]
+            found = json.loads(run(command))["results"]
+            results.append({r["controller"]: r for r in found if r["controller"] in CONTROLLERS})
+        true, recorded = results
+        rates = [recorded[c]["throughput_mbps"] / true[c]["throughput_mbps"] - 1 for c in CONTROLLERS]
+        delays = [
+            (true[c]["queue_delay_ms"]["p95"], recorded[c]["queue_delay_ms"]["p95"]) for c in CONTROLLERS
+        ]
+        off = [0 if abs(r - t) <= 1 else r / t - 1 for t, r in delays]
+        same, pairs = 0, 0
+        for i, (t1, r1) in enumerate(delays):
+            for t2, r2 in delays[:i]:
+                pairs += 1
+                near = abs(t1 - t2) <= max(0.03 * max(t1, t2), 1) or abs(r1 - r2) <= max(0.03 * max(r1, r2), 1)
+                same += near or (t1 < t2) == (r1 < r2)
+        worst_rate = max(range(len(rates)), key=lambda n: abs(rates[n]))
+        worst_delay = max(range(len(off)), key=lambda n: abs(off[n]))
+        good = sum(abs(r) <= 0.03 and abs(o) <= 0.15 for r, o in zip(rates, off))
+        rows.append(
+            [
+                name.replace("-", " ").replace("  ", ", ").strip(),
+                f"{good}/{len(CONTROLLERS)}",
+                f"{100 * rates[worst_rate]:+.1f} % ({CONTROLLERS[worst_rate]})",
+                f"{100 * off[worst_delay]:+.1f} % ({CONTROLLERS[worst_delay]})",
+                f"{same}/{pairs}",
+            ]
+        )
+    head = ["link", "controllers within both", "greatest error of throughput", "of p95 queueing delay", "pairs in order"]
+    return table(head, rows)
+
+
+def true_bytes(path, length_ms):
+    """What a link carries in each millisecond from its beginning on, repeated."""
+    carried = [0.0] * length_ms
+    if path.endswith("mbit"):
+        return [int(path[:-4]) * 125.0] * length_ms
+    if path.endswith(".csv"):
+        with open(path) as file:
+            lines = [line for line in file if not line.startswith("#")]
+        times, rates = zip(*[(float(a), float(b)) for a, b in csv.reader(lines[1:])])
+        unit, rate_unit = lines[0].strip().split(",")
+        to_ms = {"time_s": 1000, "time_ms": 1, "time_us": 0.001}[unit]
+        to_bytes = {"rate_bps": 1 / 8e3, "rate_kbps": 1 / 8, "rate_mbps": 125, "rate_gbps": 125e3}[rate_unit]
+        times = [t * to_ms for t in times]
+        period = int(2 * times[-1] - times[-2])
+        one, at = [], 0
+        for ms in range(period):
+            while at + 1 < len(times) and times[at + 1] <= ms:
+                at += 1
+            one.append(rates[at] * to_bytes)
+        return [one[ms % period] for ms in range(length_ms)]
+    with open(path) as file:
+        times = [int(line) for line in file]
+    period = times[-1]
+    for start in range(0, length_ms, period):
+        for t in times:
+            if start + t < length_ms:
+                carried[start + t] += OPPORTUNITY
+    return carried
+
+
+def fit(true, seen):
+    """The millisecond of the true link at which what was seen begins: where the sums of 20 ms differ least."""
+
+    def sums(values):
+        total = [0.0]
+        for value in values:
+            total.append(total[-1] + value)
+        return total
+
+    true, seen = sums(true), sums(seen)
+    coarse = range(0, len(seen) - 21, 20)
+
+    def error(lag, step):
+        marks = coarse[::step]
+        return sum(abs((true[lag + m + 20] - true[lag + m]) - (seen[m + 20] - seen[m])) for m in marks) / len(marks)
+
+    lags = range(0, len(true) - len(seen))
+    near = sorted(lags[::5], key=lambda lag: error(lag, 7))[:20]
+    return min({n + d for n in near for d in range(-6, 7) if 0 <= n + d < len(lags)}, key=lambda lag: error(lag, 1))
+
+
+def real(args, folder):
+    rows = []
+    for name, link, flags in REAL:
+        out = os.path.join(folder, "real")
+        path = os.path.join(args.traces, link)
+        limit = ["--rate", link] if link.endswith("mbit") else ["--trace", path]
+        record = f"{args.lowtide} record $LOWTIDE_LINK_PEER --duration 10s --max-volume 2GB --max-rate 1gbit --packets -o {out}"
+        command = [args.lowtide, "link", *limit, "--rtt", "40ms", "--buffer", "inf", *flags, f"--json={out}.link"]
+        command += ["--peer", f"{args.lowtide} serve --record --only", "--", "sh", "-c", record]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        with open(f"{out}.json") as file:
+            way = json.load(file)["down"]
+        with open(f"{out}.link") as file:
+            late = json.load(file)["down"]["release_error_ms"]
+        length = int(way["length_s"] * 1000)
+        seen = [0.0] * (length + 1)
+        with open(f"{out}.down.packets.csv") as file:
+            for row in csv.DictReader(file):
+                seen[int(row["time_us"]) // 1000] += int(row["bytes"])
+        # A recording begins a few seconds after the link does.
+        true = true_bytes(link if link.endswith("mbit") else path, length + 12000)
+        lag = fit(true, seen)
+        errors, close = [], 0
+        for start in range(0, length - 100, 100):
+            if any(a * 1000 < start + 100 and start < b * 1000 for a, b in way["not_backlogged_s"]):
+                continue
+            t, s = sum(true[lag + start : lag + start + 100]), sum(seen[start : start + 100])
+            close += abs(s - t) <= max(0.03 * t, 2904)
+            errors.append(abs(s - t) / max(t, 1400))
+        mean = sum(seen[:length]) / max(sum(true[lag : lag + length]), 1) - 1
+        rows.append(
+            [
+                name,
+                f"{way['mean_mbps']:.2f}",
+                f"{100 * mean:+.1f} %",
+                f"{100 * way['not_backlogged_share']:.1f} %",
+                f"{100 * close / max(len(errors), 1):.1f} %",
+                f"{100 * percentile(errors, 50):.1f} %",
+                f"{100 * percentile(errors, 95):.1f} %",
+                f"{way['queue_p5_ms']:.0f}/{way['queue_p50_ms']:.0f}/{way['queue_p95_ms']:.0f}",
+                f"{late['p99']:.2f}/{late['max']:.1f}",
+            ]
+        )
+        print(rows[-1], flush=True)
+    head = ["link", "recorded, Mbit/s", "error", "not backlogged", "of backlogged 100 ms within 3 %"]
+    head += ["error of 100 ms, p50", "p95", "queue p5/p50/p95, ms", "late p99/max, ms"]
+    return table(head, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("traces", metavar="TRACES")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
+    parser.add_argument("--example", default=os.path.join(BUILT, "examples/recorded_links"))
+    parser.add_argument("--real", action="store_true")
+    parser.add_argument("--output", default=DOCUMENT)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = HEAD + VIRTUAL + run([args.example, args.traces, folder]).decode() + "\n"
+        text += COMPARED + compared(args, folder)
+        if args.real:
+            load = f"{os.getloadavg()[0]:.0f}"
+            text += REALLY.format(cores=os.cpu_count(), load=load) + real(args, folder)
+    with open(args.output, "w") as file:
+        file.write(text.rstrip() + "\n")
+
+
+main()
