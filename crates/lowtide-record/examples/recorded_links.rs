@@ -258,7 +258,10 @@ fn write(out: &Path, name: &str, recording: &Recording, link: &Link, from: Time)
     };
     put("down", &files::opportunities(way, "down"));
     put("down.csv", &files::rates(way, "down"));
-    put("json", &files::json(recording, &origin()).expect("JSON"));
+    put(
+        "json",
+        &files::json(recording, &origin(name)).expect("JSON"),
+    );
     // The true link from where the recording begins, in its own form.
     let count = way.length.as_nanos() / STEP.as_nanos();
     let steps = (0..count).map(|n| {
@@ -285,9 +288,10 @@ fn write(out: &Path, name: &str, recording: &Recording, link: &Link, from: Time)
     }
 }
 
-fn origin() -> files::Origin {
+/// Where a server has its name stands that of the link.
+fn origin(name: &str) -> files::Origin {
     files::Origin {
-        server: "virtual".to_string(),
+        server: name.to_string(),
         unix_time_s: 0,
         kernel_times: false,
     }
