@@ -217,6 +217,11 @@ impl Underway {
         let windows = windows
             .filter_map(|p| Some((p.name.clone(), p.runs.first()?.measured.total)))
             .collect();
+        // All have the seeds of one setting, which may wrap around.
+        let first = self.participants.first().map(|p| p.setting.seeds.first);
+        let order = |due: &Due| due.seed.wrapping_sub(first.unwrap_or_default());
+        self.failed
+            .sort_by_key(|(due, _)| (due.participant, order(due)));
         let all = self.participants.into_iter().enumerate();
         let shown = all.filter(|(n, p)| p.role != Role::Floor || Some(*n) == best);
         let mut entries: Vec<Entry> = shown
@@ -226,7 +231,6 @@ impl Underway {
             let by_power = || power(&b.mean).total_cmp(&power(&a.mean));
             a.role.cmp(&b.role).then_with(by_power)
         });
-        self.failed.sort_by_key(|(due, _)| *due);
         Comparison {
             entries,
             failed: self.failed.into_iter().map(|(_, failed)| failed).collect(),
