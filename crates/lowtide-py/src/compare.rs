@@ -123,13 +123,7 @@ pub(crate) fn compare(
         has_timelines: over_time,
         table,
     };
-    let comparison = Py::new(py, comparison)?;
-    if failures.is_empty() {
-        return Ok(comparison);
-    }
-    let problem = format!("runs failed and are missing: {}", failures.join("; "));
-    let result = comparison.into_bound(py).into_any();
-    Err(error::failed(py, problem, result, cause))
+    error::unless_failed(py, comparison, &failures, cause)
 }
 
 /// Each entry with the link that it is of.

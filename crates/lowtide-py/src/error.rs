@@ -1,6 +1,7 @@
 //! What is raised: the classes of `lowtide._errors`, with the messages of the command line.
 
 use lowtide_lab::setting::{Brief, Problem};
+use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -48,6 +49,25 @@ pub(crate) fn failed(
     // Without it there is still the message.
     let _ = error.value(py).setattr("result", result);
     error
+}
+
+/// What came of runs: the result, or where some failed the error that has it. `failures`: which, and why.
+pub(crate) fn unless_failed<T>(
+    py: Python<'_>,
+    result: T,
+    failures: &[String],
+    cause: Option<PyErr>,
+) -> PyResult<Py<T>>
+where
+    T: PyClass + Into<PyClassInitializer<T>>,
+{
+    let result = Py::new(py, result)?;
+    if failures.is_empty() {
+        return Ok(result);
+    }
+    let problem = format!("runs failed and are missing: {}", failures.join("; "));
+    let result = result.into_bound(py).into_any();
+    Err(failed(py, problem, result, cause))
 }
 
 /// What is wrong at a key, by the name that the caller used for it.

@@ -133,24 +133,12 @@ pub(crate) fn run(
         .map(sentence)
         .collect();
     let table = made(py, rows(&results))?;
-    let cells = Py::new(
-        py,
-        PyCells {
-            file,
-            results,
-            table,
-        },
-    )?;
-    if failed.is_empty() {
-        return Ok(cells);
-    }
-    let problem = format!("runs failed and are missing: {}", failed.join("; "));
-    Err(error::failed(
-        py,
-        problem,
-        cells.into_bound(py).into_any(),
-        cause,
-    ))
+    let cells = PyCells {
+        file,
+        results,
+        table,
+    };
+    error::unless_failed(py, cells, &failed, cause)
 }
 
 /// A row for each run of each cell.

@@ -56,7 +56,7 @@ pub(crate) fn frontier(
     jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     options: Option<Bound<'_, PyDict>>,
-) -> PyResult<PyFrontier> {
+) -> PyResult<Py<PyFrontier>> {
     let mut known = Known::default();
     let specs = specs_if_any(controllers.as_ref(), &mut known)?;
     let at = at.unwrap_or_else(|| vec![0.95, 0.97, 1.0]);
@@ -128,18 +128,8 @@ pub(crate) fn frontier(
     let frontier = done.map_err(|e| error::run(py, e))?;
     let cause = known.cause(py, frontier.failed.iter().map(|f| f.reason.as_str()));
     let table = made(py, rows(&frontier.rows))?;
-    if frontier.failed.is_empty() {
-        return Ok(PyFrontier { frontier, table });
-    }
     let failed: Vec<String> = frontier.failed.iter().map(sentence).collect();
-    let problem = format!("runs failed and are missing: {}", failed.join("; "));
-    let result = Py::new(py, PyFrontier { frontier, table })?;
-    Err(error::failed(
-        py,
-        problem,
-        result.into_bound(py).into_any(),
-        cause,
-    ))
+    error::unless_failed(py, PyFrontier { frontier, table }, &failed, cause)
 }
 
 fn rows(rows: &[Row]) -> Columns {

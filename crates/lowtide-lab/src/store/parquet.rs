@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -202,6 +202,20 @@ pub(super) fn read<E: From<io::Error>>(
     Ok(())
 }
 
+/// A column's values, and where it may lack some the level of each row.
+type Records<T> = (Vec<<T as DataType>::T>, Option<Vec<i16>>);
+
+fn records<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    count: usize,
+    optional: bool,
+) -> Result<Records<T>, ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let wanted = optional.then_some(&mut levels);
+    column.read_records(count, wanted, None, &mut values)?;
+    Ok((values, optional.then_some(levels)))
+}
+
 /// The rows of a group; `None` for those that lack a key.
 fn read_group(
     group: &dyn RowGroupReader,
@@ -225,38 +239,23 @@ fn read_group(
         let name = descriptor.name();
         let optional = descriptor.max_def_level() > 0;
         match group.get_column_reader(n)? {
-            ColumnReader::ByteArrayColumnReader(mut column) => {
-                let (mut values, mut levels) = (Vec::new(), Vec::new());
-                let wanted = optional.then_some(&mut levels);
-                column.read_records(count, wanted, None, &mut values)?;
-                each(
-                    &mut rows,
-                    values,
-                    optional.then_some(levels),
-                    |row, value| {
-                        if let Ok(text) = value.as_utf8() {
-                            row.put_text(name, text);
-                        }
-                    },
-                );
+            ColumnReader::ByteArrayColumnReader(column) => {
+                let (values, levels) = records(column, count, optional)?;
+                each(&mut rows, values, levels, |row, value| {
+                    if let Ok(text) = value.as_utf8() {
+                        row.put_text(name, text);
+                    }
+                });
             }
-            ColumnReader::DoubleColumnReader(mut column) => {
-                let (mut values, mut levels) = (Vec::new(), Vec::new());
-                let wanted = optional.then_some(&mut levels);
-                column.read_records(count, wanted, None, &mut values)?;
-                each(
-                    &mut rows,
-                    values,
-                    optional.then_some(levels),
-                    |row, value| {
-                        row.values.insert(name.to_string(), value);
-                    },
-                );
+            ColumnReader::DoubleColumnReader(column) => {
+                let (values, levels) = records(column, count, optional)?;
+                each(&mut rows, values, levels, |row, value| {
+                    row.values.insert(name.to_string(), value);
+                });
             }
-            ColumnReader::Int64ColumnReader(mut column) if name == "seed" => {
-                let mut values = Vec::new();
-                column.read_records(count, None, None, &mut values)?;
-                each(&mut rows, values, None, |row, value| {
+            ColumnReader::Int64ColumnReader(column) if name == "seed" => {
+                let (values, levels) = records(column, count, false)?;
+                each(&mut rows, values, levels, |row, value| {
                     row.seed = Some(value.cast_unsigned());
                 });
             }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::base::Controller;
-use super::hosted::{Common, overridden};
+use super::hosted::{Common, as_the_object_says, overridden};
 use super::number::{self, Zero, seconds, span};
 use crate::records::{Field, Records};
 
@@ -373,16 +373,8 @@ impl controller::Controller for Batched {
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        let packet = max_datagram.max(Bytes::new(1));
-        let now = self.gathered.start;
-        self.common.guarded("on_mtu_change", now, |py, common| {
-            common
-                .object
-                .bind(py)
-                .try_borrow_mut()?
-                .set_max_datagram(packet);
-            common.refresh(py)
-        });
+        self.common
+            .set_max_datagram(self.gathered.start, max_datagram);
     }
 
     fn on_wakeup(&mut self, now: Time) {
@@ -395,29 +387,7 @@ impl controller::Controller for Batched {
         Some(self.ends_at)
     }
 
-    fn ecn(&self) -> Ecn {
-        self.common.ecn
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.common.steering.cwnd
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.common.steering.pacing_rate
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.common.steering.send_quantum
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.common.steering.snapshot
-    }
-
-    fn phases(&self) -> &'static [State] {
-        self.common.phases
-    }
+    as_the_object_says!();
 }
 
 impl fmt::Debug for Batched {

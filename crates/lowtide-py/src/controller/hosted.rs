@@ -96,6 +96,17 @@ impl Common {
         Ok(())
     }
 
+    /// The path's packets have another size, at least a byte; returns it.
+    pub(super) fn set_max_datagram(&mut self, now: Time, max_datagram: Bytes) -> Bytes {
+        let packet = max_datagram.max(Bytes::new(1));
+        self.guarded("on_mtu_change", now, |py, common| {
+            let object = common.object.bind(py);
+            object.try_borrow_mut()?.set_max_datagram(packet);
+            common.refresh(py)
+        });
+        packet
+    }
+
     /// Does something with the object, which ends the run where it fails.
     pub(super) fn guarded<R>(
         &mut self,
@@ -118,6 +129,36 @@ impl Common {
         })
     }
 }
+
+/// What hosts ask a controller: as its object says, in the field `common`.
+macro_rules! as_the_object_says {
+    () => {
+        fn ecn(&self) -> Ecn {
+            self.common.ecn
+        }
+
+        fn cwnd(&self) -> Bytes {
+            self.common.steering.cwnd
+        }
+
+        fn pacing_rate(&self) -> Option<Rate> {
+            self.common.steering.pacing_rate
+        }
+
+        fn send_quantum(&self) -> Bytes {
+            self.common.steering.send_quantum
+        }
+
+        fn snapshot(&self) -> Snapshot {
+            self.common.steering.snapshot
+        }
+
+        fn phases(&self) -> &'static [State] {
+            self.common.phases
+        }
+    };
+}
+pub(super) use as_the_object_says;
 
 #[derive(Default)]
 struct Handlers {
@@ -211,16 +252,7 @@ impl controller::Controller for Hosted {
     }
 
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        let packet = max_datagram.max(Bytes::new(1));
-        self.common
-            .guarded("on_mtu_change", self.now, |py, common| {
-                common
-                    .object
-                    .bind(py)
-                    .try_borrow_mut()?
-                    .set_max_datagram(packet);
-                common.refresh(py)
-            });
+        let packet = self.common.set_max_datagram(self.now, max_datagram);
         call!(self.on_mtu_change at self.now, |_py| (packet.get(),));
     }
 
@@ -236,29 +268,7 @@ impl controller::Controller for Hosted {
         self.common.steering.next_wakeup
     }
 
-    fn ecn(&self) -> Ecn {
-        self.common.ecn
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.common.steering.cwnd
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.common.steering.pacing_rate
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.common.steering.send_quantum
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.common.steering.snapshot
-    }
-
-    fn phases(&self) -> &'static [State] {
-        self.common.phases
-    }
+    as_the_object_says!();
 }
 
 impl fmt::Debug for Hosted {
