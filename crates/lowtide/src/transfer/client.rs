@@ -139,25 +139,43 @@ pub(super) struct Connections {
     /// Connections whose server was still there when it was asked for a last report.
     alive: Arc<AtomicUsize>,
     /// The server sends by the controller that was asked for as long as this connection lives.
-    _asked: Option<Connection>,
+    asked: Option<Owner>,
+}
+
+/// Closes its connection when it is dropped. s2n-quic by itself lets the streams of a dropped one end
+/// first, and the server's reports never do.
+#[derive(Debug)]
+struct Owner(Handle);
+
+impl Owner {
+    fn close(&self) {
+        self.0.close(0_u32.into());
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 #[derive(Debug)]
 struct Connected {
     id: u64,
-    handle: Handle,
+    owner: Owner,
 }
 
-async fn connect(client: &Client, plan: &Plan) -> Result<Connection, String> {
+async fn connect(client: &Client, plan: &Plan) -> Result<(Connection, Owner), String> {
     let connect = Connect::new(plan.target).with_server_name(plan.server_name.as_str());
     let mut connection = client.connect(connect).await.map_err(why_connection)?;
+    let owner = Owner(connection.handle());
     connection.keep_alive(true).map_err(why_connection)?;
-    Ok(connection)
+    Ok((connection, owner))
 }
 
 /// Asks for the controller of the connections that follow.
-async fn ask(client: &Client, plan: &Plan, spec: &str) -> Result<Connection, String> {
-    let mut connection = connect(client, plan).await?;
+async fn ask(client: &Client, plan: &Plan, spec: &str) -> Result<Owner, String> {
+    let (mut connection, owner) = connect(client, plan).await?;
     let asked = async {
         let stream = connection.open_bidirectional_stream().await;
         let (mut from, mut to) = stream.map_err(why_connection)?.split();
@@ -178,7 +196,7 @@ async fn ask(client: &Client, plan: &Plan, spec: &str) -> Result<Connection, Str
     let answer = tokio::time::timeout(SILENCE, asked).await;
     let answer = answer.map_err(|_| "the server does not answer --cc".to_string())??;
     match answer.refusal.as_str() {
-        "" => Ok(connection),
+        "" => Ok(owner),
         refusal => Err(format!(
             "the server does not send by --cc {spec}: {refusal}"
         )),
@@ -207,23 +225,23 @@ impl Connections {
             connections: Vec::new(),
             stop: watch::channel(false).0,
             alive: Arc::default(),
-            _asked: asked,
+            asked,
         };
-        for (index, connection) in made.into_iter().enumerate() {
+        for (index, (connection, owner)) in made.into_iter().enumerate() {
             if plan.is_upload
                 && plan.is_recorded
                 && let Some(sender) = statistics.of(connection.id())
             {
                 sender.record();
             }
-            opened.start(connection, index, plan);
+            opened.start(connection, owner, index, plan);
         }
         Ok(opened)
     }
 
     /// Starts the streams of one connection. Nothing waits here: a server may grant no stream and
     /// send no reports.
-    fn start(&mut self, connection: Connection, index: usize, plan: &Plan) {
+    fn start(&mut self, connection: Connection, owner: Owner, index: usize, plan: &Plan) {
         let id = connection.id();
         let (handle, mut acceptor) = connection.split();
         for _ in 0..plan.streams {
@@ -238,7 +256,7 @@ impl Connections {
                 read_reports(stream, index, progress).await;
             }
         });
-        self.connections.push(Connected { id, handle });
+        self.connections.push(Connected { id, owner });
     }
 
     /// s2n-quic's numbers of them.
@@ -250,7 +268,7 @@ impl Connections {
     pub(super) fn ask_for_last_reports(&self) {
         self.stop.send_replace(true);
         for connection in &self.connections {
-            let mut handle = connection.handle.clone();
+            let mut handle = connection.owner.0.clone();
             let alive = self.alive.clone();
             tokio::spawn(async move {
                 let request = Request::LastReport.encode().to_vec();
@@ -272,11 +290,8 @@ impl Connections {
 
     /// Ends all connections.
     pub(super) fn close(&self) {
-        let handles = self.connections.iter().map(|c| &c.handle);
-        handles.for_each(|handle| handle.close(0_u32.into()));
-        if let Some(connection) = &self._asked {
-            connection.close(0_u32.into());
-        }
+        let transfers = self.connections.iter().map(|c| &c.owner);
+        transfers.chain(&self.asked).for_each(Owner::close);
     }
 }
 
