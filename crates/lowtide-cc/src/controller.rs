@@ -88,7 +88,8 @@ pub struct AckedPacket {
     pub number: u64,
     /// Its size.
     pub bytes: Bytes,
-    /// When it was sent.
+    /// When it was sent. TCP: where an earlier transmission may have been the one that arrived, no later
+    /// than the least RTT ago, as a time that is too late makes RTTs that no path has.
     pub sent_at: Time,
     /// When it arrived, on the peer's clock, where the peer reports that (draft-ietf-quic-receive-ts).
     /// Where that clock begins and how fast it runs is unknown: only differences mean something, and

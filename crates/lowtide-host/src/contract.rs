@@ -12,7 +12,7 @@ use lowtide_cc::controller::{
     TimeoutEvent,
 };
 use lowtide_cc::state::State;
-use lowtide_cc::units::{Bytes, Rate, Time};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use crate::factory::Make;
 
@@ -29,6 +29,8 @@ pub struct Notes {
     pub mtus: Vec<u64>,
     /// Feedback: carrier and rate.
     pub feedback: Vec<(u64, Rate)>,
+    /// Least time from a packet's sending to its acknowledgment.
+    pub least_age: Option<Duration>,
     /// Timeouts and persistent congestion.
     pub timeouts: u64,
     /// Largest window after an acknowledgment, bytes.
@@ -63,7 +65,8 @@ pub fn recorded_with_ecn(make: Make, ecn: Ecn) -> (Make, Shared) {
 
 /// As [`recorded`], for TCP: what is acknowledged there is data. A transmission may leave the
 /// flight without notice because another with the same data arrived, and a spurious timeout brings
-/// back what it gave up, so that bytes in flight are checked against their bounds.
+/// back what it gave up, so that bytes in flight are checked against their bounds, and a time of
+/// sending may be earlier than the last.
 #[must_use]
 pub fn recorded_tcp(make: Make) -> (Make, Shared) {
     recorded_by(make, Fates::OfData, None)
@@ -192,7 +195,11 @@ impl Recorder {
     }
 
     fn check_record(&self, number: u64, known: Option<(Bytes, Time)>, told: (Bytes, Time)) {
-        self.check(known == Some(told), || match known {
+        let is_so = known.is_some_and(|(bytes, sent_at)| {
+            let may_be_earlier = self.fates == Fates::OfData;
+            bytes == told.0 && (sent_at == told.1 || may_be_earlier && sent_at > told.1)
+        });
+        self.check(is_so, || match known {
             Some(known) => format!(
                 "packet {number} was sent with {} at {:?}, and comes back with {} at {:?}",
                 known.0, known.1, told.0, told.1
@@ -310,6 +317,8 @@ impl Controller for Recorder {
         self.inner.on_ack(ack);
         let mut notes = lock(&self.notes);
         notes.acked_packets += ack.packets.len() as u64;
+        let ages = ack.packets.iter().map(|p| ack.now.since(p.sent_at));
+        notes.least_age = ages.chain(notes.least_age).min();
         notes.largest_window = notes.largest_window.max(self.inner.cwnd().get());
         notes.bandwidth = self.inner.snapshot().bandwidth;
     }
@@ -439,7 +448,6 @@ impl Controller for Recorder {
 mod tests {
     use lowtide_cc::controller::AckedPacket;
     use lowtide_cc::registry;
-    use lowtide_cc::units::Duration;
 
     use super::*;
 

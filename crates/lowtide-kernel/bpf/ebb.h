@@ -710,7 +710,7 @@ STAGE int controller_acked(struct controller *e GIVEN, const struct ack *ack GIV
 		.now = ack->now,
 		.bytes = VOLUME(ack->bytes),
 	};
-	u64 lost, left_flight, spurious;
+	u64 lost, spurious;
 
 	e->before_timeout = NONE;
 	path_sample(e, s.now, less(s.now, ack->newest));
@@ -729,8 +729,8 @@ STAGE int controller_acked(struct controller *e GIVEN, const struct ack *ack GIV
 	margin_delivered(e, s.bytes);
 	/* What arrives without having been in flight had been given up for lost. */
 	lost = e->lost_at == s.now ? e->lost_bytes : 0;
-	left_flight = VOLUME(less(ack->prior, ack->inflight));
-	spurious = less(s.bytes + lost, left_flight);
+	/* An undone timeout puts all of it back into flight. */
+	spurious = less(s.bytes + lost + VOLUME(ack->inflight), VOLUME(ack->prior));
 	if (spurious)
 		margin_spurious(e, spurious);
 	cubic_acked(&e->cubic, ack, e->P);

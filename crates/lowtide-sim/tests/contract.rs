@@ -102,11 +102,14 @@ proptest! {
             source,
             ..FlowConfig::bulk(SenderKind::Controlled { controller, estimator: None })
         });
+        let rtt = network.forward.delay + network.reverse.delay;
         Simulation::new(network).unwrap().run(&mut ());
         let notes = notes.lock().unwrap();
         // Before a buffer of a packet, a lossy path may lose all that TCP sends without SACK in so short a
         // time; where that were the rule, too few cases would be left.
         prop_assume!(notes.acked_packets > 0);
         prop_assert!(notes.breaches.is_empty(), "{:#?}", notes.breaches.first());
+        // Also where TCP repeated what arrived after all.
+        prop_assert!(notes.least_age >= Some(rtt), "{:?} after sending", notes.least_age);
     }
 }

@@ -1,6 +1,6 @@
 //! What a sender and its protocol's loss recovery share.
 
-use lowtide_cc::units::{Bytes, Time};
+use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::timestamps::Report;
 use lowtide_host::{Driver, SentPacket};
 
@@ -49,7 +49,19 @@ impl Connection {
     /// been covered.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, number: u64) -> Option<Transmission> {
-        let (t, before) = self.board.settle(number, Fate::Acked)?;
+        self.deliver_older(now, number, Duration::ZERO)
+    }
+
+    /// The same of a transmission that must have left so long ago at least.
+    #[inline]
+    pub(super) fn deliver_older(
+        &mut self,
+        now: Time,
+        number: u64,
+        age: Duration,
+    ) -> Option<Transmission> {
+        let (mut t, before) = self.board.settle(number, Fate::Acked)?;
+        t.sent_at = t.sent_at.min(now - age);
         let (sent, received_at) = (packet(number, &t), self.arrivals.received_at(number));
         match before {
             Fate::InFlight => self.driver.note_acked(now, &sent, received_at),

@@ -269,6 +269,17 @@ impl Scoreboard {
         self.segment(segment).filter(|s| !s.acked).map(|s| s.newest)
     }
 
+    /// Number of the newest remembered transmission of a segment that left before transmission `number`
+    /// and by `time`.
+    // Behind a call: for retransmissions that were spurious.
+    #[inline(never)]
+    pub(super) fn transmission_before(&self, segment: u64, number: u64, time: Time) -> Option<u64> {
+        let before = index(number, self.first_number)?;
+        let mut earlier = self.transmissions.iter().take(before);
+        let at = earlier.rposition(|t| t.segment == segment && t.sent_at <= time)?;
+        Some(self.first_number + at as u64)
+    }
+
     /// Marks a segment acknowledged.
     #[inline]
     pub(super) fn ack_segment(&mut self, segment: u64) {

@@ -424,8 +424,8 @@ impl Controller for Ebb {
         } else {
             Bytes::ZERO
         };
-        let left_flight = ack.prior_inflight - ack.inflight;
-        let spurious = (ack.bytes_acked + lost) - left_flight;
+        // An undone timeout puts all of it back into flight, which may then have more than before.
+        let spurious = (ack.bytes_acked + lost + ack.inflight) - ack.prior_inflight;
         if !spurious.is_zero() {
             self.margin
                 .on_spurious_loss(&self.tuning, spurious.as_f64(), self.cwnd);

@@ -36,8 +36,16 @@ pub(super) fn take_in(
                 // arrived, and the retransmission was spurious.
                 is_spurious = true;
                 if triggered.is_none() {
-                    // Which original, and when, is not known.
-                    connection.deliver(now, newest);
+                    // An earlier one of this segment came, too; where it is forgotten, the newest stands
+                    // for it.
+                    let age = connection.rtt.min();
+                    let earlier = connection
+                        .board
+                        .transmission_before(segment, newest, now - age);
+                    connection.deliver_older(now, earlier.unwrap_or(newest), age);
+                    if earlier.is_some() {
+                        connection.discard(newest);
+                    }
                     continue;
                 }
                 ack.trigger

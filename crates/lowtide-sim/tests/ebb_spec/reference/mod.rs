@@ -198,7 +198,7 @@ impl Reference {
             Some((at, bytes)) if at == now => bytes,
             _ => Bytes::ZERO,
         };
-        let spurious = (ack.bytes_acked + lost_now) - (ack.prior_inflight - ack.inflight);
+        let spurious = (ack.bytes_acked + lost_now + ack.inflight) - ack.prior_inflight;
         if !spurious.is_zero() {
             self.margin.spurious(spurious.as_f64(), self.cwnd);
         }
