@@ -156,10 +156,10 @@ def test_a_ray_worker_that_is_killed_loses_nothing(scenario, undisturbed, tmp_pa
     assert merged(store) == undisturbed
 
 
-@pytest.mark.parametrize("engine", ["threads", "processes", "dask"])
+@pytest.mark.parametrize("engine", ["threads", "processes", "dask", "ray"])
 def test_a_driver_that_is_killed_goes_on_where_it_was(engine, scenario, undisturbed, tmp_path):
-    if engine == "dask":
-        pytest.importorskip("distributed")
+    if engine in ("dask", "ray"):
+        pytest.importorskip({"dask": "distributed"}.get(engine, engine))
     store = tmp_path / "store"
     command = [sys.executable, sweep_grid.__file__, engine, str(store), str(scenario)]
     driver = subprocess.Popen(command, start_new_session=True)
