@@ -13,21 +13,20 @@ use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::PyDict;
 
 use crate::error;
 use crate::known::Known;
 use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
-use crate::table::{Columns, Table, escaped, made};
+use crate::table::{Columns, Table, Tabled, escaped, made};
 use crate::work;
 
 /// Controllers side by side on one link, or on several.
-#[pyclass(frozen, module = "lowtide", name = "Comparison")]
+#[pyclass(frozen, extends = Tabled, module = "lowtide", name = "Comparison")]
 pub(crate) struct PyComparison {
     done: Vec<(Setting, Comparison)>,
     asked: Vec<Contender>,
     has_timelines: bool,
-    table: Py<Table>,
 }
 
 /// A metric's name as a column.
@@ -116,14 +115,13 @@ pub(crate) fn compare(
         .iter()
         .flat_map(|(_, c)| c.failed.iter().map(|f| f.reason.as_str()));
     let cause = known.cause(py, reasons);
-    let table = made(py, means(&done))?;
+    let table = Tabled::new(py, means(&done))?;
     let comparison = PyComparison {
         done,
         asked,
         has_timelines: over_time,
-        table,
     };
-    error::unless_failed(py, comparison, &failures, cause)
+    error::unless_failed(py, (comparison, table), &failures, cause)
 }
 
 /// Each entry with the link that it is of.
@@ -188,12 +186,6 @@ pub(crate) fn unwritten(
 
 #[pymethods]
 impl PyComparison {
-    /// Means over the seeds, a row for each controller.
-    #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
     /// A row for each flow of each controller, mean over the seeds.
     #[getter]
     fn flows(&self, py: Python<'_>) -> PyResult<Py<Table>> {
@@ -302,27 +294,6 @@ impl PyComparison {
             }
         }
         Ok(paths)
-    }
-
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_pandas")
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_polars")
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __len__(&self) -> usize {
-        entries(&self.done).count()
     }
 
     fn __repr__(&self) -> String {

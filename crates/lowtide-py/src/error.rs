@@ -54,12 +54,12 @@ pub(crate) fn failed(
 /// What came of runs: the result, or where some failed the error that has it. `failures`: which, and why.
 pub(crate) fn unless_failed<T>(
     py: Python<'_>,
-    result: T,
+    result: impl Into<PyClassInitializer<T>>,
     failures: &[String],
     cause: Option<PyErr>,
 ) -> PyResult<Py<T>>
 where
-    T: PyClass + Into<PyClassInitializer<T>>,
+    T: PyClass,
 {
     let result = Py::new(py, result)?;
     if failures.is_empty() {

@@ -10,22 +10,21 @@ use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::run::Run;
 use lowtide_lab::scenario_file::ScenarioFile;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::PyDict;
 
 use crate::compare::{column_name, failed as sentence, framed, unwritten};
 use crate::error;
 use crate::known::Known;
 use crate::setting::warn_of_missing_timestamps;
-use crate::table::{Columns, Table, made};
+use crate::table::{Columns, Table, Tabled, made};
 use crate::values::Said;
 use crate::work;
 
 /// The cells of a scenario, each run with all its seeds.
-#[pyclass(frozen, module = "lowtide", name = "Cells")]
+#[pyclass(frozen, extends = Tabled, module = "lowtide", name = "Cells")]
 pub(crate) struct PyCells {
     file: ScenarioFile,
     results: Vec<CellResult>,
-    table: Py<Table>,
 }
 
 /// Reads a scenario: a file, or the same as a dict.
@@ -132,13 +131,9 @@ pub(crate) fn run(
         .flat_map(|r| &r.failed)
         .map(sentence)
         .collect();
-    let table = made(py, rows(&results))?;
-    let cells = PyCells {
-        file,
-        results,
-        table,
-    };
-    error::unless_failed(py, cells, &failed, cause)
+    let table = Tabled::new(py, rows(&results))?;
+    let cells = PyCells { file, results };
+    error::unless_failed(py, (cells, table), &failed, cause)
 }
 
 /// A row for each run of each cell.
@@ -179,12 +174,6 @@ fn labels<'a>(results: impl Iterator<Item = &'a CellResult> + Clone) -> Columns 
 
 #[pymethods]
 impl PyCells {
-    /// A row for each run of each cell.
-    #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
     /// Means over the seeds, a row for each cell, with half the 95 % intervals as `…_ci95`.
     #[getter]
     fn means(&self, py: Python<'_>) -> PyResult<Py<Table>> {
@@ -244,38 +233,18 @@ impl PyCells {
         written.map(drop).map_err(|e| unwritten(py, &folder, e))
     }
 
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_pandas")
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_polars")
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __len__(&self) -> usize {
-        self.results.len()
-    }
-
     fn __repr__(&self) -> String {
         let (name, cells) = (self.file.name(), self.results.len());
         format!("<lowtide.Cells of {name}: {cells}>")
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (py, cells) = (slf.py(), slf.get());
         let page = py.detach(|| {
-            let places = places(&self.results);
-            Report::of_cells(&self.file, &self.results, &places).html()
+            let places = places(&cells.results);
+            Report::of_cells(&cells.file, &cells.results, &places).html()
         });
         let page = page.map_err(|e| error::run(py, e))?;
-        Ok(self.table.get().html() + &framed(&page))
+        Ok(slf.as_super().get().html() + &framed(&page))
     }
 }

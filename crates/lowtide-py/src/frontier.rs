@@ -9,20 +9,19 @@ use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::report::{FrontierResult, Report};
 use lowtide_lab::setting::Host;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::compare::{failed as sentence, framed, unwritten};
 use crate::error;
 use crate::known::Known;
 use crate::setting::{Asked, specs_if_any};
-use crate::table::{Columns, Table, made};
+use crate::table::{Columns, Table, Tabled, made};
 use crate::work;
 
 /// Throughput and delay of controllers over links, against a base.
-#[pyclass(frozen, module = "lowtide", name = "Frontier")]
+#[pyclass(frozen, extends = Tabled, module = "lowtide", name = "Frontier")]
 pub(crate) struct PyFrontier {
     frontier: Frontier,
-    table: Py<Table>,
 }
 
 /// The largest ratio that is looked up.
@@ -127,9 +126,9 @@ pub(crate) fn frontier(
     known.check(py)?;
     let frontier = done.map_err(|e| error::run(py, e))?;
     let cause = known.cause(py, frontier.failed.iter().map(|f| f.reason.as_str()));
-    let table = made(py, rows(&frontier.rows))?;
+    let table = Tabled::new(py, rows(&frontier.rows))?;
     let failed: Vec<String> = frontier.failed.iter().map(sentence).collect();
-    error::unless_failed(py, PyFrontier { frontier, table }, &failed, cause)
+    error::unless_failed(py, (PyFrontier { frontier }, table), &failed, cause)
 }
 
 fn rows(rows: &[Row]) -> Columns {
@@ -173,12 +172,6 @@ impl PyFrontier {
 
 #[pymethods]
 impl PyFrontier {
-    /// All links together, a row for each controller in each place.
-    #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
     /// A row for each link.
     #[getter]
     fn links(&self, py: Python<'_>) -> PyResult<Py<Table>> {
@@ -255,34 +248,14 @@ impl PyFrontier {
         written.map_err(|e| unwritten(py, &folder, e))
     }
 
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_pandas")
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_polars")
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __len__(&self) -> usize {
-        self.frontier.rows.len()
-    }
-
     fn __repr__(&self) -> String {
         format!("<lowtide.Frontier: {}>", self.frontier.title())
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let page = self.page(py)?;
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        let page = slf.get().page(py)?;
         let page = py.detach(|| page.html()).map_err(|e| error::run(py, e))?;
-        Ok(self.table.get().html() + &framed(&page))
+        Ok(slf.as_super().get().html() + &framed(&page))
     }
 }

@@ -28,6 +28,11 @@ impl Known {
         Ok(spec)
     }
 
+    /// The name of a controller that is Python's, if there is one.
+    pub(crate) fn any_of_python(&self) -> Option<&str> {
+        self.given.first().map(|(name, _)| name.as_str())
+    }
+
     /// Whether a controller raised what ends more than its run, such as `KeyboardInterrupt`.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ mod _lowtide {
     #[pymodule_export]
     use crate::sweep::{Sweep, SweepPlan, SweepWorker};
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::{Table, Tabled};
     #[pymodule_export]
     use crate::trace::Trace;
 

@@ -6,22 +6,20 @@ use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::json::JsonCard;
 use lowtide_lab::score::{self as lab, Plan, Scorecard, Suite, Verdict};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
 use crate::compare::unwritten;
 use crate::error;
 use crate::known::Known;
 use crate::setting::specs_if_any;
-use crate::table::{Columns, Table, escaped, made};
+use crate::table::{Columns, Table, Tabled, escaped, made};
 use crate::work;
 
 /// Scorecards: suites of cases with limits, held against controllers.
-#[pyclass(frozen, module = "lowtide", name = "Scores")]
+#[pyclass(frozen, extends = Tabled, module = "lowtide", name = "Scores")]
 pub(crate) struct PyScores {
     cards: Vec<Scorecard>,
     /// What was asked, for pages.
     about: String,
-    table: Py<Table>,
 }
 
 /// One name or several.
@@ -49,7 +47,7 @@ pub(crate) fn score(
     host: Option<&str>,
     jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<PyScores> {
+) -> PyResult<Py<PyScores>> {
     let wrong = |e: &dyn std::fmt::Display| error::input(py, e);
     let mut known = Known::default();
     let controllers = specs_if_any(controllers.as_ref(), &mut known)?;
@@ -120,12 +118,8 @@ pub(crate) fn score(
     })?;
     known.check(py)?;
     let cards = cards.map_err(|e| wrong(&e))?;
-    let table = made(py, verdicts(&cards))?;
-    Ok(PyScores {
-        cards,
-        about,
-        table,
-    })
+    let table = Tabled::new(py, verdicts(&cards))?;
+    Py::new(py, (PyScores { cards, about }, table))
 }
 
 /// A row for each case of each controller.
@@ -159,12 +153,6 @@ fn verdicts(cards: &[Scorecard]) -> Columns {
 
 #[pymethods]
 impl PyScores {
-    /// A row for each case of each controller.
-    #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
     /// How many cases each controller passes, fails, and is not held against: by suite and controller.
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Py<Table>> {
@@ -226,27 +214,6 @@ impl PyScores {
         let written = py.detach(|| lab::write_report(&self.cards, &self.about, &folder));
         written.map_err(|e| unwritten(py, &path, e))?;
         Ok(path)
-    }
-
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_pandas")
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_polars")
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __len__(&self) -> usize {
-        self.cards.iter().map(|card| card.results.len()).sum()
     }
 
     fn __repr__(&self) -> String {

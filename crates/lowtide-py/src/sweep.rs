@@ -17,12 +17,12 @@ use lowtide_lab::setting::{Host, Links, Resolver};
 use lowtide_lab::simulator;
 use lowtide_lab::store::{self, Store};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::column_name;
 use crate::error;
-use crate::table::{Columns, Table, made};
+use crate::table::{Columns, Tabled};
 use crate::values::Said;
 use crate::work;
 
@@ -125,13 +125,18 @@ impl SweepPlan {
         seeds: Option<u64>,
         host: Option<String>,
     ) -> PyResult<Self> {
-        let vary = Said::default().table(vary)?;
+        let mut varied = Said::default();
+        let vary = varied.table(vary)?;
+        let mut known = varied.known;
         let mut links = Links::default();
         let (path, text, is_values) = match grid.cast::<PyDict>() {
             Ok(said) => {
                 let mut values = Said::default();
                 let table = values.table(said)?;
                 links = values.links;
+                if known.any_of_python().is_none() {
+                    known = values.known;
+                }
                 (std::env::current_dir()?, table.to_string(), true)
             }
             Err(_) => {
@@ -145,6 +150,14 @@ impl SweepPlan {
                 (name.to_path_buf(), text, false)
             }
         };
+        // Results are found again by what made them, which nobody knows of a class.
+        if let Some(name) = known.any_of_python() {
+            let problem = format!(
+                "controller: {name} is Python's, and a sweep keeps results of built-in ones alone; lowtide.run runs it, \
+                 on threads and without a store"
+            );
+            return Err(error::input(py, problem));
+        }
         if let Some(Err(problem)) = host.as_deref().map(named) {
             return Err(error::input(py, format!("host: {problem}")));
         }
@@ -296,16 +309,15 @@ impl SweepPlan {
         let problem = self.store.problem();
         let store = Self::open(&self.folder, &self.cells, py)?;
         let runs = experiment::runs(&self.cells, None);
-        let table = made(py, columns(&self.cells, &runs, &store))?;
+        let table = Tabled::new(py, columns(&self.cells, &runs, &store))?;
         let failed = std::mem::take(&mut self.state().failed);
         let failed: Vec<String> = failed.iter().map(crate::compare::failed).collect();
         let sweep = Sweep {
-            table,
             store: self.folder.clone(),
             failed: failed.clone(),
             made: self.missing - failed.len(),
         };
-        let sweep = Py::new(py, sweep)?;
+        let sweep = Py::new(py, (sweep, table))?;
         let failures = match failed.as_slice() {
             [] => None,
             [first, rest @ ..] => Some(match rest.len() {
@@ -375,9 +387,8 @@ fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
 }
 
 /// What came of a sweep: a table with a row for each run.
-#[pyclass(frozen, module = "lowtide")]
+#[pyclass(frozen, extends = Tabled, module = "lowtide")]
 pub(crate) struct Sweep {
-    table: Py<Table>,
     store: PathBuf,
     failed: Vec<String>,
     made: usize,
@@ -385,12 +396,6 @@ pub(crate) struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// A row for each run.
-    #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
     /// The folder with the results.
     #[getter]
     fn store(&self) -> PathBuf {
@@ -409,42 +414,16 @@ impl Sweep {
         self.made
     }
 
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.table.bind(py).len()
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).get_item(name)
-    }
-
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_pandas")
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.bind(py).call_method0("to_polars")
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (runs, sweep) = (slf.as_super().len()?, slf.get());
+        let (made, store) = (sweep.made, sweep.store.display());
         Ok(format!(
-            "<lowtide.Sweep of {} runs, {} made now: {}>",
-            self.table.bind(py).len()?,
-            self.made,
-            self.store.display()
+            "<lowtide.Sweep of {runs} runs, {made} made now: {store}>"
         ))
     }
 
-    fn _repr_html_(&self) -> String {
-        self.table.get().html()
+    fn _repr_html_(slf: &Bound<'_, Self>) -> String {
+        slf.as_super().get().html()
     }
 }
 

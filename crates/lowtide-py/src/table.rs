@@ -134,7 +134,7 @@ impl Table {
 
     /// The Arrow PyCapsule interface. What is asked for is a wish that need not be fulfilled.
     #[pyo3(signature = (requested_schema = None))]
-    pub(crate) fn __arrow_c_stream__<'py>(
+    fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
@@ -190,4 +190,58 @@ impl Table {
 pub(crate) fn made(py: Python<'_>, columns: Columns) -> PyResult<Py<Table>> {
     let table = columns.table().map_err(|e| error::run(py, e))?;
     Py::new(py, table)
+}
+
+/// A result that is a table besides: of [`Comparison`](crate::compare::PyComparison) and its like, the base class.
+#[pyclass(frozen, subclass, module = "lowtide", name = "Result")]
+pub(crate) struct Tabled {
+    table: Py<Table>,
+}
+
+impl Tabled {
+    pub(crate) fn new(py: Python<'_>, columns: Columns) -> PyResult<Self> {
+        let table = made(py, columns)?;
+        Ok(Self { table })
+    }
+
+    pub(crate) fn html(&self) -> String {
+        self.table.get().html()
+    }
+}
+
+#[pymethods]
+impl Tabled {
+    #[getter]
+    fn table(&self, py: Python<'_>) -> Py<Table> {
+        self.table.clone_ref(py)
+    }
+
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.table.get().to_pandas(py)
+    }
+
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Table::to_polars(self.table.bind(py))
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.table.get().__arrow_c_stream__(py, requested_schema)
+    }
+
+    fn __len__(&self) -> usize {
+        self.table.get().__len__()
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.table.get().__contains__(name)
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.table.get().__getitem__(py, name)
+    }
 }

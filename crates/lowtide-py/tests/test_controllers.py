@@ -186,3 +186,22 @@ def test_controllers_in_python_share_a_link_with_built_in_ones():
     flows = [lowtide.Flow(controller=Fixed), lowtide.Flow(controller="cubic", start="200ms")]
     run = lowtide.simulate(rate="10mbit", rtt="20ms", duration="1s", flows=flows)
     assert [flow.name for flow in run.flows] == ["Fixed", "cubic"]
+
+
+def test_controllers_in_python_stand_wherever_a_name_does():
+    scenario = {"link": {"rate": "10mbit"}, "run": {"duration": "1s"}, "flows": [{"controller": Fixed}]}
+    cells = lowtide.run(scenario)
+    assert list(cells["controllers"]) == ["Fixed"] and "seed" in cells
+    options = dict(rate="10mbit", rtt="40ms", duration="2s")
+    frontier = lowtide.frontier([Fixed, "bbr"], **options)
+    assert set(frontier["controller"]) == {"Fixed", "bbr"}
+    scores = lowtide.score([Fixed, "cubic"], suites=["aqm"], seeds=1)
+    verdicts = scores.to_pandas().groupby("controller").size()
+    assert verdicts["Fixed"] == verdicts["cubic"]
+    model = lowtide.simulate(Fixed, **options)
+    for host in ["quic", "noq"]:
+        stack = lowtide.simulate(Fixed, host=host, **options)
+        ratio = stack.metrics["goodput_mbps"] / model.metrics["goodput_mbps"]
+        assert 0.9 < ratio < 1.1, host
+    with pytest.raises(lowtide.InputError, match="quinn paces by the window alone"):
+        lowtide.simulate(Fixed, host="quinn", **options)

@@ -40,7 +40,7 @@ def test_a_scenario_is_the_same_as_file_and_as_dict_and_on_the_command_line(tmp_
     known = command("run", file, "--json", "--no-timing")
     from_file, from_dict = lowtide.run(file), lowtide.run(SCENARIO)
     assert json.loads(from_file.json()) == json.loads(from_dict.json()) == known
-    assert len(from_dict) == 2 and len(from_dict.table) == 4
+    assert len(from_dict.means) == 2 and len(from_dict) == 4
     assert list(from_dict.means["link.buffer"]) == ["1bdp", "4bdp"]
     varied = lowtide.run(SCENARIO, vary={"path.rtt": ["10ms", "20ms"]}, seeds=1)
     assert len(varied) == 4

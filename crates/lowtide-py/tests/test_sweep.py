@@ -184,6 +184,12 @@ def test_what_is_wrong_is_told_before_anything_runs(scenario, tmp_path):
         (scenario, {"host": "nobody"}, "host: "),
         (scenario, {"vary": {"link.bufer": ["1bdp"]}}, "did you mean"),
         (3, {}, "grid: must be"),
+        (
+            {"link": {"rate": "5mbit"}, "flows": [{"controller": lowtide.Controller}]},
+            {},
+            "Controller is Python's.*lowtide.run",
+        ),
+        (scenario, {"vary": {"flows.controller": [lowtide.Controller]}}, "Controller is Python's"),
     ]:
         with pytest.raises(lowtide.InputError, match=part):
             lowtide.sweep(grid, store=tmp_path / "store", **options)
