@@ -144,11 +144,16 @@ SegmentTracker::OnAck(Time now, const TcpHeader& header)
         m_headOffset = acked;
     }
     std::sort(m_delivered.begin(), m_delivered.end(), ByNumber);
-    for (const auto& t : m_delivered)
+    for (auto& t : m_delivered)
     {
         if (!t.retransmission || AnswersRetransmission(now, header, t))
         {
             m_rtt = now - t.sentAt;
+        }
+        else if (m_minRtt != Time::Max())
+        {
+            // Nor may controllers take it for an RTT that is shorter than the path's.
+            t.sentAt = std::min(t.sentAt, now - m_minRtt);
         }
     }
     if (!m_rtt.IsZero())

@@ -100,6 +100,7 @@ ATimeoutLosesTheFlightAndAQuickAnswerIsTheOriginals()
     tracker.OnAck(MilliSeconds(250), Ack(3));
     CHECK_EQ(tracker.Delivered().size(), 2u);
     CHECK_EQ(tracker.Rtt(), MilliSeconds(210));
+    CHECK_EQ(tracker.Delivered()[1].sentAt, MilliSeconds(250 - 40));
     CHECK_EQ(tracker.InFlight(), 0u);
 }
 

@@ -2,10 +2,11 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { join, normalize, extname } from "node:path";
 import { chromium } from "playwright-core";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 export const folder = new URL("../dist/playground/", import.meta.url).pathname;
@@ -17,13 +18,16 @@ function executable() {
   return found;
 }
 
-export async function serve() {
+// `gzip`: as hosts of static sites send it.
+export async function serve(root = folder, { gzip = false } = {}) {
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, "http://localhost").pathname);
-    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
+    const file = join(root, path.endsWith("/") ? `${path}index.html` : path);
     try {
       const bytes = await readFile(file);
-      response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(bytes);
+      const headers = { "content-type": TYPES[extname(file)] ?? "application/octet-stream" };
+      if (gzip) headers["content-encoding"] = "gzip";
+      response.writeHead(200, headers).end(gzip ? gzipSync(bytes) : bytes);
     } catch {
       response.writeHead(404).end();
     }

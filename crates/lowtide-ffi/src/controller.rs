@@ -73,7 +73,8 @@ pub struct LowtidePacket {
     pub number: u64,
     /// Its size, bytes.
     pub bytes: u64,
-    /// When it was sent, ns.
+    /// When it was sent, ns. TCP: where an earlier transmission of its data may have been the one that
+    /// arrived, no later than the least RTT ago.
     pub sent_at: u64,
     /// When it arrived, ns on the peer's clock, where the peer reports that
     /// (draft-ietf-quic-receive-ts); only differences count. `LOWTIDE_NONE` or 0: it does not.
