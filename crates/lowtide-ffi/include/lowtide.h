@@ -139,7 +139,8 @@ typedef struct LowtidePacket {
      */
     uint64_t bytes;
     /**
-     * When it was sent, ns.
+     * When it was sent, ns. TCP: where an earlier transmission of its data may have been the one that
+     * arrived, no later than the least RTT ago.
      */
     uint64_t sent_at;
     /**

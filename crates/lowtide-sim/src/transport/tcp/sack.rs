@@ -38,7 +38,10 @@ pub(super) fn take_in(
                 if triggered.is_none() {
                     // An earlier one of this segment came, too; where it is forgotten, the newest stands
                     // for it.
-                    let age = connection.rtt.min();
+                    let rtt = &connection.rtt;
+                    let least = rtt.has_sample().then(|| rtt.min());
+                    let age = trigger.map(|t| now.since(t.sent_at));
+                    let age = age.into_iter().chain(least).min().unwrap_or_default();
                     let earlier = connection
                         .board
                         .transmission_before(segment, newest, now - age);
