@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::column_name;
 use crate::error;
+use crate::known::Known;
 use crate::table::{Columns, Tabled};
 use crate::values::Said;
 use crate::work;
@@ -114,6 +115,18 @@ impl SweepPlan {
     }
 }
 
+/// Results are found again by what made them, which nobody knows of a class.
+fn only_built_in(py: Python<'_>, known: &Known) -> PyResult<()> {
+    let Some(name) = known.any_of_python() else {
+        return Ok(());
+    };
+    let problem = format!(
+        "controller: {name} is Python's, and a sweep keeps results of built-in ones alone; lowtide.run runs it, \
+         on threads and without a store"
+    );
+    Err(error::input(py, problem))
+}
+
 #[pymethods]
 impl SweepPlan {
     #[new]
@@ -127,16 +140,14 @@ impl SweepPlan {
     ) -> PyResult<Self> {
         let mut varied = Said::default();
         let vary = varied.table(vary)?;
-        let mut known = varied.known;
+        only_built_in(py, &varied.known)?;
         let mut links = Links::default();
         let (path, text, is_values) = match grid.cast::<PyDict>() {
             Ok(said) => {
                 let mut values = Said::default();
                 let table = values.table(said)?;
+                only_built_in(py, &values.known)?;
                 links = values.links;
-                if known.any_of_python().is_none() {
-                    known = values.known;
-                }
                 (std::env::current_dir()?, table.to_string(), true)
             }
             Err(_) => {
@@ -150,14 +161,6 @@ impl SweepPlan {
                 (name.to_path_buf(), text, false)
             }
         };
-        // Results are found again by what made them, which nobody knows of a class.
-        if let Some(name) = known.any_of_python() {
-            let problem = format!(
-                "controller: {name} is Python's, and a sweep keeps results of built-in ones alone; lowtide.run runs it, \
-                 on threads and without a store"
-            );
-            return Err(error::input(py, problem));
-        }
         if let Some(Err(problem)) = host.as_deref().map(named) {
             return Err(error::input(py, format!("host: {problem}")));
         }
