@@ -34,8 +34,8 @@
 #define HIGH_GAIN 2885
 #define HIGH_PACING SHARE(2.885)
 #define DRAIN_PACING SHARE(1 / 2.885)
-/* Paced this much below the estimate. */
-#define MARGIN Q32(0.99)
+/* Percent of the estimate to pace at. */
+#define MARGIN 99
 
 enum phase { STARTUP, DRAIN, PROBE_BW, PROBE_RTT };
 
@@ -104,15 +104,13 @@ INLINE u64 min_window(const struct controller *b)
 	return 4 * b->mss;
 }
 
-/* The volume that moves at a rate, rounded down; above 2^34 bytes/s the rate to a multiple of 64. */
+/* The volume that moves at a rate, rounded down. */
 INLINE u64 volume_in(u64 rate, u64 ns)
 {
-	u64 whole = rate * (ns / NS_PER_SECOND);
-	u64 rest = ns % NS_PER_SECOND;
+	u64 us = ns % NS_PER_SECOND / NS_PER_US;
+	u64 rest = rate * (ns % NS_PER_US) / NS_PER_US;
 
-	if (rate >> 34)
-		return whole + (rate >> 6) * rest / (NS_PER_SECOND / 64);
-	return whole + rate * rest / NS_PER_SECOND;
+	return rate * (ns / NS_PER_SECOND) + (rate * us + rest) / 1000000;
 }
 
 STAGE u64 bdp(const struct controller *b GIVEN, u64 bandwidth, u64 gain)
@@ -180,21 +178,25 @@ STAGE int set_rate(struct controller *b GIVEN, u64 rate)
 	u64 packets;
 
 	b->pacing_rate = most(rate, 1);
-	/* Bursts last about a millisecond and have two packets at least, one at less than 1.2 Mbit/s. */
-	packets = least(b->pacing_rate >> 10, 65535) / b->mss;
-	b->quantum = b->mss * most(packets, b->pacing_rate < 150000 ? 1 : 2);
+	/*
+	 * Bursts last about a millisecond and have two packets at least, one at less than 1.2 Mbit/s. What
+	 * rounding has taken from the rate must not cost a packet.
+	 */
+	rate = b->pacing_rate + 1;
+	packets = least(rate >> 10, 65535) / b->mss;
+	b->quantum = b->mss * most(packets, rate < 150000 ? 1 : 2);
 	return 0;
 }
 
 INLINE void set_rate_from_window(struct controller *b, u64 window, u64 rtt)
 {
-	set_rate(b, times(rate_of(window, rtt), Q32(2.885 * 0.99)));
+	set_rate(b, times_share(rate_of(window, rtt), SHARE(2.885 * MARGIN / 100)));
 }
 
 /* Until the pipe is full the rate only grows: early samples are low. */
 INLINE void follow_gain(struct controller *b, u64 gain)
 {
-	u64 rate = times_share(b->bandwidth, times(gain, MARGIN));
+	u64 rate = times_share(b->bandwidth * MARGIN, gain) / 100;
 
 	if (b->full_pipe || rate > b->pacing_rate)
 		set_rate(b, rate);

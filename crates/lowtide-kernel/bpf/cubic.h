@@ -74,6 +74,12 @@ STAGE u64 cubic_window(const struct cubic *c GIVEN, u64 mss)
 	return most(times(mss, c->cwnd), mss);
 }
 
+/* Whether a window is below the last one, by more than rounding. */
+INLINE bool cubic_below(u64 window, u64 last)
+{
+	return window < times(last, Q32(0.999999));
+}
+
 STAGE int cubic_reduce(struct cubic *c GIVEN, u64 now, u64 next)
 {
 	c->reduced_at = now;
@@ -83,9 +89,9 @@ STAGE int cubic_reduce(struct cubic *c GIVEN, u64 now, u64 next)
 	c->recovery_began = next;
 	c->recovering = true;
 	c->epoch.on = false;
-	c->w_max = c->cwnd < c->w_max ? times(c->cwnd, Q32(0.85)) : c->cwnd;
+	c->w_max = cubic_below(c->cwnd, c->w_max) ? times(c->cwnd, Q32(0.85)) : c->cwnd;
 	c->cwnd_prior = c->cwnd;
-	c->ssthresh = most(times(c->cwnd, CUBIC_BETA), CUBIC_LEAST);
+	c->ssthresh = most(c->cwnd - c->cwnd / 10 * 3 - c->cwnd % 10 * 3 / 10, CUBIC_LEAST);
 	c->cwnd = c->ssthresh;
 	return 0;
 }
@@ -194,7 +200,7 @@ STAGE int cubic_avoid(struct cubic *c GIVEN, u64 now, u64 acked)
 	c->limited_at = now;
 	t = less(now, epoch->began_at);
 	growth = ratio(acked, cwnd, 32);
-	epoch->w_est += epoch->w_est < c->cwnd_prior ? times(growth, CUBIC_ALPHA) : growth;
+	epoch->w_est += cubic_below(epoch->w_est, c->cwnd_prior) ? times(growth, CUBIC_ALPHA) : growth;
 	if (cubic_at(c, t, NONE) < epoch->w_est) {
 		c->cwnd = most(cwnd, epoch->w_est);
 		return 0;

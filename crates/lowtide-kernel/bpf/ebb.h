@@ -453,7 +453,7 @@ INLINE void concede(struct controller *e, const struct step *s, u64 began, u64 q
 		e->conceded_limit = NONE;
 		return;
 	}
-	if (e->W > times_share(e->conceded_window, SHARE(0.4))) {
+	if (e->W * 5 > e->conceded_window * 2) {
 		e->conceded_limit = NONE;
 		return;
 	}
@@ -468,7 +468,7 @@ INLINE void concede(struct controller *e, const struct step *s, u64 began, u64 q
 STAGE int end_round(struct controller *e GIVEN, const struct step *s GIVEN)
 {
 	u64 used = least(e->used_max, e->round_cwnd);
-	bool limited = used * 10 > e->round_cwnd * 9;
+	bool limited = used > times_share(e->round_cwnd, SHARE(0.900001));
 	u64 q = e->least_q, began = e->round_began;
 
 	if (q != NONE)
@@ -524,7 +524,7 @@ STAGE int arrive(struct controller *e GIVEN, const struct step *s GIVEN, const s
 		e->recent -= times_share(e->recent, fading(age));
 	}
 	served = times(e->recent + a->bytes / 2, Q32(1 / 0.35));
-	e->recent = least(e->recent + a->bytes, MOST_WINDOW);
+	e->recent = least(e->recent + a->bytes, VOLUME(MOST_BYTES));
 	e->last_arrival = most(a->at, last);
 	unused = batches(e, a->bytes, a->begins, idle > 0);
 	e->least_q = least(e->least_q, q);

@@ -22,13 +22,15 @@ INLINE u64 ebcc_loss_probe_window(const struct controller *b);
 /* diff = cwnd - cwnd base_rtt / rtt, at least gamma (Eqs. 3 to 5). */
 STAGE int ebcc_queue_is_long(const struct controller *b GIVEN)
 {
-	u64 queueing = less(b->rtt, b->min_rtt);
+	u64 rtt = least(b->rtt, 1000 * NS_PER_SECOND), queueing = less(rtt, b->min_rtt);
 	u64 window = least(b->window, MOST_BYTES - 1);
 
-	/* Exact where it fits. */
-	if (b->rtt < 1ULL << 30)
-		return window * queueing >= LONG_QUEUE * b->mss * b->rtt;
-	return times_share(window, ratio(queueing, b->rtt, SHARE_BITS)) >= LONG_QUEUE * b->mss;
+	/* Exact, as RTTs are whole microseconds: both sides may be equal. */
+	if (rtt >= 1ULL << 30) {
+		queueing /= NS_PER_US;
+		rtt /= NS_PER_US;
+	}
+	return window * queueing >= LONG_QUEUE * b->mss * rtt;
 }
 
 INLINE u64 ebcc_next_window(const struct controller *b, u64 target, const struct ack *ack)

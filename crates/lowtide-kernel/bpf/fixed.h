@@ -85,35 +85,46 @@ INLINE u32 leading_zeros(u64 x)
 	return 64 - ((x * 0x0101010101010101ULL) >> 56);
 }
 
+/* The next 32 bits of a quotient, and the rest. `rest` is below the denominator, whose highest bit is set. */
+INLINE u64 next_digit(u64 *rest, u64 next, u64 denominator)
+{
+	u64 high = denominator >> 32, low = denominator & LOW32;
+	u64 digit = *rest / high;
+	u64 left = *rest - digit * high;
+
+	/* What the denominator's lower half takes makes it less, by two at most. */
+	if (digit > LOW32 || digit * low > (left << 32 | next)) {
+		digit--;
+		left += high;
+		if (left <= LOW32 && (digit > LOW32 || digit * low > (left << 32 | next)))
+			digit--;
+	}
+	*rest = (*rest << 32 | next) - digit * denominator;
+	return digit;
+}
+
 /*
- * numerator / denominator with this many fractional bits, at most 2^63; that, too, where the denominator
- * is 0. Both are scaled so that a quotient of 64 by at most 32 bits keeps at least 31 bits.
+ * numerator / denominator with this many fractional bits, 1 to 63, at most 2^63; that, too, where the
+ * denominator is 0 and the numerator is not.
  */
 STAGE u64 ratio(u64 numerator, u64 denominator, u32 fraction)
 {
-	u32 up, bits, down;
-	u64 quotient;
+	u64 rest, lower, quotient;
+	u32 up;
 
 	if (!numerator)
 		return 0;
-	if (!denominator)
+	rest = numerator >> ((64 - fraction) & 63);
+	lower = numerator << (fraction & 63);
+	if (rest >= denominator)
 		return 1ULL << 63;
-	up = leading_zeros(numerator);
-	bits = 64 - leading_zeros(denominator);
-	down = bits > 32 ? bits - 32 : 0;
-	/* What is cut off is rounded to the nearest. */
-	if (down)
-		denominator = ((denominator >> (down - 1)) + 1) >> 1;
-	quotient = (numerator << (up & 63)) / denominator;
-	if (up + down >= fraction) {
-		u32 right = up + down - fraction;
-
-		return right > 63 ? 0 : quotient >> right;
-	}
-	fraction -= up + down;
-	if (fraction > 62 || (quotient >> (63 - fraction)))
-		return 1ULL << 63;
-	return quotient << fraction;
+	up = leading_zeros(denominator) & 63;
+	denominator <<= up;
+	rest = rest << up | lower >> 1 >> (63 - up);
+	lower <<= up;
+	quotient = next_digit(&rest, lower >> 32, denominator) << 32;
+	quotient |= next_digit(&rest, lower & LOW32, denominator);
+	return least(quotient, 1ULL << 63);
 }
 
 /* The share that a volume b has in b + memory. */

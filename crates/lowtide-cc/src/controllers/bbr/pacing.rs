@@ -74,8 +74,10 @@ impl Pacing {
     }
 }
 
-/// About a millisecond's worth, in whole packets: at least two, one at very low rates.
+/// About a millisecond's worth, in whole packets: at least two, one at very low rates. What rounding has
+/// taken from the rate must not cost a packet.
 fn quantum(rate: Rate, max_datagram: Bytes) -> Bytes {
+    let rate = Rate::from_bytes_per_sec(rate.as_bytes_per_sec().saturating_add(1));
     let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
     let burst = (rate.as_bytes_per_sec() >> BURST_SHIFT).min(MAX_BURST);
     max_datagram * (burst / max_datagram.get()).max(least)

@@ -30,6 +30,9 @@ const ABE_BETA: f64 = 0.85;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The window grows by at most half in a round (RFC 9438 §4.2: target ≤ 1.5 cwnd).
 const MAX_ROUND_GROWTH: f64 = 1.5;
+/// A window is below the last one if it is less than this share of it. Where losses come after the same
+/// number of acknowledgments each time, windows converge, and their last digits must not decide.
+const BELOW: f64 = 0.999_999;
 /// The smallest window after a congestion event (RFC 9438 §4.6).
 const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
@@ -132,7 +135,7 @@ impl Cubic {
         self.undo.before_reduction(now, self.save());
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
-        self.w_max = if self.cwnd < self.w_max {
+        self.w_max = if self.cwnd < self.w_max * BELOW {
             self.cwnd * (1.0 + BETA) / 2.0
         } else {
             self.cwnd
@@ -175,7 +178,7 @@ impl Cubic {
             C * x * x * x + self.w_max // RFC 9438 Eq. 1
         };
         // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
-        let alpha = if epoch.w_est < self.cwnd_prior {
+        let alpha = if epoch.w_est < self.cwnd_prior * BELOW {
             ALPHA
         } else {
             1.0

@@ -4,8 +4,9 @@ use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
 use crate::units::{Duration, Time};
 
-/// A flow that had at least this share of its window in flight was limited by it.
-const LIMITED: f64 = 0.9;
+/// A flow that had more than this share of its window in flight was limited by it. Nine tenths, but for
+/// rounding: nine packets of ten do occur, and then the last digit of the window must not decide.
+const LIMITED: f64 = 0.900_001;
 
 /// The round under way, and the queue of the one before.
 #[derive(Clone, Copy, Debug, Default)]

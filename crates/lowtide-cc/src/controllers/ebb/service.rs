@@ -11,6 +11,10 @@
 
 use crate::units::{Bytes, Duration, Time};
 
+/// Bytes. A link that is never busy fades nothing; what it counts must be forgotten in a few round trips
+/// once it is.
+const MOST_RECENT: f64 = (1u64 << 34) as f64;
+
 /// The busy clock and what arrived by it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Service {
@@ -58,7 +62,7 @@ impl Service {
         // The middle of the step that the packet makes: neither end of it is the mean.
         let half = bytes.as_f64() / 2.0;
         let served = (self.recent + half) / kernel;
-        self.recent += bytes.as_f64();
+        self.recent = (self.recent + bytes.as_f64()).min(MOST_RECENT);
         self.last_arrival = Some(at.max(last));
         Arrival {
             idle,

@@ -8,7 +8,7 @@ pub(crate) mod entry;
 
 use crate::controller::{AckEvent, Config};
 use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy, follow_target};
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 
 /// Share that a loss in ProbeRTT takes from the window (Eq. 8; NewReno's).
 const BETA: f64 = 0.5;
@@ -67,12 +67,15 @@ impl LossAndQueue {
         }
     }
 
-    /// diff = (cwnd/base_rtt − cwnd/rtt) · base_rtt ≥ γ (Eqs. 3 to 5).
+    /// diff = (cwnd/base_rtt − cwnd/rtt) · base_rtt ≥ γ (Eqs. 3 to 5). In integers: whole packets queue
+    /// where others do not come between, and then both sides may be equal.
     fn queue_is_long(&self, cwnd: Bytes, model: &Model) -> bool {
-        let base = model.min_rtt.min(model.rtt).as_nanos() as f64;
-        let rtt = model.rtt.as_nanos().max(1) as f64;
-        let queued = cwnd.mul_f64(1.0 - base / rtt);
-        queued >= model.max_datagram * self.queue_packets
+        let rtt = model.rtt.max(Duration::from_nanos(1));
+        let queueing = rtt - model.min_rtt.min(rtt);
+        let long = model.max_datagram * self.queue_packets;
+        let product =
+            |volume: Bytes, span: Duration| u128::from(volume.get()) * u128::from(span.as_nanos());
+        product(cwnd, queueing) >= product(long, rtt)
     }
 }
 

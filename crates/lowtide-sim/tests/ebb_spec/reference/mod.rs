@@ -217,7 +217,7 @@ impl Reference {
     /// §6.
     fn end_round(&mut self, now: Time, min_rtt: Duration) {
         let used = self.round.cwnd.min(self.round.used_max as f64);
-        let limited = used > 0.9 * self.round.cwnd;
+        let limited = used > 0.900_001 * self.round.cwnd;
         let q = self.round.least_q.take();
         let began = self.round.began;
         if let Some(q) = q {
@@ -297,7 +297,7 @@ impl Reference {
             self.recent *= libm::exp(-busy.ratio(min_rtt) / KERNEL);
         }
         let served = (self.recent + bytes / 2.0) / KERNEL;
-        self.recent += bytes;
+        self.recent = (self.recent + bytes).min(17_179_869_184.0);
         self.last_arrival = Some(at.max(last));
         let short = self
             .batches
