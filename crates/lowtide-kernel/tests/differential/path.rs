@@ -1,7 +1,9 @@
 //! A random path, and the kernel's TCP in front of it: enough of both for streams of calls that could
 //! be a kernel's. The window that it fills is the Rust core's.
 //!
-//! Rate, delay, losses, aggregation and the application change at random times, by orders of magnitude.
+//! Rate, delay, losses, aggregation and the application change at random times, by orders of magnitude. On
+//! a path with others they change by less and more seldom, but others' packets queue, too: as many as make
+//! a controller wonder whether they are there.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -45,6 +47,8 @@ struct Conditions {
     jitter: u64,
     buffer: u64,
     aggregation: u64,
+    /// How long each packet waits for others' at least, microseconds.
+    others: u64,
     /// Of a million packets.
     lost: u32,
     marked: u32,
@@ -76,11 +80,12 @@ pub(crate) struct World {
     application_left: u64,
     min_rtt: u64,
     mss_changes: bool,
+    with_others: bool,
     calls: VecDeque<(Call, Kernel)>,
 }
 
 impl World {
-    pub(crate) fn new(mut random: Pcg64, mss_changes: bool) -> Self {
+    pub(crate) fn new(mut random: Pcg64, mss_changes: bool, with_others: bool) -> Self {
         let now = 1_000_000 + u64::from(random.next_u32());
         let delivered = if random.next_u32().is_multiple_of(4) {
             u32::MAX - random.next_u32() % 20_000
@@ -107,6 +112,7 @@ impl World {
                 jitter: 0,
                 buffer: 100_000,
                 aggregation: 0,
+                others: 0,
                 lost: 0,
                 marked: 0,
                 timeouts: 0,
@@ -125,6 +131,7 @@ impl World {
             application_left: u64::MAX,
             min_rtt: u64::MAX,
             mss_changes,
+            with_others,
             calls: VecDeque::new(),
         };
         world.calls.push_back((Call::Init, world.kernel));
@@ -145,7 +152,39 @@ impl World {
         least * (most / least).powf(at)
     }
 
+    /// A path whose other flows come and go, with a queue near to what tells them from noise and jitter.
+    fn change_others(&mut self) {
+        if self.next_index == 0 {
+            self.conditions.rate = self.between(30.0, 5000.0);
+            self.conditions.base_rtt = self.between(3000.0, 300_000.0) as u64;
+            self.conditions.buffer = self.conditions.base_rtt * [1, 1000][self.below(2) as usize];
+            self.conditions.jitter =
+                [0, 0, 1][self.below(3) as usize] * self.conditions.base_rtt / 5;
+            // None, one in a minute, many.
+            let one = (1e6 / 60.0 / self.conditions.rate) as u32;
+            self.conditions.lost = [0, one, 1000, 10_000][self.below(4) as usize];
+            self.conditions.timeouts = [0, 0, 0, 100][self.below(4) as usize];
+        }
+        let seconds =
+            self.conditions.base_rtt.max(100_000) as f64 * 1e-6 * self.between(5.0, 150.0);
+        self.changes_in = 20 + (self.conditions.rate * seconds).min(5000.0) as u32;
+        let base = self.conditions.base_rtt + (1e6 / self.conditions.rate) as u64;
+        let queue = match self.below(10) {
+            0 | 1 => 0,
+            2 | 3 => base * 3 / 20 + 5000,
+            4 | 5 => base / 4,
+            6 => base / 20,
+            7 | 8 => self.conditions.others,
+            _ => base,
+        };
+        self.conditions.others = (queue as f64 * self.between(0.9, 1.2)) as u64;
+    }
+
     fn change_conditions(&mut self) {
+        if self.with_others {
+            self.change_others();
+            return;
+        }
         self.changes_in = 20 + self.below(1500) as u32;
         let which = self.below(8);
         let first = self.next_index == 0;
@@ -227,9 +266,10 @@ impl World {
         let service = (1e6 / c.rate) as u64;
         let jitter = self.below(c.jitter + 1);
         let reaches = now + c.base_rtt / 2;
-        let dropped = self.chance(c.lost) || self.link_free.saturating_sub(reaches) > c.buffer;
+        let begins = reaches + c.others;
+        let dropped = self.chance(c.lost) || self.link_free.saturating_sub(begins) > c.buffer;
         let arrives = (!dropped).then(|| {
-            self.link_free = self.link_free.max(reaches) + service;
+            self.link_free = self.link_free.max(begins) + service;
             let delivered = self.link_free + c.base_rtt / 2 + jitter;
             match delivered.checked_div(c.aggregation) {
                 Some(slot) => (slot + 1) * c.aggregation,
