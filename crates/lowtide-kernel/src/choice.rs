@@ -7,6 +7,7 @@ use lowtide_cc::registry::parse_parameters;
 use crate::{Error, Known, find};
 
 /// Fixed point's shares (`bpf/fixed.h`): 1 is 2^48.
+#[cfg(any(has_programs, test))]
 const ONE_SHARE: f64 = (1_u64 << 48) as f64;
 
 /// What is to be loaded: a controller, and the share of the link that `ebb` lets idle.
@@ -40,6 +41,7 @@ impl Choice {
     }
 
     /// What the program's constants say.
+    #[cfg(any(has_programs, test))]
     pub(crate) fn of_constants(known: &'static Known, idle: Option<u64>) -> Self {
         Self {
             known,
@@ -48,6 +50,7 @@ impl Choice {
     }
 
     /// `idle` as the program has it, where it has one.
+    #[cfg(any(has_programs, test))]
     pub(crate) fn idle(&self) -> Option<u64> {
         self.idle.map(|idle| (idle * ONE_SHARE).round() as u64)
     }
