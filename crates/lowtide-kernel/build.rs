@@ -11,7 +11,7 @@ const CLANGS: &[&str] = &[
     "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16",
     "clang-15", "clang-14",
 ];
-const PROGRAMS: &[&str] = &["bbr_acd", "ebb", "ebcc", "rtt_gain", "status"];
+const PROGRAMS: &[&str] = &["bbr_acd", "cgroup", "ebb", "ebcc", "rtt_gain", "status"];
 
 fn main() {
     println!("cargo:rerun-if-changed=bpf");

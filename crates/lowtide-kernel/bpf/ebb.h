@@ -15,10 +15,11 @@
 #include "cubic.h"
 #include "windowed.h"
 
-/* epsilon; the loader sets another. */
 #ifndef EBB_IDLE
 #define EBB_IDLE SHARE(0.05)
 #endif
+/* epsilon; the loader may set another before the kernel sees it. */
+static const volatile u64 ebb_idle SECTION(".rodata.idle") = EBB_IDLE;
 
 #define SPAN (10 * NS_PER_SECOND)
 #define RATE_ROUNDS 15
@@ -245,7 +246,7 @@ INLINE void margin_delivered(struct controller *e, u64 b)
 
 STAGE int margin_arrival(struct controller *e GIVEN, u64 b, u64 unused)
 {
-	u64 wanted = times_share(b + unused, EBB_IDLE);
+	u64 wanted = times_share(b + unused, ebb_idle);
 	s64 step;
 
 	if (e->loss > SHARE(0.07))

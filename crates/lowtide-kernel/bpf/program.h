@@ -19,15 +19,28 @@ struct flow {
 	struct controller controller;
 };
 
+/*
+ * The least window in bytes: what leaves in 1/2048 s at the pacing rate, but no more than two of the largest
+ * sends that segmentation offload takes. The RTT of a path that is shorter than this is mostly the time that
+ * its two hosts take; a window of a few packets, all that such an RTT asks for, would have the kernel send so
+ * many at a time, and cost a wake-up each time.
+ */
+#define LARGEST_SEND 65536
+
+INLINE u64 least_window(u64 rate)
+{
+	return least(rate >> 11, 2 * LARGEST_SEND);
+}
+
 INLINE void flow_apply(struct flow *f, struct tcp_sock *tp)
 {
 	struct sock *sk = (struct sock *)tp;
 	u64 window = controller_window(&f->controller);
-	u64 rate = controller_rate(&f->controller);
-	u64 packets = window / (f->host.mss ? f->host.mss : 1);
+	u64 rate = least(controller_rate(&f->controller), sk->sk_max_pacing_rate);
+	u64 packets = most(window, least_window(rate)) / (f->host.mss ? f->host.mss : 1);
 
 	tp->snd_cwnd = least(most(packets, 1), tp->snd_cwnd_clamp);
-	sk->sk_pacing_rate = least(rate, sk->sk_max_pacing_rate);
+	sk->sk_pacing_rate = rate;
 	f->shown.window = window;
 	f->shown.rate = rate;
 	controller_show(&f->controller, &f->shown);

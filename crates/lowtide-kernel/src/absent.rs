@@ -1,6 +1,8 @@
 //! What stands in for the loader where the programs were not built.
 
-use crate::{Error, Known, Status, Unloaded};
+use std::path::PathBuf;
+
+use crate::{Choice, Error, Known, Status, Unloaded};
 
 /// A loaded controller; there is none in this build.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ const NOT_BUILT: Error = Error::NotBuilt {
 ///
 /// # Errors
 /// Always: the programs are not part of this build.
-pub fn load(_known: &'static Known, _pin: bool) -> Result<Loaded, Error> {
+pub fn load(_choice: &Choice, _pin: bool, _cgroups: &[PathBuf]) -> Result<Loaded, Error> {
     Err(NOT_BUILT)
 }
 

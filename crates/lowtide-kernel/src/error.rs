@@ -17,6 +17,20 @@ pub enum Error {
         /// Those that there are.
         known: String,
     },
+    /// Its parameters do not fit.
+    #[error(transparent)]
+    Parameter(#[from] lowtide_cc::registry::Error),
+    /// The cgroup is none.
+    #[error(
+        "{path} is no cgroup: {problem}; name its folder in the cgroup2 file system, as in \
+         /sys/fs/cgroup/system.slice/nginx.service"
+    )]
+    Cgroup {
+        /// Its path.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The kernel is too old or was built without what is needed.
     #[error("this kernel cannot run BPF congestion controllers: {lacks}")]
     Kernel {
@@ -85,6 +99,8 @@ impl Error {
         matches!(
             self,
             Self::Unknown { .. }
+                | Self::Parameter(_)
+                | Self::Cgroup { .. }
                 | Self::Loaded { .. }
                 | Self::NotLoaded { .. }
                 | Self::Held { .. }

@@ -1,9 +1,11 @@
 //! The controllers that can be loaded.
 
+use lowtide_cc::registry::{Domain, Parameter, Value};
+
 use crate::Error;
 
 /// A controller that the kernel can run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// Its name in Lowtide: `rtt-gain`.
     pub name: &'static str,
@@ -13,10 +15,23 @@ pub struct Known {
     pub summary: &'static str,
     /// The names of its phases, in the order of its numbers for them.
     pub phases: &'static [&'static str],
+    /// What can be set when it is loaded, as in `ebb:idle=0.02`.
+    pub parameters: &'static [Parameter],
     /// The compiled program's place among the embedded ones.
     #[cfg_attr(not(has_programs), allow(dead_code))]
     pub(crate) index: usize,
 }
+
+/// Of the core's, those that the programs have.
+const EBB_PARAMETERS: &[Parameter] = &[Parameter {
+    name: "idle",
+    summary: "share of the link's capacity that may stay unused; less means more delay",
+    default: Value::Share(0.05),
+    domain: Domain::Share {
+        min: 0.001,
+        max: 0.5,
+    },
+}];
 
 const EBB_PHASES: &[&str] = &["Startup", "Drain", "Steady", "Compete"];
 const BBR_PHASES: &[&str] = &["Startup", "Drain", "ProbeBW", "ProbeRTT"];
@@ -28,6 +43,7 @@ pub const KNOWN: &[Known] = &[
         kernel_name: "bbr_acd",
         summary: "BBR that halves its window at losses of congestion and ignores those of the link",
         phases: BBR_PHASES,
+        parameters: &[],
         index: 0,
     },
     Known {
@@ -35,6 +51,7 @@ pub const KNOWN: &[Known] = &[
         kernel_name: "ebb",
         summary: "lets a set share of the link idle, and queues no more than that takes",
         phases: EBB_PHASES,
+        parameters: EBB_PARAMETERS,
         index: 1,
     },
     Known {
@@ -42,6 +59,7 @@ pub const KNOWN: &[Known] = &[
         kernel_name: "ebcc",
         summary: "BBR whose window follows loss and queue together",
         phases: BBR_PHASES,
+        parameters: &[],
         index: 2,
     },
     Known {
@@ -49,6 +67,7 @@ pub const KNOWN: &[Known] = &[
         kernel_name: "rtt_gain",
         summary: "BBR whose steady pacing gain follows min_rtt/rtt",
         phases: BBR_PHASES,
+        parameters: &[],
         index: 3,
     },
 ];
@@ -67,4 +86,21 @@ pub fn find(name: &str) -> Result<&'static Known, Error> {
             .collect::<Vec<_>>()
             .join(", "),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_those_of_the_core() {
+        for known in KNOWN {
+            let mut entries = lowtide_cc::registry::all().iter();
+            let core = entries.find(|entry| entry.name == known.name);
+            let core = core.expect("a controller of the core").parameters;
+            for parameter in known.parameters {
+                assert!(core.contains(parameter), "{}: {parameter:?}", known.name);
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! The feature `bpf` builds the programs and the loader. Without it, or where no clang was found, all
 //! functions return [`Error::NotBuilt`], which says why.
 
+mod choice;
 mod error;
 mod flow;
 mod known;
@@ -19,6 +20,7 @@ mod bpf;
 mod bpf;
 
 pub use self::bpf::{Loaded, load, status, unload};
+pub use self::choice::Choice;
 pub use self::error::Error;
 pub use self::flow::Flow;
 pub use self::known::{KNOWN, Known, find};

@@ -1,16 +1,18 @@
 //! What commands have to tell.
 
-use crate::{Flow, Known};
+use crate::{Choice, Flow};
 
 /// A controller in the kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Status {
-    /// Which.
-    pub known: &'static Known,
+    /// Which, with its parameters; those of the newest load.
+    pub choice: Choice,
     /// New sockets can choose it. If not, it has been unloaded, and connections keep it that had it.
     pub registered: bool,
     /// It was loaded with `--pin`.
     pub pinned: bool,
+    /// Cgroups whose sockets get it.
+    pub cgroups: usize,
     /// The sockets that use it.
     pub flows: Vec<Flow>,
 }

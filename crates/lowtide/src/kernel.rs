@@ -1,9 +1,10 @@
 //! `lowtide kernel`: controllers for the kernel's TCP.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use lowtide_kernel::{Error, Flow, Status};
+use lowtide_kernel::{Choice, Error, Flow, Status};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -16,12 +17,18 @@ use crate::table::{Column, Look, table};
 pub(crate) enum Command {
     /// Load a controller, for as long as this command runs or until it is unloaded
     Load {
-        /// The controller: ebb, rtt-gain, bbr-acd or ebcc
-        name: String,
+        /// The controller: ebb, rtt-gain, bbr-acd or ebcc; ebb also as in ebb:idle=0.02
+        #[arg(value_name = "NAME")]
+        spec: String,
 
         /// Return at once; it stays until 'lowtide kernel unload' or the next boot
         #[arg(long)]
         pin: bool,
+
+        /// Give it to all new TCP connections of a cgroup: its folder, as in
+        /// /sys/fs/cgroup/system.slice/nginx.service. Repeat it for several
+        #[arg(long, value_name = "DIR")]
+        cgroup: Vec<PathBuf>,
     },
     /// Show the loaded controllers and the sockets that use them
     Status {
@@ -47,7 +54,7 @@ impl From<Error> for Failure {
 
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     match command {
-        Command::Load { name, pin } => load(name, *pin),
+        Command::Load { spec, pin, cgroup } => load(spec, *pin, cgroup),
         Command::Status { json } => {
             let all = lowtide_kernel::status()?;
             json.put(&all.iter().map(Shown::of).collect::<Vec<_>>())?;
@@ -69,9 +76,15 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     }
 }
 
-fn load(name: &str, pin: bool) -> Result<(), Failure> {
-    let known = lowtide_kernel::find(name)?;
-    let loaded = lowtide_kernel::load(known, pin)?;
+fn load(spec: &str, pin: bool, cgroups: &[PathBuf]) -> Result<(), Failure> {
+    let choice = Choice::parse(spec)?;
+    let known = choice.known;
+    let loaded = lowtide_kernel::load(&choice, pin, cgroups)?;
+    let these = match cgroups.len() {
+        0 => "",
+        1 => "; new connections of the cgroup have it",
+        _ => "; new connections of the cgroups have it",
+    };
     let until = if pin {
         format!("until 'lowtide kernel unload {}'", known.name)
     } else {
@@ -79,9 +92,9 @@ fn load(name: &str, pin: bool) -> Result<(), Failure> {
     };
     output::print(
         format!(
-            "loaded '{}' {until}; sockets choose it by TCP_CONGESTION \"{}\", and all new ones after \
-             'sysctl -w net.ipv4.tcp_congestion_control={}'\n",
-            known.name, known.kernel_name, known.kernel_name
+            "loaded '{choice}' {until}{these}; sockets choose it by TCP_CONGESTION \"{}\", and all new ones \
+             after 'sysctl -w net.ipv4.tcp_congestion_control={}'\n",
+            known.kernel_name, known.kernel_name
         )
         .as_bytes(),
     )?;
@@ -105,8 +118,10 @@ fn load(name: &str, pin: bool) -> Result<(), Failure> {
 struct Shown {
     name: &'static str,
     kernel_name: &'static str,
+    spec: String,
     registered: bool,
     pinned: bool,
+    cgroups: usize,
     flows: Vec<ShownFlow>,
 }
 
@@ -127,10 +142,12 @@ struct ShownFlow {
 impl Shown {
     fn of(status: &Status) -> Self {
         Self {
-            name: status.known.name,
-            kernel_name: status.known.kernel_name,
+            name: status.choice.known.name,
+            kernel_name: status.choice.known.kernel_name,
+            spec: status.choice.to_string(),
             registered: status.registered,
             pinned: status.pinned,
+            cgroups: status.cgroups,
             flows: status.flows.iter().map(ShownFlow::of).collect(),
         }
     }
@@ -207,8 +224,13 @@ fn text(all: &[Status]) -> String {
             1 => "1 socket".to_owned(),
             n => format!("{n} sockets"),
         };
+        let cgroups = match status.cgroups {
+            0 => String::new(),
+            1 => ", 1 cgroup".to_owned(),
+            n => format!(", {n} cgroups"),
+        };
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{}: {how}, {sockets}", status.known.name);
+        let _ = writeln!(text, "{}: {how}{cgroups}, {sockets}", status.choice);
         if !status.flows.is_empty() {
             let rows: Vec<(String, Vec<String>)> = status.flows.iter().map(row).collect();
             text.push_str(&table("socket", COLUMNS, &rows, Look::of_output(false)));

@@ -151,3 +151,107 @@ fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
     }
     carries(&mut from, &mut to, 1_000_000);
 }
+
+/// A cgroup of its own, with this process in it until it is dropped.
+struct Cgroup {
+    folder: std::path::PathBuf,
+    before: std::path::PathBuf,
+}
+
+impl Cgroup {
+    /// `None` where there is no cgroup2 hierarchy, or it may not be changed.
+    fn enter() -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+        let mount = mounts.lines().find_map(|line| {
+            let mut words = line.split(' ').skip(1);
+            let (folder, kind) = (words.next()?, words.next()?);
+            (kind == "cgroup2").then(|| Path::new(folder))
+        })?;
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+        let folder = mount.join(format!("lowtide-test-{}", std::process::id()));
+        fs::create_dir(&folder).ok()?;
+        let cgroup = Self {
+            folder,
+            before: mount.join(own),
+        };
+        cgroup.take(&cgroup.folder).ok()?;
+        Some(cgroup)
+    }
+
+    fn take(&self, folder: &Path) -> std::io::Result<()> {
+        fs::write(folder.join("cgroup.procs"), std::process::id().to_string())
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = self.take(&self.before);
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// What both ends of a connection use that do not choose.
+fn unasked() -> [String; 2] {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let from = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let to = listener.accept().unwrap().0;
+    [from, to].map(|end| {
+        let name = socket2::SockRef::from(&end).tcp_congestion().unwrap();
+        let name = String::from_utf8(name).unwrap();
+        name.trim_end_matches('\0').to_owned()
+    })
+}
+
+#[test]
+fn a_cgroups_connections_get_it_unasked_with_its_parameter() {
+    let _machine = MACHINE.lock().unwrap();
+    if !can_load("ebb") {
+        return;
+    }
+    let Some(cgroup) = Cgroup::enter() else {
+        eprintln!("skipped: there is no cgroup2 hierarchy that this process may change");
+        return;
+    };
+    let folder = cgroup.folder.to_str().unwrap();
+    let usual = unasked();
+    assert!(!usual.contains(&"ebb".to_owned()), "{usual:?}");
+    lowtide(&[
+        "kernel",
+        "load",
+        "ebb:idle=0.125",
+        "--pin",
+        "--cgroup",
+        folder,
+    ])
+    .assert()
+    .success();
+    let with = unasked();
+    let run = lowtide(&["kernel", "status"]).output().unwrap();
+    let status = String::from_utf8_lossy(&run.stdout).into_owned();
+    lowtide(&["kernel", "unload", "ebb"]).assert().success();
+    assert_eq!(with, ["ebb", "ebb"]);
+    assert!(
+        status.starts_with("ebb:idle=0.125: loaded, pinned, 1 cgroup, "),
+        "{status}"
+    );
+    assert_eq!(unasked(), usual);
+    assert!(!Path::new("/sys/fs/bpf/lowtide").exists());
+}
+
+#[test]
+fn a_folder_that_is_no_cgroup_is_said_and_nothing_stays() {
+    let _machine = MACHINE.lock().unwrap();
+    if !can_load("ebb") {
+        return;
+    }
+    for folder in ["/tmp", "/nowhere", "/etc/hostname"] {
+        let run = lowtide(&["kernel", "load", "ebb", "--pin", "--cgroup", folder])
+            .output()
+            .unwrap();
+        assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+        let problem = format!("{folder} is no cgroup");
+        assert!(said(&run).contains(&problem), "{}", said(&run));
+        assert!(!is_available("ebb"));
+    }
+}

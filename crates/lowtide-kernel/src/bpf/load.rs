@@ -1,54 +1,86 @@
 //! Into the kernel.
 
+use std::path::PathBuf;
+
 use libbpf_rs::{Link, MapCore as _, MapType, Object};
 
-use super::{object, pin, refused, registered, requirements};
-use crate::{Error, Known};
+use super::{cgroup, object, pin, refused, registered, requirements};
+use crate::{Choice, Error, Known};
 
 /// A controller in the kernel. Unless it was pinned, it goes when this is dropped: new sockets can no
 /// longer choose it, connections that use it keep it until they end.
 #[derive(Debug)]
 pub struct Loaded {
-    _object: Object,
-    _link: Link,
+    _objects: Vec<Object>,
+    _links: Vec<Link>,
 }
 
-/// Loads a controller and registers it with TCP, under [`Known::kernel_name`]; with `pin` it stays until
+/// Loads a controller and registers it with TCP, under [`Known::kernel_name`], and gives it to all new TCP
+/// connections of these cgroups (folders of the cgroup2 file system). With `pin` it stays until
 /// [`unload`](crate::unload).
 ///
 /// # Errors
-/// When it is there already, or kernel, privileges or the BPF file system do not allow it.
-pub fn load(known: &'static Known, pin: bool) -> Result<Loaded, Error> {
+/// When it is there already, a cgroup is none, or kernel, privileges or the BPF file system do not allow it.
+/// Nothing is left behind then.
+pub fn load(choice: &Choice, pin: bool, cgroups: &[PathBuf]) -> Result<Loaded, Error> {
+    let known = choice.known;
     requirements::check()?;
     if registered::is_available(known) {
         return Err(Error::Loaded { name: known.name });
     }
-    let mut loaded = object::controller(known)
+    let cgroups = cgroups
+        .iter()
+        .map(|path| cgroup::open(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut controller = object::controller(choice)
         .and_then(object::load)
         .map_err(requirements::explain)?;
-    let mut operations = loaded
+    let mut links = vec![register(&mut controller)?];
+    let mut objects = vec![controller];
+    for folder in &cgroups {
+        let mut program = object::cgroup(known).map_err(requirements::explain)?;
+        links.push(cgroup::attach(&mut program, folder)?);
+        objects.push(program);
+    }
+    if pin && let Err(error) = keep(&mut links, known) {
+        let _ = pin::remove(known);
+        return Err(error);
+    }
+    Ok(Loaded {
+        _objects: objects,
+        _links: links,
+    })
+}
+
+fn register(controller: &mut Object) -> Result<Link, Error> {
+    let mut operations = controller
         .maps_mut()
         .find(|map| map.map_type() == MapType::StructOps)
         .ok_or_else(|| Error::Refused {
             problem: "the program has no congestion control".to_owned(),
         })?;
-    let mut link = operations.attach_struct_ops().map_err(refused)?;
-    if pin {
-        keep(&mut link, known)?;
-    }
-    Ok(Loaded {
-        _object: loaded,
-        _link: link,
-    })
+    operations.attach_struct_ops().map_err(refused)
 }
 
-fn keep(link: &mut Link, known: &Known) -> Result<(), Error> {
-    let path = pin::path(known);
-    let failed = |problem: String| Error::Pin {
-        path: path.display().to_string(),
-        problem,
-    };
-    pin::prepare().map_err(|error| failed(error.to_string()))?;
-    link.pin(&path)
-        .map_err(|error| failed(format!("{error:#}")))
+/// The first link is the controller's, the others are of cgroups.
+fn keep(links: &mut [Link], known: &Known) -> Result<(), Error> {
+    // It was not registered: files of it keep what others have taken out of the kernel.
+    pin::remove(known).map_err(|error| Error::Pin {
+        path: pin::path(known).display().to_string(),
+        problem: error.to_string(),
+    })?;
+    for (n, link) in links.iter_mut().enumerate() {
+        let path = match n.checked_sub(1) {
+            None => pin::path(known),
+            Some(cgroup) => pin::path_of_cgroup(known, cgroup),
+        };
+        let failed = |problem: String| Error::Pin {
+            path: path.display().to_string(),
+            problem,
+        };
+        pin::prepare().map_err(|error| failed(error.to_string()))?;
+        link.pin(&path)
+            .map_err(|error| failed(format!("{error:#}")))?;
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! The loader.
 
+mod cgroup;
 mod load;
 mod object;
 mod pin;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use libbpf_rs::{Object, ObjectBuilder, OpenObject, PrintLevel};
 
 use super::refused;
-use crate::{Error, Known};
+use crate::{Choice, Error, Known};
 
 macro_rules! compiled {
     ($name:literal) => {
@@ -20,14 +20,44 @@ const CONTROLLERS: &[&[u8]] = &[
     compiled!("ebcc"),
     compiled!("rtt_gain"),
 ];
+const CGROUP: &[u8] = compiled!("cgroup");
 const STATUS: &[u8] = compiled!("status");
+
+/// The map of `ebb_idle`.
+pub(super) const IDLE: &str = ".rodata.idle";
+const NAME: &str = ".rodata.name";
+/// Bytes of a controller's name in the kernel, with the 0 that ends it.
+const NAME_SIZE: usize = 16;
 
 /// What libbpf has said since the last load.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// The controller, opened but not loaded.
-pub(super) fn controller(known: &Known) -> Result<OpenObject, Error> {
-    open(CONTROLLERS[known.index])
+/// The controller with its parameters, opened but not loaded.
+pub(super) fn controller(choice: &Choice) -> Result<OpenObject, Error> {
+    let mut object = open(CONTROLLERS[choice.known.index])?;
+    if let Some(idle) = choice.idle() {
+        set(&mut object, IDLE, &idle.to_ne_bytes())?;
+    }
+    Ok(object)
+}
+
+/// The program that gives a cgroup's sockets this controller.
+pub(super) fn cgroup(known: &Known) -> Result<Object, Error> {
+    let mut object = open(CGROUP)?;
+    let mut name = [0; NAME_SIZE];
+    name[..known.kernel_name.len()].copy_from_slice(known.kernel_name.as_bytes());
+    set(&mut object, NAME, &name)?;
+    load(object)
+}
+
+/// Sets the constants of a section.
+fn set(object: &mut OpenObject, section: &str, value: &[u8]) -> Result<(), Error> {
+    let map = object.maps_mut().find(|map| map.name() == section);
+    map.ok_or_else(|| Error::Refused {
+        problem: format!("the program has no section {section}"),
+    })?
+    .set_initial_value(value)
+    .map_err(refused)
 }
 
 /// The iterator over a controller's flows.

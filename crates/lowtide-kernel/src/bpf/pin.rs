@@ -1,4 +1,4 @@
-//! Where a controller stays that outlives its command.
+//! Where a controller stays that outlives its command: a file for its registration, and one for each cgroup.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,14 @@ use crate::Known;
 
 const FOLDER: &str = "/sys/fs/bpf/lowtide";
 
-/// The file that keeps it.
+/// The file that keeps its registration.
 pub(super) fn path(known: &Known) -> PathBuf {
     Path::new(FOLDER).join(known.kernel_name)
+}
+
+/// The file that keeps it in its `n`-th cgroup.
+pub(super) fn path_of_cgroup(known: &Known, n: usize) -> PathBuf {
+    Path::new(FOLDER).join(format!("{}@{n}", known.kernel_name))
 }
 
 /// Whether it is there.
@@ -16,9 +21,21 @@ pub(super) fn is_there(known: &Known) -> bool {
     path(known).exists()
 }
 
-/// Takes the file away, and the folder with the last one.
+/// Its files: those of its cgroups, then that of its registration.
+pub(super) fn files(known: &Known) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = (0..)
+        .map(|n| path_of_cgroup(known, n))
+        .take_while(|path| path.exists())
+        .collect();
+    files.extend(is_there(known).then(|| path(known)));
+    files
+}
+
+/// Takes its files away, those that there are, and the folder with the last ones.
 pub(super) fn remove(known: &Known) -> std::io::Result<()> {
-    std::fs::remove_file(path(known))?;
+    for path in files(known) {
+        std::fs::remove_file(path)?;
+    }
     // Others may be in it.
     let _ = std::fs::remove_dir(FOLDER);
     Ok(())

@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::fs;
 
-use libbpf_rs::MapType;
-use libbpf_rs::query::{MapInfo, MapInfoIter};
+use libbpf_rs::query::{MapInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
 
+use super::object;
 use crate::Known;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -30,4 +31,18 @@ pub(super) fn flows(known: &Known) -> Vec<MapInfo> {
     MapInfoIter::default()
         .filter(|map| map.ty == MapType::SkStorage && map.name == OsStr::new(&name))
         .collect()
+}
+
+/// Its `idle` as its newest load has it, in [fixed point](crate::Choice), where it has one.
+pub(super) fn idle(known: &Known) -> Option<u64> {
+    let newest = flows(known).into_iter().map(|map| map.id).max()?;
+    // The programs of one load share its maps.
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    ProgInfoIter::with_query_opts(options)
+        .filter(|program| program.map_ids.contains(&newest))
+        .flat_map(|program| program.map_ids)
+        .filter_map(|id| MapHandle::from_map_id(id).ok())
+        .filter(|map| map.name() == object::IDLE)
+        .find_map(|map| map.lookup(&[0; 4], MapFlags::ANY).ok().flatten())
+        .and_then(|value| Some(u64::from_ne_bytes(value.try_into().ok()?)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use libbpf_rs::{Iter, MapHandle};
 
 use super::{object, pin, refused, registered, requirements};
-use crate::{Error, Flow, KNOWN, Known, Status};
+use crate::{Choice, Error, Flow, KNOWN, Known, Status};
 
 /// Bytes of a record of `bpf/status.bpf.c`.
 const RECORD: usize = 96;
@@ -27,10 +27,12 @@ pub fn status() -> Result<Vec<Status>, Error> {
         let flows = flows(known)?;
         let registered = registered::is_available(known);
         if registered || !flows.is_empty() {
+            let pinned = pin::is_there(known);
             all.push(Status {
-                known,
+                choice: Choice::of_constants(known, registered::idle(known)),
                 registered,
-                pinned: pin::is_there(known),
+                pinned,
+                cgroups: pin::files(known).len() - usize::from(pinned),
                 flows,
             });
         }

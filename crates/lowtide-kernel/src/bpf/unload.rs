@@ -24,14 +24,15 @@ pub fn unload(known: &'static Known) -> Result<Unloaded, Error> {
             name: known.kernel_name,
         });
     }
-    let link = Link::open(pin::path(known))
-        .map_err(refused)
-        .map_err(requirements::explain)?;
-    link.detach().map_err(refused)?;
+    for file in pin::files(known) {
+        let link = Link::open(file)
+            .map_err(refused)
+            .map_err(requirements::explain)?;
+        link.detach().map_err(refused)?;
+    }
     pin::remove(known).map_err(|error| Error::Refused {
         problem: format!("{}: {error}", pin::path(known).display()),
     })?;
-    drop(link);
     Ok(Unloaded {
         flows: status::flows(known)?.len(),
     })

@@ -47,6 +47,7 @@ const TWINS: f64 = 16.0;
 struct Expected {
     answer: Answer,
     phase: &'static str,
+    mss: u64,
     /// How far a twin of the core has been from it so far: bytes of window, and bytes a second.
     twin: (u64, u64),
 }
@@ -73,6 +74,7 @@ fn stream(pair: &Pair, seed: u64) -> (Vec<(Call, Kernel)>, Vec<Expected>) {
     let mut answers = vec![Expected {
         answer: core.answer(),
         phase: core.phase(),
+        mss: core.mss(),
         twin,
     }];
     while calls.len() < CALLS {
@@ -90,6 +92,7 @@ fn stream(pair: &Pair, seed: u64) -> (Vec<(Call, Kernel)>, Vec<Expected>) {
         answers.push(Expected {
             answer,
             phase: core.phase(),
+            mss: core.mss(),
             twin,
         });
     }
@@ -99,6 +102,13 @@ fn stream(pair: &Pair, seed: u64) -> (Vec<(Call, Kernel)>, Vec<Expected>) {
 /// How much of what is allowed the difference of two values is; `besides` is allowed in any case.
 fn error(got: u64, wanted: u64, share: f64, besides: f64) -> f64 {
     got.abs_diff(wanted) as f64 / (share * wanted as f64 + besides)
+}
+
+/// The socket's window: the controller's in whole packets, but on short paths as much as leaves in 1/2048 s,
+/// up to two sends of 64 KiB (`bpf/program.h`).
+fn in_packets(wants: Answer, mss: u64) -> u64 {
+    let least = (wants.rate / 2048).min(131_072);
+    (wants.window.max(least) / mss).max(1)
 }
 
 fn compare(pair: &Pair) {
@@ -120,8 +130,13 @@ fn compare(pair: &Pair) {
         let randoms: [u32; RANDOMS] = std::array::from_fn(|_| random.next_u32());
         let answers = program.answers(&calls, &randoms);
         assert_eq!(answers.len(), calls.len(), "it died in stream {seed}");
-        for (n, (got, expected)) in answers.iter().zip(&expected).enumerate() {
-            let wanted = expected.answer;
+        for (n, (applied, expected)) in answers.iter().zip(&expected).enumerate() {
+            let (got, wanted) = (applied.wants, expected.answer);
+            assert_eq!(
+                u64::from(applied.snd_cwnd),
+                in_packets(got, expected.mss),
+                "stream {seed}, call {n}: {got:?}"
+            );
             // A byte of window more or less is as much of the rate.
             let a_byte = 1.0 + wanted.rate as f64 / wanted.window as f64;
             let (twin_window, twin_rate) = expected.twin;

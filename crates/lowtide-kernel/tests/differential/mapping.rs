@@ -79,6 +79,10 @@ impl Host {
         }
     }
 
+    pub(crate) fn mss(&self) -> u64 {
+        self.mss
+    }
+
     pub(crate) fn phase(&self) -> &'static str {
         self.controller.snapshot().phase
     }

@@ -62,6 +62,15 @@ pub(crate) struct Answer {
     pub(crate) rate: u64,
 }
 
+/// What the C code made of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Applied {
+    /// What its controller wants.
+    pub(crate) wants: Answer,
+    /// The socket's window, packets.
+    pub(crate) snd_cwnd: u32,
+}
+
 /// `struct record`.
 fn record(call: Call, k: &Kernel, to: &mut Vec<u8>) {
     let (number, state) = match call {
@@ -132,7 +141,7 @@ impl Program {
         &self,
         calls: &[(Call, Kernel)],
         randoms: &[u32; RANDOMS],
-    ) -> Vec<Answer> {
+    ) -> Vec<Applied> {
         let mut child = Command::new(&self.path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -165,9 +174,12 @@ impl Program {
                 let number = |at: usize| {
                     u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
                 };
-                answers.push(Answer {
-                    window: number(0),
-                    rate: number(8),
+                answers.push(Applied {
+                    wants: Answer {
+                        window: number(0),
+                        rate: number(8),
+                    },
+                    snd_cwnd: u32::from_ne_bytes(bytes[16..20].try_into().expect("four bytes")),
                 });
             }
             answers
