@@ -5,9 +5,9 @@
  *
  * W, M, U, B and other volumes are volumes (fixed.h), delta and l are shares. An operation errs by at most
  * 2^-30 of its result, and what is carried from one acknowledgment to the next is a mean that forgets
- * or is bounded; tests hold W and the pacing rate to 2^-20 of the Rust core's and two packets'
- * thousandths at every event. A comparison whose sides are closer than that may come out otherwise; the
- * two then differ until the next drain.
+ * or is bounded; tests hold W and the pacing rate to a millionth of the Rust core's and two bytes at
+ * every event. What may be equal in whole packets is compared with a tolerance above any rounding, as in
+ * the specification.
  */
 #ifndef LOWTIDE_EBB_H
 #define LOWTIDE_EBB_H

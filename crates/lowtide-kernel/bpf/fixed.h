@@ -7,8 +7,8 @@
  *	volume	bytes times 2^24, below 2^34 bytes
  *
  * Times are nanoseconds below 2^50 (13 days). All are unsigned 64-bit integers. No operation fails or
- * overflows in these ranges. Results are rounded towards zero; `ratio` errs by less than 2^-30 of its
- * result and one unit in its last place, products by two units in their last place.
+ * overflows in these ranges. Results are rounded towards zero: `ratio` errs by less than one unit in its
+ * last place, products by two.
  */
 #ifndef LOWTIDE_FIXED_H
 #define LOWTIDE_FIXED_H

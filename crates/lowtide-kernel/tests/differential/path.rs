@@ -79,6 +79,8 @@ pub(crate) struct World {
     app_limited_until: Option<u32>,
     application_left: u64,
     min_rtt: u64,
+    /// There has been a rate sample.
+    sampled: bool,
     mss_changes: bool,
     with_others: bool,
     calls: VecDeque<(Call, Kernel)>,
@@ -130,6 +132,7 @@ impl World {
             app_limited_until: None,
             application_left: u64::MAX,
             min_rtt: u64::MAX,
+            sampled: false,
             mss_changes,
             with_others,
             calls: VecDeque::new(),
@@ -444,10 +447,12 @@ impl World {
         if self.chance(5_000) {
             self.kernel.rtt_us = -1;
         }
-        if self.chance(5_000) {
+        // But the first sample: only it tells the core what was delivered before.
+        if self.chance(5_000) && self.sampled {
             self.kernel.rs_delivered = 0;
             self.kernel.interval_us = -1;
         }
+        self.sampled |= self.kernel.interval_us > 0;
         if self.mss_changes && self.chance(100) {
             self.kernel.mss_cache = 500 + self.below(9000) as u32;
         }
