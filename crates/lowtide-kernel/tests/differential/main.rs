@@ -28,6 +28,8 @@ const STREAMS: u64 = 32;
 struct Pair {
     name: &'static str,
     header: &'static str,
+    /// What the loader would set, as a definition.
+    constants: Option<&'static str>,
     numbers: Numbers,
     mss_changes: bool,
     /// The core with a parameter that differs in the seventh digit, about as much as the errors of fixed
@@ -113,7 +115,7 @@ fn in_packets(wants: Answer, mss: u64) -> u64 {
 
 fn compare(pair: &Pair) {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let Some(program) = Program::compile(pair.header, folder.path()) else {
+    let Some(program) = Program::compile(pair.header, pair.constants, folder.path()) else {
         eprintln!("skipped: there is no C compiler");
         return;
     };
@@ -182,6 +184,7 @@ fn bbr(name: &'static str, header: &'static str) -> Pair {
     Pair {
         name,
         header,
+        constants: None,
         numbers: Numbers::Recoveries,
         mss_changes: false,
         twins: &[],
@@ -205,15 +208,37 @@ fn ebcc_is_that_of_the_rust_core() {
     compare(&bbr("ebcc", "ebcc.h"));
 }
 
-#[test]
-fn ebb_is_that_of_the_rust_core() {
-    compare(&Pair {
-        name: "ebb",
+fn ebb(
+    name: &'static str,
+    constants: Option<&'static str>,
+    twins: &'static [&'static str],
+) -> Pair {
+    Pair {
+        name,
         header: "ebb.h",
+        constants,
         numbers: Numbers::Delivered,
         mss_changes: true,
-        twins: &["ebb:idle=0.05000001", "ebb:idle=0.04999999"],
+        twins,
         share: 1e-6,
         bytes: 2.0,
-    });
+    }
+}
+
+#[test]
+fn ebb_is_that_of_the_rust_core() {
+    compare(&ebb(
+        "ebb",
+        None,
+        &["ebb:idle=0.05000001", "ebb:idle=0.04999999"],
+    ));
+}
+
+#[test]
+fn ebb_with_another_share_of_idle_is_that_of_the_rust_core() {
+    compare(&ebb(
+        "ebb:idle=0.2",
+        Some("EBB_IDLE=SHARE(0.2)"),
+        &["ebb:idle=0.2000001", "ebb:idle=0.1999999"],
+    ));
 }

@@ -114,8 +114,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles `header` into `folder`; `None` where there is no C compiler.
-    pub(crate) fn compile(header: &str, folder: &Path) -> Option<Self> {
+    /// Compiles `header` into `folder`, with a definition besides; `None` where there is no C compiler.
+    pub(crate) fn compile(header: &str, definition: Option<&str>, folder: &Path) -> Option<Self> {
         let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| {
             let version = Command::new(name).arg("--version").output();
             version.is_ok_and(|output| output.status.success())
@@ -124,6 +124,7 @@ impl Program {
         let output = Command::new(compiler)
             .args(["-O2", "-Wall", "-Werror", "-Ibpf"])
             .arg(format!("-DCONTROLLER=\"{header}\""))
+            .args(definition.map(|definition| format!("-D{definition}")))
             .args(["tests/native/driver.c", "-o"])
             .arg(&path)
             .output()
