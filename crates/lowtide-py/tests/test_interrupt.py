@@ -10,6 +10,15 @@ import pytest
 import lowtide
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal: what a shell runs in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_run_that_would_take_very_long():
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
