@@ -9,7 +9,6 @@
 #include "host.h"
 
 /* The window after a congestion event; growth of the Reno estimate before it is as large as before. */
-#define CUBIC_BETA Q32(0.7)
 #define CUBIC_ALPHA Q32(3.0 * (1.0 - 0.7) / (1.0 + 0.7))
 #define CUBIC_C Q32(0.4)
 #define CUBIC_LEAST (2 * ONE_Q32)
@@ -91,6 +90,7 @@ STAGE int cubic_reduce(struct cubic *c GIVEN, u64 now, u64 next)
 	c->epoch.on = false;
 	c->w_max = cubic_below(c->cwnd, c->w_max) ? times(c->cwnd, Q32(0.85)) : c->cwnd;
 	c->cwnd_prior = c->cwnd;
+	/* 0.7 of it, exactly: as a Q32 0.7 is less, and a window that should be whole would lose a byte. */
 	c->ssthresh = most(c->cwnd - c->cwnd / 10 * 3 - c->cwnd % 10 * 3 / 10, CUBIC_LEAST);
 	c->cwnd = c->ssthresh;
 	return 0;

@@ -59,7 +59,7 @@ impl Choice {
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.known.name)?;
-        // Twelve digits are more than a share has by its kind, and fewer than its fixed point.
+        // More digits than anybody types, and fewer than fixed point keeps.
         match self.idle {
             Some(idle) => write!(f, ":idle={}", (idle * 1e12).round() / 1e12),
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! Into the kernel.
 
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 
 use libbpf_rs::{Link, MapCore as _, MapType, Object};
 
@@ -37,9 +38,11 @@ pub fn load(choice: &Choice, pin: bool, cgroups: &[PathBuf]) -> Result<Loaded, E
         .map_err(requirements::explain)?;
     let mut links = vec![register(&mut controller)?];
     let mut objects = vec![controller];
-    for folder in &cgroups {
+    if !cgroups.is_empty() {
         let mut program = object::cgroup(known).map_err(requirements::explain)?;
-        links.push(cgroup::attach(&mut program, folder)?);
+        for folder in &cgroups {
+            links.push(cgroup::attach(&mut program, folder)?);
+        }
         objects.push(program);
     }
     if pin && let Err(error) = keep(&mut links, known) {
@@ -64,23 +67,19 @@ fn register(controller: &mut Object) -> Result<Link, Error> {
 
 /// The first link is the controller's, the others are of cgroups.
 fn keep(links: &mut [Link], known: &Known) -> Result<(), Error> {
+    let failed = |path: &Path, problem: String| Error::Pin {
+        path: path.display().to_string(),
+        problem,
+    };
+    let own = pin::path(known);
     // It was not registered: files of it keep what others have taken out of the kernel.
-    pin::remove(known).map_err(|error| Error::Pin {
-        path: pin::path(known).display().to_string(),
-        problem: error.to_string(),
-    })?;
-    for (n, link) in links.iter_mut().enumerate() {
-        let path = match n.checked_sub(1) {
-            None => pin::path(known),
-            Some(cgroup) => pin::path_of_cgroup(known, cgroup),
-        };
-        let failed = |problem: String| Error::Pin {
-            path: path.display().to_string(),
-            problem,
-        };
-        pin::prepare().map_err(|error| failed(error.to_string()))?;
+    pin::remove(known)
+        .and_then(|()| pin::prepare())
+        .map_err(|error| failed(&own, error.to_string()))?;
+    let of_cgroups = (0..).map(|n| pin::path_of_cgroup(known, n));
+    for (link, path) in links.iter_mut().zip(iter::once(own).chain(of_cgroups)) {
         link.pin(&path)
-            .map_err(|error| failed(format!("{error:#}")))?;
+            .map_err(|error| failed(&path, format!("{error:#}")))?;
     }
     Ok(())
 }

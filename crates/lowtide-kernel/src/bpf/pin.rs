@@ -21,12 +21,17 @@ pub(super) fn is_there(known: &Known) -> bool {
     path(known).exists()
 }
 
-/// Its files: those of its cgroups, then that of its registration.
-pub(super) fn files(known: &Known) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = (0..)
+/// The files that keep it in cgroups.
+pub(super) fn of_cgroups(known: &Known) -> Vec<PathBuf> {
+    (0..)
         .map(|n| path_of_cgroup(known, n))
         .take_while(|path| path.exists())
-        .collect();
+        .collect()
+}
+
+/// Its files: those of its cgroups, then that of its registration.
+pub(super) fn files(known: &Known) -> Vec<PathBuf> {
+    let mut files = of_cgroups(known);
     files.extend(is_there(known).then(|| path(known)));
     files
 }

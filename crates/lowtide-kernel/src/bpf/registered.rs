@@ -35,6 +35,9 @@ pub(super) fn flows(known: &Known) -> Vec<MapInfo> {
 
 /// Its `idle` as its newest load has it, in [fixed point](crate::Choice), where it has one.
 pub(super) fn idle(known: &Known) -> Option<u64> {
+    if known.parameters.is_empty() {
+        return None;
+    }
     let newest = flows(known).into_iter().map(|map| map.id).max()?;
     // The programs of one load share its maps.
     let options = ProgInfoQueryOptions::default().include_map_ids(true);

@@ -27,12 +27,11 @@ pub fn status() -> Result<Vec<Status>, Error> {
         let flows = flows(known)?;
         let registered = registered::is_available(known);
         if registered || !flows.is_empty() {
-            let pinned = pin::is_there(known);
             all.push(Status {
                 choice: Choice::of_constants(known, registered::idle(known)),
                 registered,
-                pinned,
-                cgroups: pin::files(known).len() - usize::from(pinned),
+                pinned: pin::is_there(known),
+                cgroups: pin::of_cgroups(known).len(),
                 flows,
             });
         }

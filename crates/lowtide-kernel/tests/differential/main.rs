@@ -29,7 +29,7 @@ struct Pair {
     name: &'static str,
     header: &'static str,
     /// What the loader would set, as a definition.
-    constants: Option<&'static str>,
+    definition: Option<&'static str>,
     numbers: Numbers,
     mss_changes: bool,
     /// The core with a parameter that differs in the seventh digit, about as much as the errors of fixed
@@ -115,7 +115,7 @@ fn in_packets(wants: Answer, mss: u64) -> u64 {
 
 fn compare(pair: &Pair) {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let Some(program) = Program::compile(pair.header, pair.constants, folder.path()) else {
+    let Some(program) = Program::compile(pair.header, pair.definition, folder.path()) else {
         eprintln!("skipped: there is no C compiler");
         return;
     };
@@ -184,7 +184,7 @@ fn bbr(name: &'static str, header: &'static str) -> Pair {
     Pair {
         name,
         header,
-        constants: None,
+        definition: None,
         numbers: Numbers::Recoveries,
         mss_changes: false,
         twins: &[],
@@ -210,13 +210,13 @@ fn ebcc_is_that_of_the_rust_core() {
 
 fn ebb(
     name: &'static str,
-    constants: Option<&'static str>,
+    definition: Option<&'static str>,
     twins: &'static [&'static str],
 ) -> Pair {
     Pair {
         name,
         header: "ebb.h",
-        constants,
+        definition,
         numbers: Numbers::Delivered,
         mss_changes: true,
         twins,
