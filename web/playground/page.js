@@ -2,13 +2,14 @@
 import { load, compare, controllers, queues, models, scenarios } from "./lowtide/index.js";
 import { makeForm, state, fill, settingOf, blame } from "./form.js";
 import { toFragment, fromFragment } from "./fragment.js";
-import { takeTraces, trace } from "./trace.js";
+import { pack, unpack } from "./carry.js";
+import { takeTraces, setTrace, trace } from "./trace.js";
 import { setUpResults, show, shown, draw } from "./results.js";
 
 const byId = (id) => document.getElementById(id);
 const say = (text) => { byId("status").textContent = text; };
 
-let stopping = null;
+let stopping = null, asked = 0;
 
 function wrong(error) {
   blame(error.at ?? "", error.message);
@@ -22,11 +23,12 @@ function setRunning(on) {
   document.body.classList.toggle("running", on);
 }
 
-async function run() {
+// `goesThere`: whether the page scrolls to the results; not where nobody has asked for them.
+async function run({ goesThere = true } = {}) {
   blame("", "");
-  const asked = state(), given = trace();
-  if (!asked.controllers.length) { wrong({ at: "controllers", message: "choose at least one" }); return; }
-  const usesTrace = asked.values.kind === "trace";
+  const chosen = state(), given = trace();
+  if (!chosen.controllers.length) { wrong({ at: "controllers", message: "choose at least one" }); return; }
+  const usesTrace = chosen.values.kind === "trace";
   if (usesTrace && !given) { wrong({ at: "trace", message: "choose a file, or drop one on the page" }); return; }
   stopping = new AbortController();
   setRunning(true);
@@ -47,9 +49,9 @@ async function run() {
   const began = performance.now();
   try {
     const files = usesTrace ? { [given.name]: given.bytes } : {};
-    const comparison = await compare(settingOf(asked, given?.name), asked.controllers, {
+    const comparison = await compare(settingOf(chosen, given?.name), chosen.controllers, {
       files, signal: stopping.signal, onRun: progress,
-      onOpen: (opened) => { show(opened); progress(opened); },
+      onOpen: (opened) => { show(opened, goesThere); progress(opened); },
     });
     await draw(true);
     byId("progress").value = comparison.done / comparison.about.runs;
@@ -77,30 +79,46 @@ function save(text, name, type) {
 }
 
 async function share() {
-  const now = state();
+  const now = state(), own = now.values.kind === "trace" && trace();
+  const packed = own ? await pack(own.bytes) : null;
+  if (packed) now.file = { name: own.name, trace: packed };
   history.replaceState(null, "", toFragment(now));
-  const own = now.values.kind === "trace" ? " Your trace is not in it: send the file along." : "";
+  const what = packed ? "the setting and your trace" : "the setting";
+  const missing = own && !packed ? " Your trace is too large for an address: send the file along." : "";
   try {
     await navigator.clipboard.writeText(location.href);
-    byId("share-note").textContent = `Copied: the address has the setting, not the results.${own}`;
+    byId("share-note").textContent = `Copied: the address has ${what}, not the results.${missing}`;
   } catch {
-    byId("share-note").textContent = `The address of this page has the setting now, not the results: copy it.${own}`;
+    byId("share-note").textContent = `The address of this page now has ${what}, not the results: copy it.${missing}`;
   }
 }
 
-// Takes the setting of the address, if it has one.
-function takeFragment() {
+async function unpacked({ name, trace }) {
+  try {
+    return { name, bytes: await unpack(trace) };
+  } catch {
+    throw new Error("The trace in the address cannot be read: nothing of the address was taken.");
+  }
+}
+
+// Takes the setting of the address, if it has one, and its trace.
+async function takeFragment() {
+  const turn = ++asked;
   blame("", "");
   try {
     const given = fromFragment(location.hash);
     if (!given) return;
+    const file = given.file && await unpacked(given.file);
+    // Another address may have come meanwhile.
+    if (turn !== asked) return;
+    if (file) setTrace(file);
     const lost = fill(given);
     if (lost.length) blame("", `Of the setting in the address this was left out. ${lost.join(" ")}`);
-    say(given.values.kind === "trace"
-      ? "The setting of the address is filled in. Its trace is not part of an address: choose the file or drop it, then press Run."
-      : "The setting of the address is filled in: press Run.");
+    say(given.values.kind === "trace" && !file
+      ? "The form has the setting of the address. Its trace is not in the address: choose the file or drop it, then press Run."
+      : "The form has the setting of the address. Press Run to start.");
   } catch (error) {
-    blame("", error.message);
+    if (turn === asked) blame("", error.message);
   }
 }
 
@@ -119,7 +137,7 @@ async function begin() {
     blame("", "");
     byId("kind").value = "trace";
     byId("kind").onchange();
-    say("The trace is here: press Run.");
+    say("The trace is read. Press Run to start.");
   }, (problem) => blame("trace", problem));
   byId("question").onsubmit = (event) => {
     event.preventDefault();
@@ -132,8 +150,10 @@ async function begin() {
   addEventListener("hashchange", takeFragment);
   byId("run").disabled = false;
   say("Ready.");
-  takeFragment();
   performance.mark("interactive");
+  // Nobody but the page itself has said what is run: an address of somebody else waits for its reader.
+  if (location.hash.includes("=")) takeFragment();
+  else run({ goesThere: false });
 }
 
 begin();

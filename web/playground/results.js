@@ -7,7 +7,7 @@ const byId = (id) => document.getElementById(id);
 // Between two drawings while runs are made, ms; longer where drawing takes long.
 const PAUSE = 700;
 
-let comparison = null, drawn = null, drawing = null, next = 0;
+let comparison = null, drawn = null, drawing = null, next = 0, scrolls = true;
 
 export function setUpResults() {
   const redraw = () => { if (!byId("shown").hidden) redrawLink(); };
@@ -16,10 +16,11 @@ export function setUpResults() {
   addEventListener("afterprint", () => { setPrinting(false); redraw(); });
 }
 
-// The comparison whose results are shown from now on.
-export function show(shown) {
+// The comparison whose results are shown from now on. `goesThere`: the page scrolls to them where they are below.
+export function show(shown, goesThere) {
   comparison?.close();
   comparison = shown;
+  scrolls = goesThere;
   next = 0;
 }
 
@@ -41,12 +42,13 @@ export async function draw(isEnd) {
     const isFirst = byId("shown").hidden || of !== drawn;
     byId("empty").hidden = true;
     byId("shown").hidden = false;
+    byId("to-results").hidden = false;
     byId("about").textContent = data.links[0].name;
     setData(data);
     setUpLinks({ keeps: of === drawn });
     drawn = of;
     // Below the form, where both have no room beside each other.
-    if (isFirst && matchMedia("(max-width: 60rem)").matches) byId("outcome").scrollIntoView();
+    if (isFirst && scrolls && matchMedia("(max-width: 60rem)").matches) byId("outcome").scrollIntoView();
     next = performance.now() + Math.max(PAUSE, 3 * (performance.now() - began));
   })();
   try {

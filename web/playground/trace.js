@@ -9,6 +9,12 @@ export function trace() {
   return file;
 }
 
+// Takes what an address brought along.
+export function setTrace(given) {
+  file = given;
+  byId("file-name").textContent = `${file.name}, ${(file.bytes.length / 1e3).toFixed(0)} kB`;
+}
+
 // Calls `onTrace()` when there is a new one, `onProblem(text)` when it cannot be taken.
 export function takeTraces(onTrace, onProblem) {
   const take = async (given) => {
@@ -18,12 +24,11 @@ export function takeTraces(onTrace, onProblem) {
       return;
     }
     try {
-      file = { name: given.name, bytes: new Uint8Array(await given.arrayBuffer()) };
+      setTrace({ name: given.name, bytes: new Uint8Array(await given.arrayBuffer()) });
     } catch {
       onProblem(`${given.name} cannot be read; a folder is no trace.`);
       return;
     }
-    byId("file-name").textContent = `${file.name}, ${(file.bytes.length / 1e3).toFixed(0)} kB`;
     onTrace();
   };
   byId("file").onchange = async ({ target }) => {

@@ -40,7 +40,7 @@ export function launch() {
   return chromium.launch({ executablePath: executable(), args: ["--no-sandbox"] });
 }
 
-// A page of the playground that is ready; `wrong` has all that went wrong in it.
+// A page of the playground that is ready, its first comparison made if it makes one; `wrong` has all that went wrong in it.
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ acceptDownloads: true, viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -49,7 +49,7 @@ export async function open(browser, url, options = {}) {
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
   page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.goto(url);
-  await page.waitForFunction(() => !document.getElementById("run").disabled);
+  await page.waitForFunction(() => { const run = document.getElementById("run"); return !run.disabled && run.textContent === "Run"; }, null, { timeout: 120_000 });
   return { page, wrong, close: () => context.close() };
 }
 

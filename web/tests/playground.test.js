@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, deflateRawSync } from "node:zlib";
 import { serve, launch, open, run, download, status, problem, folder } from "./browser.js";
 
 let server, browser, scratch;
@@ -35,6 +35,41 @@ function generated(name) {
   return join(scratch, name);
 }
 
+// Puts a file onto the page.
+async function drop(page, name, text) {
+  const transfer = await page.evaluateHandle(([name, text]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], name));
+    return transfer;
+  }, [name, text]);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+  await page.waitForFunction((name) => document.getElementById("file-name").textContent.startsWith(name), name);
+}
+
+for (const [width, height] of [[1280, 720], [1280, 1000], [1920, 1080], [390, 844]]) {
+  test(`${width}×${height}: on opening a first result is drawn, and Run is on the screen`, async () => {
+    const { page, wrong, close } = await at("", { viewport: { width, height } });
+    assert.match(await status(page), /^Done/);
+    assert.ok(await page.locator("#table tbody tr").count() > 5);
+    const isInside = (selector) => page.evaluate((selector) => {
+      const { left, right, top, bottom } = document.querySelector(selector).getBoundingClientRect();
+      return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+    }, selector);
+    assert.equal(await page.evaluate(() => scrollY), 0, "nobody has asked to be taken elsewhere");
+    assert.ok(await isInside("#run"));
+    await page.mouse.wheel(0, 4000);
+    await page.waitForFunction(() => scrollY > 500);
+    assert.ok(await isInside("#run"), "after scrolling, too");
+    await page.evaluate(() => document.getElementById("outcome").scrollIntoView());
+    const heads = await page.locator("#table thead th").allTextContents();
+    for (const head of ["Mbit/s", "p95"]) {
+      assert.ok(await isInside(`#table tbody tr:nth-child(2) td:nth-child(${heads.indexOf(head) + 1})`), head);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  });
+}
+
 for (const [what, fragment, flags] of [
   ["a generated link", "kind=scenario:4g&duration=8s&seeds=2&cc=ebb&cc=bbr&cc=rbbr",
     ["--duration", "8s", "--seeds", "2", "--cc", "ebb,bbr,rbbr"]],
@@ -56,24 +91,45 @@ for (const [what, fragment, flags] of [
   });
 }
 
-test("a trace that is dropped is what the command line reads, and stays out of the address", async () => {
-  const file = generated("walk.csv");
-  const { page, wrong, close } = await at("#v=1&rtt=60ms&cc=ebb&cc=copa");
-  const transfer = await page.evaluateHandle((text) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([text], "walk.csv"));
-    return transfer;
-  }, readFileSync(file, "utf8"));
-  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
-  await page.waitForFunction(() => document.getElementById("file-name").textContent.startsWith("walk.csv"));
+for (const name of ["walk.csv", "walk.down"]) {
+  test(`a trace that is dropped is what the command line reads, and a small one travels in the address: ${name}`, async () => {
+    const file = generated(name);
+    const { page, wrong, close } = await at("#v=1&rtt=60ms&cc=ebb&cc=copa");
+    await drop(page, name, readFileSync(file, "utf8"));
+    await run(page);
+    assert.match(await status(page), /^Done/);
+    const json = await download(page, "#save-json");
+    assert.equal(json, native("compare", "--json", "--no-timing", "--trace", name, "--rtt", "60ms", "--cc", "ebb,copa"));
+    await page.click("#share");
+    await page.waitForFunction(() => document.getElementById("share-note").textContent.includes("the setting and your trace"));
+    assert.ok(page.url().length < 24_000 + 1000, `${page.url().length} characters`);
+    const second = await at(new URL(page.url()).hash);
+    await second.page.waitForFunction(() => document.getElementById("status").textContent.includes("Press Run"));
+    assert.ok(await second.page.isHidden("#shown"), "what somebody else has sent does not run by itself");
+    await run(second.page);
+    assert.equal(await download(second.page, "#save-json"), json);
+    assert.deepEqual([...wrong, ...second.wrong], []);
+    await close();
+    await second.close();
+  });
+}
+
+test("a large trace stays out of the address, and the page says so", async () => {
+  const { page, wrong, close } = await at("#v=1&cc=ebb");
+  // What cannot be packed: steps of a generator of Park and Miller.
+  let seed = 1, time = 0;
+  const text = Array.from({ length: 40_000 }, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    time += seed % 64;
+    return `${time}\n`;
+  }).join("");
+  await drop(page, "large.down", text);
+  await page.fill("[name=duration]", "1s");
   await run(page);
-  assert.match(await status(page), /^Done/);
-  const json = await download(page, "#save-json");
-  assert.equal(json, native("compare", "--json", "--no-timing", "--trace", "walk.csv", "--rtt", "60ms", "--cc", "ebb,copa"));
   await page.click("#share");
+  await page.waitForFunction(() => document.getElementById("share-note").textContent.includes("too large for an address"));
   assert.match(page.url(), /kind=trace/);
-  assert.ok(!page.url().includes("walk"));
-  await page.waitForFunction(() => document.getElementById("share-note").textContent.includes("Your trace is not in it"));
+  assert.ok(!page.url().includes("large"));
   assert.deepEqual(wrong, []);
   await close();
 });
@@ -198,6 +254,11 @@ test("addresses from elsewhere change nothing but what a person could type", asy
     [`#v=1&${"cc=x&".repeat(100)}`, /too many/],
     ["#v=1&kind=javascript:alert(1)&queue=<svg>&cc=<img src=x onerror=alert(1)>", /no such kind.*no such queue.*no controller/],
     ["#v=1&cc=ebb:nothing=1", /ebb/],
+    [`#v=1&kind=trace&name=a&trace=${"s".repeat(24_001)}`, /too long/],
+    ["#v=1&kind=trace&name=a&trace=p****", /cannot be read/],
+    ["#v=1&kind=trace&name=a&trace=xAA", /cannot be read/],
+    [`#v=1&kind=trace&name=a&trace=p${deflateRawSync(Buffer.alloc(8 << 20)).toString("base64url")}`, /cannot be read/],
+    [`#v=1&kind=trace&name=a&trace=s${deflateRawSync(Buffer.alloc(1 << 20)).toString("base64url")}`, /cannot be read/],
     ["#%E0%A4%A&=&=&v=1", /./],
   ];
   for (const [hash, words] of hashes) {

@@ -81,8 +81,8 @@ function drawPlane(link, lanes) {
   const isBeyond = (delay) => broken && delay > broken.end;
   const points = marks.flatMap((m) => m.seeds).concat(link.windows.map((w) => [w.delay, w.rate])).filter((p) => !isBeyond(p[0]));
   const note = document.getElementById("plane-note");
-  note.textContent = "Towards the upper left is better: one mark "
-    + (mixedEntry(link) ? "a flow, grey: all together" : "a controller")
+  note.textContent = "Towards the upper left is better: one mark for each "
+    + (mixedEntry(link) ? "flow, grey: all together" : "controller")
     + (link.seeds > 1 ? " at the mean of its seeds (dots), ellipse: one standard deviation" : "")
     + (link.windows.length ? ". The grey curve joins constant windows of rising size, the frontier to beat" : "")
     + (broken ? ". The axis of delays is broken: what lies beyond stands right of the dashed line with its delay" : "")
