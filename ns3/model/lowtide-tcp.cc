@@ -117,7 +117,7 @@ LowtideTcp::Init(Ptr<TcpSocketState> tcb)
     // A wrong spec shows here, before anything is sent.
     try
     {
-        lowtide::Controller(m_spec, lowtide::config(1448));
+        lowtide::Controller(m_spec, lowtide::config(1448), lowtide::Transport::Tcp);
     }
     catch (const lowtide::Error& e)
     {
@@ -165,7 +165,7 @@ LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
     config.now = Clock();
     // Sockets of one attribute must not all choose alike. The factor keeps their streams apart.
     config.seed = m_seed + index * 0x9E3779B97F4A7C15;
-    m_controller = std::make_unique<lowtide::Controller>(m_spec, config);
+    m_controller = std::make_unique<lowtide::Controller>(m_spec, config, lowtide::Transport::Tcp);
     m_sampler = std::make_unique<lowtide::Sampler>();
     socket->TraceConnectWithoutContext("Tx", MakeCallback(&LowtideTcp::OnSend, this));
     socket->TraceConnectWithoutContext("Rx", MakeCallback(&LowtideTcp::OnReceive, this));

@@ -28,6 +28,31 @@ use crate::ecn::Ecn;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
+/// The transport protocol that carries a controller's flow.
+///
+/// Controllers that are specified for one and deployed in both follow what each has: recovery ends by
+/// sequence number in TCP (RFC 6675) and by sending time in QUIC (RFC 9002 §7.3.2), and CUBIC leaves slow
+/// start by Linux's HyStart or by HyStart++ (RFC 9406).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// QUIC (RFC 9000).
+    #[default]
+    Quic,
+    /// TCP (RFC 9293).
+    Tcp,
+}
+
+impl Transport {
+    /// Its name, in small letters.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quic => "quic",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
 /// What a controller needs to know when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -40,10 +65,12 @@ pub struct Config {
     pub now: Time,
     /// Seeds the controller's own randomness, so that a run can be repeated.
     pub seed: u64,
+    /// Which transport the host has.
+    pub transport: Transport,
 }
 
 impl Config {
-    /// The usual configuration for packets of `max_datagram` bytes: an initial window of 10
+    /// The usual configuration for QUIC with packets of `max_datagram` bytes: an initial window of 10
     /// packets, but not more than 14 720 bytes unless two packets are larger (RFC 9002 §7.2).
     #[must_use]
     pub fn for_datagram(max_datagram: Bytes) -> Self {
@@ -54,6 +81,7 @@ impl Config {
             initial_window,
             now: Time::ZERO,
             seed: 0,
+            transport: Transport::Quic,
         }
     }
 }

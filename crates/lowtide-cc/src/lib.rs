@@ -38,5 +38,5 @@ pub mod units;
 
 mod rng;
 
-pub use controller::{Config, Controller};
+pub use controller::{Config, Controller, Transport};
 pub use ecn::Ecn;

@@ -5,7 +5,7 @@ use lowtide_cc::controller::{
 };
 use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, registry};
+use lowtide_cc::{Config, Transport, registry};
 use proptest::prelude::*;
 
 /// An event: kind, time since the one before, and two numbers that it takes what it needs from.
@@ -25,6 +25,7 @@ fn play(events: &[Event], times: u64, check: impl Fn(Bytes, Bytes)) -> Vec<Bytes
         initial_window: packet * 10,
         now: Time::ZERO,
         seed: 1,
+        transport: Transport::default(),
     };
     let mut ebb = registry::build("ebb", &config).unwrap();
     let (mut now, mut sent, mut inflight) = (Time::ZERO, 0, Bytes::ZERO);

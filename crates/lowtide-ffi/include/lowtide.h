@@ -577,7 +577,7 @@ enum LowtideStatus lowtide_config_init(struct LowtideConfig *config,
                                        uint64_t max_datagram);
 
 /**
- * Makes a controller.
+ * Makes a controller for a QUIC connection.
  *
  * `spec` names it, as `lowtide list` does: `"ebb"`, `"rtt-gain:alpha=0.75"`. On success `*out` is
  * the handle, to be given to `lowtide_controller_free` once; otherwise `*out` is null. `message`,
@@ -594,6 +594,20 @@ enum LowtideStatus lowtide_controller_new(const char *spec,
                                           struct LowtideController **out,
                                           char *message,
                                           size_t message_size);
+
+/**
+ * Makes a controller for a TCP connection; as `lowtide_controller_new` in all else.
+ *
+ * CUBIC leaves slow start as Linux's does, and recovery ends by sequence number.
+ *
+ * # Safety
+ * As the header of the library says of pointers.
+ */
+enum LowtideStatus lowtide_controller_new_tcp(const char *spec,
+                                              const struct LowtideConfig *config,
+                                              struct LowtideController **out,
+                                              char *message,
+                                              size_t message_size);
 
 /**
  * Destroys a controller. Null is allowed and does nothing.

@@ -39,13 +39,18 @@ inline std::string names() {
     return text.data();
 }
 
+/// The transport protocol that carries a controller's flow.
+enum class Transport { Quic, Tcp };
+
 /// A congestion controller. Moves, does not copy.
 class Controller {
 public:
-    explicit Controller(const std::string &spec, const LowtideConfig &config) {
+    explicit Controller(const std::string &spec, const LowtideConfig &config,
+                        Transport transport = Transport::Quic) {
         char message[512];
         LowtideController *made = nullptr;
-        LowtideStatus status = lowtide_controller_new(spec.c_str(), &config, &made, message, sizeof message);
+        auto make = transport == Transport::Tcp ? lowtide_controller_new_tcp : lowtide_controller_new;
+        LowtideStatus status = make(spec.c_str(), &config, &made, message, sizeof message);
         if (status != LOWTIDE_STATUS_OK) throw Error(status, message);
         handle_.reset(made);
     }

@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_cc::{Config, registry};
+use lowtide_cc::{Config, Transport, registry};
 
 use crate::boundary::{borrow, free, guard, parse_spec, put, read_text, write_text};
 use crate::{LowtideController, LowtideStatus};
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn lowtide_config_init(
     })
 }
 
-/// Makes a controller.
+/// Makes a controller for a QUIC connection.
 ///
 /// `spec` names it, as `lowtide list` does: `"ebb"`, `"rtt-gain:alpha=0.75"`. On success `*out` is
 /// the handle, to be given to `lowtide_controller_free` once; otherwise `*out` is null. `message`,
@@ -65,6 +65,40 @@ pub unsafe extern "C" fn lowtide_config_init(
 /// As the header of the library says of pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lowtide_controller_new(
+    spec: *const c_char,
+    config: *const LowtideConfig,
+    out: *mut *mut LowtideController,
+    message: *mut c_char,
+    message_size: usize,
+) -> LowtideStatus {
+    // SAFETY: the caller's promise.
+    unsafe { make(Transport::Quic, spec, config, out, message, message_size) }
+}
+
+/// Makes a controller for a TCP connection; as `lowtide_controller_new` in all else.
+///
+/// CUBIC leaves slow start as Linux's does, and recovery ends by sequence number.
+///
+/// # Safety
+/// As the header of the library says of pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lowtide_controller_new_tcp(
+    spec: *const c_char,
+    config: *const LowtideConfig,
+    out: *mut *mut LowtideController,
+    message: *mut c_char,
+    message_size: usize,
+) -> LowtideStatus {
+    // SAFETY: the caller's promise.
+    unsafe { make(Transport::Tcp, spec, config, out, message, message_size) }
+}
+
+/// Makes a controller for either.
+///
+/// # Safety
+/// As the header of the library says of pointers.
+unsafe fn make(
+    transport: Transport,
     spec: *const c_char,
     config: *const LowtideConfig,
     out: *mut *mut LowtideController,
@@ -90,6 +124,7 @@ pub unsafe extern "C" fn lowtide_controller_new(
             initial_window: Bytes::new(config.initial_window),
             now: Time::from_nanos(config.now),
             seed: config.seed,
+            transport,
         };
         let handle = LowtideController::hosting(spec.build(&config), config.now);
         // SAFETY: as above.

@@ -109,6 +109,10 @@ fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
         assert_eq!(new(null(), &config, &mut out), NullPointer);
         assert_eq!(new(c"bbr".as_ptr(), null(), &mut out), NullPointer);
         assert_eq!(new(c"bbr".as_ptr(), &config, null_mut()), NullPointer);
+        let tcp = |spec, config, out| lowtide_controller_new_tcp(spec, config, out, null_mut(), 0);
+        assert_eq!(tcp(null(), &config, &mut out), NullPointer);
+        assert_eq!(tcp(c"bbr".as_ptr(), null(), &mut out), NullPointer);
+        assert_eq!(tcp(c"bbr".as_ptr(), &config, null_mut()), NullPointer);
         let c = null_mut();
         assert_eq!(lowtide_on_packet_sent(c, 9, 0, 1, 1, false), NullPointer);
         assert_eq!(lowtide_on_ack(c, null()), NullPointer);

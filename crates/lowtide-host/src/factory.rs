@@ -117,7 +117,7 @@ impl Factory {
         self.observers.as_ref().and_then(|observers| observers(id))
     }
 
-    /// A path for packets of `max_datagram` bytes with a new controller, whose clock begins now.
+    /// A path for QUIC packets of `max_datagram` bytes with a new controller, whose clock begins now.
     #[must_use]
     pub fn path(&self, max_datagram: Bytes) -> Path {
         let mut config = Config::for_datagram(max_datagram);

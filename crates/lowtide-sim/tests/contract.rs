@@ -1,9 +1,9 @@
 //! The simulator keeps the contract between controllers and hosts, whatever the network does.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_cc::{Config, Transport, registry};
 use lowtide_host::contract;
 use lowtide_sim::impairment::{Aggregation, Jitter, LossModel};
 use lowtide_sim::link::Link;
@@ -111,5 +111,42 @@ proptest! {
         prop_assert!(notes.breaches.is_empty(), "{:#?}", notes.breaches.first());
         // Also where TCP repeated what arrived after all.
         prop_assert!(notes.least_age >= Some(rtt), "{:?} after sending", notes.least_age);
+    }
+}
+
+#[test]
+fn a_controller_is_told_which_transport_carries_it() {
+    for (transport, expected) in [
+        (TransportConfig::quic(), Transport::Quic),
+        (TransportConfig::tcp(), Transport::Tcp),
+    ] {
+        let told = Arc::new(Mutex::new(None));
+        let record = told.clone();
+        let controller = move |config: &Config| {
+            *record.lock().unwrap() = Some(config.transport);
+            registry::build("newreno", config).unwrap()
+        };
+        let sender = SenderKind::Controlled {
+            controller: Arc::new(controller),
+            estimator: None,
+        };
+        let delay = Duration::from_millis(20);
+        let pipe = |link| {
+            PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bytes(PACKET * 20), delay)
+        };
+        let config = SimConfig {
+            forward: pipe(Link::constant(Rate::from_mbps(10)).unwrap()),
+            reverse: pipe(Link::unlimited()),
+            flows: vec![FlowConfig {
+                transport,
+                ..FlowConfig::bulk(sender)
+            }],
+            duration: Duration::from_millis(100),
+            packet_size: PACKET,
+            ack_size: Bytes::new(40),
+            seed: 1,
+        };
+        Simulation::new(config).unwrap();
+        assert_eq!(*told.lock().unwrap(), Some(expected));
     }
 }

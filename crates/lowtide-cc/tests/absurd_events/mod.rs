@@ -9,7 +9,7 @@ use lowtide_cc::controllers::rbbr::Receiver;
 use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::registry::Domain;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, registry};
+use lowtide_cc::{Config, Transport, registry};
 
 /// Numbers out of bytes; zeros when they run out.
 struct Input<'a>(&'a [u8]);
@@ -99,6 +99,7 @@ pub(crate) fn play(data: &[u8]) {
             initial_window: input.bytes(),
             now: input.time(),
             seed: 1,
+            transport: Transport::default(),
         };
         let mut cc = spec.build(&config);
         check(&*cc, &name);

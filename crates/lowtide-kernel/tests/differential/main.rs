@@ -11,9 +11,9 @@ mod path;
 
 use std::collections::BTreeMap;
 
-use lowtide_cc::Config;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::{Config, Transport};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::{Pcg32, Pcg64};
 
@@ -65,6 +65,7 @@ fn stream(pair: &Pair, seed: u64) -> (Vec<(Call, Kernel)>, Vec<Expected>) {
         initial_window: Bytes::new(u64::from(start.mss_cache * start.snd_cwnd)),
         now: Time::ZERO + Duration::from_micros(start.tcp_mstamp),
         seed,
+        transport: Transport::Tcp,
     };
     let host = |name: &str| {
         let controller = registry::build(name, &config).expect("a known name");

@@ -1,5 +1,6 @@
 //! What a controller is told when it is made.
 
+use lowtide_cc::Transport;
 use lowtide_cc::units::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,13 +15,22 @@ pub(crate) struct Config(pub(super) lowtide_cc::Config);
 #[pymethods]
 impl Config {
     #[new]
-    #[pyo3(signature = (max_datagram = 1500, seed = 0))]
-    fn new(max_datagram: u64, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (max_datagram = 1500, seed = 0, transport = "quic"))]
+    fn new(max_datagram: u64, seed: u64, transport: &str) -> PyResult<Self> {
         if max_datagram == 0 {
             return Err(PyValueError::new_err("max_datagram must be above zero"));
         }
+        let transport = match transport {
+            "quic" => Transport::Quic,
+            "tcp" => Transport::Tcp,
+            _ => return Err(PyValueError::new_err("transport must be 'quic' or 'tcp'")),
+        };
         let config = lowtide_cc::Config::for_datagram(Bytes::new(max_datagram));
-        Ok(Self(lowtide_cc::Config { seed, ..config }))
+        Ok(Self(lowtide_cc::Config {
+            seed,
+            transport,
+            ..config
+        }))
     }
 
     /// Largest payload of a packet, bytes: the unit of "packets" in window rules.
@@ -47,13 +57,20 @@ impl Config {
         self.0.seed
     }
 
+    /// The transport that carries the flow: "quic" or "tcp".
+    #[getter]
+    fn transport(&self) -> &'static str {
+        self.0.transport.name()
+    }
+
     fn __repr__(&self) -> String {
         format!(
-            "Config(max_datagram={}, initial_window={}, now={}, seed={})",
+            "Config(max_datagram={}, initial_window={}, now={}, seed={}, transport={})",
             self.max_datagram(),
             self.initial_window(),
             self.now(),
-            self.seed()
+            self.seed(),
+            self.transport()
         )
     }
 }

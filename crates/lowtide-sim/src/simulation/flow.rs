@@ -32,6 +32,7 @@ impl Flow {
         cc_config.initial_window = flow.transport.initial_window(config.packet_size);
         cc_config.now = flow.start;
         cc_config.seed = seed;
+        cc_config.transport = flow.transport.protocol();
         let (controller, estimator) = match &flow.sender {
             // A stack's own controller is refused before.
             SenderKind::Oracle | SenderKind::Stock(_) => (None, None),

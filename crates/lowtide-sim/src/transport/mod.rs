@@ -15,8 +15,8 @@ mod tcp;
 pub(crate) mod receiver;
 pub(crate) mod sender;
 
-use lowtide_cc::Config;
 use lowtide_cc::units::{Bytes, Duration};
+use lowtide_cc::{Config, Transport};
 
 pub use self::ecn::EcnFeedback;
 pub use self::lie::Lie;
@@ -79,6 +79,15 @@ impl TransportConfig {
                 ..
             }
         )
+    }
+
+    /// Which protocol it is, for controllers.
+    #[must_use]
+    pub const fn protocol(&self) -> Transport {
+        match self {
+            Self::Quic { .. } => Transport::Quic,
+            Self::Tcp { .. } => Transport::Tcp,
+        }
     }
 
     /// Window of a new connection, for packets of `packet_size`.

@@ -1,6 +1,8 @@
 //! A controller of another kind that runs beside the law, for the window that it would have.
 
-use crate::controller::{AckEvent, Config, Controller, LossEvent, PacketSent, TimeoutEvent};
+use crate::controller::{
+    AckEvent, Config, Controller, LossEvent, PacketSent, TimeoutEvent, Transport,
+};
 use crate::units::{Bytes, Time};
 
 /// The controller, while there is one, and what it is made from.
@@ -11,10 +13,13 @@ pub(super) struct Shadow<C> {
 }
 
 impl<C: Controller> Shadow<C> {
-    /// None yet.
+    /// None yet. Over any transport it is the controller of the specification, QUIC's.
     pub(super) fn new(config: &Config) -> Self {
         Self {
-            config: *config,
+            config: Config {
+                transport: Transport::Quic,
+                ..*config
+            },
             controller: None,
         }
     }

@@ -1,7 +1,7 @@
 //! §11: competition.
 
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_cc::{Config, Controller, registry};
+use lowtide_cc::{Config, Controller, Transport, registry};
 
 #[derive(Debug, Default)]
 pub(super) struct Competition {
@@ -92,6 +92,7 @@ impl Competition {
                 initial_window: drained.target,
                 now,
                 seed: 0,
+                transport: Transport::Quic,
             };
             self.cubic = Some(registry::build("cubic:hystart=false", &config).unwrap());
             self.evidence = 0;
