@@ -15,8 +15,6 @@ pub(super) struct Connection {
     /// When packets arrived, as far as the acknowledgment under way says so.
     pub(super) arrivals: Report,
     pub(super) last_sent_at: Time,
-    /// When data was last newly acknowledged, or sent into an empty pipe.
-    pub(super) last_progress_at: Time,
 }
 
 fn packet(number: u64, t: &Transmission) -> SentPacket {
@@ -36,7 +34,6 @@ impl Connection {
             driver,
             arrivals: Report::default(),
             last_sent_at: start,
-            last_progress_at: start,
         }
     }
 

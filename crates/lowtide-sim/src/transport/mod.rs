@@ -37,7 +37,7 @@ pub enum TransportConfig {
     },
     /// TCP with SACK, RACK-TLP (RFC 8985) and delayed acknowledgments.
     Tcp {
-        /// Lower bound of the retransmission timer (Linux: 200 ms; RFC 6298: 1 s).
+        /// Lower bound of what the retransmission timer adds to the smoothed RTT (Linux: 200 ms).
         min_rto: Duration,
         /// Longest delay of an acknowledgment (Linux: 40 ms).
         delayed_ack: Duration,

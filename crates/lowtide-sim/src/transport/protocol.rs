@@ -22,11 +22,7 @@ impl Recovery {
     pub(super) fn new(config: &TransportConfig) -> Self {
         match *config {
             TransportConfig::Quic { max_ack_delay, .. } => Self::Quic(Quic::new(max_ack_delay)),
-            TransportConfig::Tcp {
-                min_rto,
-                delayed_ack,
-                ..
-            } => Self::Tcp(Tcp::new(min_rto, delayed_ack)),
+            TransportConfig::Tcp { min_rto, .. } => Self::Tcp(Tcp::new(min_rto)),
         }
     }
 }
@@ -77,8 +73,13 @@ impl LossRecovery for Recovery {
         dispatch!(self, p => p.timeout_at(connection))
     }
 
-    fn on_timeout(&mut self, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
-        dispatch!(self, p => p.on_timeout(connection, lost))
+    fn on_timeout(&mut self, now: Time, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
+        dispatch!(self, p => p.on_timeout(now, connection, lost))
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time, segment: Option<u64>, connection: &Connection) {
+        dispatch!(self, p => p.on_sent(now, segment, connection));
     }
 
     fn on_repeating_probe(&mut self, original: u64) {

@@ -55,7 +55,10 @@ pub(super) trait LossRecovery {
     fn timeout_at(&self, connection: &Connection) -> Time;
 
     /// That time has come. Appends to `lost` what a timeout gives up.
-    fn on_timeout(&mut self, connection: &Connection, lost: &mut Vec<u64>) -> Expiry;
+    fn on_timeout(&mut self, now: Time, connection: &Connection, lost: &mut Vec<u64>) -> Expiry;
+
+    /// A packet is about to leave: new data, or `segment` again.
+    fn on_sent(&mut self, _now: Time, _segment: Option<u64>, _connection: &Connection) {}
 
     /// The probe that left repeats the data of transmission `original`.
     fn on_repeating_probe(&mut self, _original: u64) {}

@@ -135,7 +135,7 @@ impl Scoreboard {
                 newest: number,
                 acked: false,
             });
-            self.first_segment + self.segments.len() as u64 - 1
+            self.next_segment() - 1
         };
         self.transmissions.push_back(Transmission {
             sent_at,
@@ -236,6 +236,12 @@ impl Scoreboard {
         self.first_segment
     }
 
+    /// The segment that new data gets next (TCP's SND.NXT).
+    #[inline]
+    pub(super) fn next_segment(&self) -> u64 {
+        self.first_segment + self.segments.len() as u64
+    }
+
     /// Whether flow control keeps new data back.
     #[inline]
     pub(super) fn fills_receive_window(&self) -> bool {
@@ -332,7 +338,7 @@ impl Scoreboard {
     /// The newest segment, if unacknowledged, and its size.
     pub(super) fn newest_segment(&self) -> Option<(u64, Bytes)> {
         let s = self.segments.back().filter(|s| !s.acked)?;
-        Some((self.first_segment + self.segments.len() as u64 - 1, s.bytes))
+        Some((self.next_segment() - 1, s.bytes))
     }
 }
 

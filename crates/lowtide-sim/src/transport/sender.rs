@@ -204,7 +204,10 @@ impl Sender {
 
     fn on_timeout<P: Probe>(&mut self, now: Time, work: &mut Workspace, probe: &mut P) {
         work.lost.clear();
-        match self.recovery.on_timeout(&self.connection, &mut work.lost) {
+        match self
+            .recovery
+            .on_timeout(now, &self.connection, &mut work.lost)
+        {
             Expiry::Probe { packets, repeat } => {
                 for _ in 0..packets {
                     self.transmit_probe(now, repeat, &mut work.out);
@@ -247,7 +250,6 @@ impl Sender {
         if !connection.driver.has_acked() {
             return;
         }
-        connection.last_progress_at = now;
         self.detect_losses(now, work, probe);
         self.report_marks(now, ack, &work.new_ranges);
         self.report_ack(now, sample, probe);
@@ -456,10 +458,8 @@ impl Sender {
         bytes: Bytes,
         out: &mut Vec<Outgoing>,
     ) -> u64 {
+        self.recovery.on_sent(now, segment, &self.connection);
         let connection = &mut self.connection;
-        if connection.inflight().is_zero() {
-            connection.last_progress_at = now;
-        }
         connection.last_sent_at = now;
         let number = connection.board.next_number();
         let (_, rate_state) = connection.driver.on_sent(now, number, bytes);

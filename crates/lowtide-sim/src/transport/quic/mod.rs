@@ -85,7 +85,7 @@ impl LossRecovery for Quic {
             .expires_at(&connection.rtt, connection.last_sent_at)
     }
 
-    fn on_timeout(&mut self, _connection: &Connection, _lost: &mut Vec<u64>) -> Expiry {
+    fn on_timeout(&mut self, _now: Time, _connection: &Connection, _lost: &mut Vec<u64>) -> Expiry {
         Expiry::Probe {
             packets: self.pto.on_expiry(),
             repeat: Repeat::Oldest,

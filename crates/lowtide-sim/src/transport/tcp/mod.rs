@@ -21,7 +21,7 @@ use super::connection::Connection;
 use super::ranges::Range;
 use super::receiver::Ack;
 use super::recovery::{Expiry, LossRecovery, Repeat};
-use super::scoreboard::Fate;
+use super::scoreboard::{Fate, Scoreboard};
 
 #[derive(Debug)]
 pub(super) struct Tcp {
@@ -35,12 +35,11 @@ pub(super) struct Tcp {
 }
 
 impl Tcp {
-    /// `min_rto`: lower bound of the retransmission timer; `delayed_ack`: how long the peer may hold
-    /// back an acknowledgment.
-    pub(super) fn new(min_rto: Duration, delayed_ack: Duration) -> Self {
+    /// `min_rto`: lower bound of what the retransmission timer adds to the RTT.
+    pub(super) fn new(min_rto: Duration) -> Self {
         Self {
             rack: Rack::default(),
-            tlp: TailLossProbe::new(delayed_ack),
+            tlp: TailLossProbe::new(min_rto),
             rto: RetransmissionTimer::new(min_rto),
             eifel: Eifel::default(),
             recovery_point: None,
@@ -49,6 +48,21 @@ impl Tcp {
 
     fn may_probe(&self, connection: &Connection) -> bool {
         connection.rtt.has_sample() && self.recovery_point.is_none() && !self.tlp.is_sent()
+    }
+
+    /// Whether an acknowledgment starts the retransmission timer anew: when it moves SND.UNA, or what
+    /// it covers was sent before that segment was last sent again. Otherwise a lost retransmission
+    /// would put the timer off for as long as anything is acknowledged (Linux `tcp_clean_rtx_queue`).
+    #[inline]
+    fn is_rearmed(&self, first_unacked: u64, covered: Option<Time>, board: &Scoreboard) -> bool {
+        let first = board.first_segment();
+        if first > first_unacked {
+            return true;
+        }
+        let newest = board.newest_transmission(first).and_then(|n| board.get(n));
+        covered
+            .zip(newest)
+            .is_some_and(|(sent_at, t)| sent_at < t.sent_at)
     }
 
     /// Puts what the spurious timeout gave up back in flight, but for what was sent again since.
@@ -83,8 +97,11 @@ impl LossRecovery for Tcp {
         new: &[Range],
         connection: &mut Connection,
     ) -> Option<Duration> {
-        let sample = sack::take_in(now, ack, new, connection, &mut self.rack);
-        if let Some(sample) = sample {
+        let first_unacked = connection.board.first_segment();
+        let taken = sack::take_in(now, ack, new, connection, &mut self.rack);
+        if let Some(sample) = taken.sample {
+            self.rto
+                .on_sample(sample, &connection.rtt, &connection.board);
             connection.rtt.update(sample, Duration::ZERO);
         }
         if let Some(original) = self.tlp.take_repeated(&connection.board) {
@@ -95,13 +112,16 @@ impl LossRecovery for Tcp {
                 self.undo_timeout(now, gave_up_below, connection);
             }
             self.rto.on_progress();
-            self.tlp.on_progress();
+            self.tlp.on_progress(&connection.board);
+            if self.is_rearmed(first_unacked, taken.oldest_original, &connection.board) {
+                self.rto.arm(now);
+            }
         }
         let delivered = self.rack.newest_delivered();
         self.recovery_point = self
             .recovery_point
             .filter(|point| delivered.is_none_or(|d| d < *point));
-        sample
+        taken.sample
     }
 
     #[inline]
@@ -127,20 +147,20 @@ impl LossRecovery for Tcp {
 
     #[inline]
     fn timeout_at(&self, connection: &Connection) -> Time {
-        let rto = self
-            .rto
-            .expires_at(&connection.rtt, connection.last_progress_at);
+        let rto = self.rto.expires_at(&connection.rtt);
         if self.may_probe(connection) {
-            let armed_at = connection.last_sent_at.max(connection.last_progress_at);
+            let armed_at = connection.last_sent_at.max(self.rto.armed_at());
             rto.min(armed_at + self.tlp.duration(&connection.rtt, &connection.board))
         } else {
             rto
         }
     }
 
-    fn on_timeout(&mut self, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
+    fn on_timeout(&mut self, now: Time, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
         if self.may_probe(connection) {
-            self.tlp.on_sent();
+            self.tlp.on_sent(&connection.board);
+            // RFC 8985 §7.3: the probe gets the time of a whole timeout for its acknowledgment.
+            self.rto.arm(now);
             return Expiry::Probe {
                 packets: 1,
                 repeat: Repeat::Newest,
@@ -155,6 +175,16 @@ impl LossRecovery for Tcp {
         self.eifel.on_timeout(next);
         self.recovery_point = Some(next);
         Expiry::Timeout(TimeoutKind::Rto)
+    }
+
+    /// Armed by the first segment that waits for an acknowledgment, and anew whenever it is sent again
+    /// (Linux `tcp_event_new_data_sent`, `tcp_xmit_retransmit_queue`).
+    #[inline]
+    fn on_sent(&mut self, now: Time, segment: Option<u64>, connection: &Connection) {
+        let board = &connection.board;
+        if connection.inflight().is_zero() || segment == Some(board.first_segment()) {
+            self.rto.arm(now);
+        }
     }
 
     fn on_repeating_probe(&mut self, original: u64) {
@@ -187,7 +217,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// `segments` sent at 0 on a path of 40 ms; the RTO is 200 ms.
+    /// `segments` sent at 0 on a path of 40 ms; the RTO is 240 ms.
     fn sent(segments: u64) -> (Tcp, Connection) {
         let controller = registry::parse("newreno")
             .unwrap()
@@ -196,14 +226,15 @@ mod tests {
         connection
             .rtt
             .update(Duration::from_millis(40), Duration::ZERO);
+        let mut tcp = Tcp::new(Duration::from_millis(200));
         for _ in 0..segments {
-            transmit(&mut connection, None, 0);
+            transmit(&mut tcp, &mut connection, None, 0);
         }
-        let ms = Duration::from_millis;
-        (Tcp::new(ms(200), ms(40)), connection)
+        (tcp, connection)
     }
 
-    fn transmit(connection: &mut Connection, segment: Option<u64>, ms: u64) {
+    fn transmit(tcp: &mut Tcp, connection: &mut Connection, segment: Option<u64>, ms: u64) {
+        tcp.on_sent(at(ms), segment, connection);
         let number = connection.board.next_number();
         let (_, rate_state) = connection.driver.on_sent(at(ms), number, SIZE);
         connection.board.transmit(segment, SIZE, at(ms), rate_state);
@@ -220,11 +251,21 @@ mod tests {
         tcp.on_ack(at(ms), &ack, &[Range { start, end }], connection);
     }
 
+    /// The segments from `start` to below `end` arrived, in answer to the last of them.
+    fn sack(tcp: &mut Tcp, connection: &mut Connection, ms: u64, start: u64, end: u64) {
+        let trigger = connection.board.newest_transmission(end - 1).unwrap();
+        let ack = Ack {
+            trigger,
+            ..Ack::default()
+        };
+        tcp.on_ack(at(ms), &ack, &[Range { start, end }], connection);
+    }
+
     /// The timer fires when it must. Returns what it gave up and says what to do.
     fn time_out(tcp: &mut Tcp, connection: &mut Connection, ms: u64) -> (Expiry, Vec<u64>) {
         assert_eq!(tcp.timeout_at(connection), at(ms));
         let mut lost = Vec::new();
-        let expiry = tcp.on_timeout(connection, &mut lost);
+        let expiry = tcp.on_timeout(at(ms), connection, &mut lost);
         for number in &lost {
             connection.lose(*number);
         }
@@ -241,21 +282,47 @@ mod tests {
     fn silence_brings_one_tail_loss_probe_and_then_retransmission_timeouts() {
         let (mut tcp, mut connection) = sent(2);
         assert_eq!(time_out(&mut tcp, &mut connection, 80), (PROBE, vec![]));
-        transmit(&mut connection, Some(1), 80);
+        transmit(&mut tcp, &mut connection, Some(1), 80);
         tcp.on_repeating_probe(1);
+        // The probe has a whole timeout for its acknowledgment: 80 + 240.
         let expected = (RTO, vec![0, 1, 2]);
-        assert_eq!(time_out(&mut tcp, &mut connection, 200), expected);
+        assert_eq!(time_out(&mut tcp, &mut connection, 320), expected);
         assert!(connection.inflight().is_zero());
-        transmit(&mut connection, Some(0), 200);
-        connection.last_progress_at = at(200);
-        assert_eq!(time_out(&mut tcp, &mut connection, 600), (RTO, vec![3]));
+        transmit(&mut tcp, &mut connection, Some(0), 320);
+        assert_eq!(time_out(&mut tcp, &mut connection, 800), (RTO, vec![3]));
+    }
+
+    #[test]
+    fn a_lone_segment_is_probed_for_when_the_timer_would_fire() {
+        let (mut tcp, mut connection) = sent(1);
+        // 2·40 + 200 ms would be later than the timeout.
+        assert_eq!(time_out(&mut tcp, &mut connection, 240), (PROBE, vec![]));
+    }
+
+    #[test]
+    fn only_what_moves_the_first_unacknowledged_segment_puts_the_timeout_off() {
+        let (mut tcp, mut connection) = sent(4);
+        tcp.tlp.on_sent(&connection.board);
+        sack(&mut tcp, &mut connection, 50, 3, 4);
+        assert_eq!(tcp.rto.armed_at(), at(0));
+        ack(&mut tcp, &mut connection, 60, 1, 0);
+        assert_eq!(tcp.rto.armed_at(), at(60));
+        // Segment 1 again: it is what the timer waits for now.
+        transmit(&mut tcp, &mut connection, Some(1), 70);
+        assert_eq!(tcp.rto.armed_at(), at(70));
+        // Segment 2 left before that; what comes after it says nothing of the retransmission.
+        sack(&mut tcp, &mut connection, 80, 2, 3);
+        assert_eq!(tcp.rto.armed_at(), at(80));
+        transmit(&mut tcp, &mut connection, None, 90);
+        sack(&mut tcp, &mut connection, 130, 4, 5);
+        assert_eq!(tcp.rto.armed_at(), at(80));
     }
 
     #[test]
     fn data_acknowledged_by_a_probe_leaves_nothing_in_flight() {
         let (mut tcp, mut connection) = sent(2);
         time_out(&mut tcp, &mut connection, 80);
-        transmit(&mut connection, Some(1), 80);
+        transmit(&mut tcp, &mut connection, Some(1), 80);
         tcp.on_repeating_probe(1);
         ack(&mut tcp, &mut connection, 120, 2, 2);
         assert!(connection.inflight().is_zero() && connection.board.all_acked());
@@ -263,9 +330,9 @@ mod tests {
 
     fn timed_out() -> (Tcp, Connection) {
         let (mut tcp, mut connection) = sent(4);
-        tcp.tlp.on_sent();
-        time_out(&mut tcp, &mut connection, 200);
-        transmit(&mut connection, Some(0), 200);
+        tcp.tlp.on_sent(&connection.board);
+        time_out(&mut tcp, &mut connection, 240);
+        transmit(&mut tcp, &mut connection, Some(0), 240);
         connection.board.take_retransmission();
         (tcp, connection)
     }
@@ -273,19 +340,19 @@ mod tests {
     #[test]
     fn a_spurious_timeout_is_undone_by_the_original_that_arrives() {
         let (mut tcp, mut connection) = timed_out();
-        ack(&mut tcp, &mut connection, 210, 1, 0);
+        ack(&mut tcp, &mut connection, 250, 1, 0);
         // The retransmission of segment 0 is of no use any more, the other three are on their way.
         assert_eq!(connection.inflight(), SIZE * 3);
         assert_eq!(connection.board.next_retransmission(), None);
         assert_eq!(tcp.recovery_point, None);
-        ack(&mut tcp, &mut connection, 211, 4, 3);
+        ack(&mut tcp, &mut connection, 251, 4, 3);
         assert!(connection.inflight().is_zero() && connection.board.all_acked());
     }
 
     #[test]
     fn a_needed_timeout_stands_when_the_retransmission_is_acknowledged() {
         let (mut tcp, mut connection) = timed_out();
-        ack(&mut tcp, &mut connection, 240, 1, 4);
+        ack(&mut tcp, &mut connection, 280, 1, 4);
         assert!(connection.inflight().is_zero());
         assert_eq!(connection.board.next_retransmission(), Some((1, SIZE)));
     }

@@ -1,30 +1,107 @@
-//! Retransmission timer (RFC 6298).
+//! Retransmission timer (RFC 6298), with its variation bounded as Linux does (`tcp_rtt_estimator`,
+//! `__tcp_set_rto`).
+//!
+//! The RFC bounds the sum: max(SRTT + 4·RTTVAR, minimum). Linux adds a variation that is itself never
+//! below the minimum, follows the largest deviation of a round trip at once, and falls slowly.
 
 use lowtide_cc::units::{Duration, Time};
 
 use crate::transport::rtt::{RttEstimator, backed_off};
+use crate::transport::scoreboard::Scoreboard;
+
+/// The timeout before the first sample (RFC 6298 §2.1, Linux `TCP_TIMEOUT_INIT`).
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest timeout, however often it expired (Linux `TCP_RTO_MAX`).
+const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetransmissionTimer {
-    min_rto: Duration,
+    min_variation: Duration,
+    /// Four mean deviations of samples from the smoothed RTT (`mdev_us`).
+    deviation: Duration,
+    /// The largest `deviation` of this round trip, and not less than the minimum (`mdev_max_us`).
+    max_deviation: Duration,
+    /// What is added to the smoothed RTT (`rttvar_us`).
+    variation: Duration,
+    /// The round trip ends when more than the segments below is acknowledged (`rtt_seq`).
+    round_ends_at: u64,
+    /// What the timeout counts from.
+    armed_at: Time,
     /// Expiries since data was last acknowledged.
     expiries: u32,
 }
 
 impl RetransmissionTimer {
-    /// `min_rto`: lower bound (§2.4: 1 s; Linux: 200 ms).
-    pub(super) fn new(min_rto: Duration) -> Self {
+    /// `min_variation`: lower bound of what is added to the smoothed RTT (Linux: 200 ms).
+    pub(super) fn new(min_variation: Duration) -> Self {
         Self {
-            min_rto,
+            min_variation,
+            deviation: Duration::ZERO,
+            max_deviation: min_variation,
+            variation: min_variation,
+            round_ends_at: 0,
+            armed_at: Time::ZERO,
             expiries: 0,
         }
     }
 
-    /// When it expires, if it was armed at `armed_at`: §2.3 with the lower bound of §2.4, doubled by
-    /// each expiry (§5.5).
+    /// Takes a sample into the variation; before it goes into the smoothed RTT.
     #[inline]
-    pub(super) fn expires_at(&self, rtt: &RttEstimator, armed_at: Time) -> Time {
-        armed_at + backed_off(rtt.timeout().max(self.min_rto), self.expiries)
+    pub(super) fn on_sample(&mut self, sample: Duration, rtt: &RttEstimator, board: &Scoreboard) {
+        if !rtt.has_sample() {
+            self.deviation = sample * 2;
+            self.variation = self.deviation.max(self.min_variation);
+            self.max_deviation = self.variation;
+            self.round_ends_at = board.next_segment();
+            return;
+        }
+        self.deviation = self.deviation_with(sample, rtt.smoothed());
+        self.max_deviation = self.max_deviation.max(self.deviation);
+        self.variation = self.variation.max(self.max_deviation);
+        if board.first_segment() > self.round_ends_at {
+            self.variation = self.variation - (self.variation - self.max_deviation).div(4);
+            self.round_ends_at = board.next_segment();
+            self.max_deviation = self.min_variation;
+        }
+    }
+
+    /// A quarter of the error goes into the mean deviation. Where the RTT falls, a larger deviation
+    /// counts for an eighth of that, so that a queue that empties does not lengthen the timeout.
+    #[inline]
+    fn deviation_with(&self, sample: Duration, smoothed: Duration) -> Duration {
+        let (deviation, quarter) = (self.deviation, self.deviation.div(4));
+        if sample >= smoothed {
+            return deviation - quarter + (sample - smoothed);
+        }
+        let error = smoothed - sample;
+        if error > quarter {
+            deviation + (error - quarter).div(8)
+        } else {
+            deviation - (quarter - error)
+        }
+    }
+
+    /// The timeout counts from `now` on.
+    #[inline]
+    pub(super) fn arm(&mut self, now: Time) {
+        self.armed_at = now;
+    }
+
+    /// What the timeout counts from.
+    #[inline]
+    pub(super) fn armed_at(&self) -> Time {
+        self.armed_at
+    }
+
+    /// When it expires. Each expiry doubles the timeout (§5.5).
+    #[inline]
+    pub(super) fn expires_at(&self, rtt: &RttEstimator) -> Time {
+        let timeout = if rtt.has_sample() {
+            rtt.smoothed() + self.variation
+        } else {
+            INITIAL_TIMEOUT
+        };
+        self.armed_at + backed_off(timeout, self.expiries).min(MAX_TIMEOUT)
     }
 
     #[inline]
@@ -41,36 +118,107 @@ impl RetransmissionTimer {
 mod tests {
     use super::*;
 
-    fn expires_at_ms(timer: &RetransmissionTimer, samples: &[u64]) -> u64 {
-        let rtt = RttEstimator::of_ms(samples);
-        timer.expires_at(&rtt, Time::ZERO).as_nanos() / 1_000_000
+    /// A timer that has taken samples, in milliseconds, each in a round trip of its own or all in one.
+    struct Sampled {
+        timer: RetransmissionTimer,
+        rtt: RttEstimator,
+        board: Scoreboard,
+        round_each: bool,
+    }
+
+    impl Sampled {
+        fn new(round_each: bool) -> Self {
+            Self {
+                timer: RetransmissionTimer::new(Duration::from_millis(200)),
+                rtt: RttEstimator::new(),
+                board: Scoreboard::sent_at_ms(&[0; 100]),
+                round_each,
+            }
+        }
+
+        /// The timeout in milliseconds after this sample.
+        fn after(&mut self, ms: u64) -> f64 {
+            let sample = Duration::from_millis(ms);
+            self.timer.on_sample(sample, &self.rtt, &self.board);
+            self.rtt.update(sample, Duration::ZERO);
+            if self.round_each {
+                self.timer.round_ends_at = 0;
+                self.board.ack_segment(self.board.first_segment());
+            }
+            self.timeout()
+        }
+
+        fn timeout(&self) -> f64 {
+            self.timer.expires_at(&self.rtt).as_nanos() as f64 / 1e6
+        }
     }
 
     #[test]
-    fn the_timeout_is_srtt_and_four_rttvar_but_not_below_its_bound() {
-        let timer = RetransmissionTimer::new(Duration::from_millis(200));
-        // 100 + 4·50; then SRTT (7·100 + 140)/8 = 105, RTTVAR (3·50 + 40)/4 = 47.5: 105 + 190.
-        assert_eq!(expires_at_ms(&timer, &[100]), 300);
-        assert_eq!(expires_at_ms(&timer, &[100, 140]), 295);
-        // 20 + 4·10 is too short.
-        assert_eq!(expires_at_ms(&timer, &[20]), 200);
+    fn the_timeout_is_a_second_before_the_first_sample() {
+        assert_eq!(Sampled::new(true).timeout(), 1_000.0);
+    }
+
+    #[test]
+    fn the_minimum_bounds_the_variation_and_not_the_sum() {
+        let mut path = Sampled::new(true);
+        assert_eq!(path.after(40), 240.0, "40 + max(80, 200)");
+        assert_eq!(path.after(40), 240.0);
+        let mut path = Sampled::new(true);
+        assert_eq!(path.after(200), 600.0, "200 + max(400, 200)");
+    }
+
+    #[test]
+    fn the_variation_falls_by_a_quarter_of_its_distance_a_round_trip() {
+        // After the first sample of 200 ms four mean deviations are 400 ms, then 300, 225, …; the
+        // largest of a round trip is at least 200.
+        let mut path = Sampled::new(true);
+        assert_eq!(path.after(200), 600.0);
+        // The first round trip began with the 400: nothing falls at its end.
+        assert_eq!(path.after(200), 600.0);
+        // Now the largest is 225: 400 − (400 − 225)/4.
+        assert_eq!(path.after(200), 200.0 + 356.25);
+        // 168.75 is below the minimum: 356.25 − (356.25 − 200)/4.
+        assert_eq!(path.after(200), 200.0 + 317.187_5);
+    }
+
+    #[test]
+    fn within_a_round_trip_the_variation_only_rises() {
+        let mut path = Sampled::new(false);
+        path.after(200);
+        for _ in 0..20 {
+            assert_eq!(path.after(200), 600.0);
+        }
+        // Four mean deviations are nearly 0 now; a sample of 1000 ms makes them a little more than its
+        // distance from 200, and the smoothed RTT 300.
+        let timeout = path.after(1_000);
+        assert!((1_100.0..1_102.0).contains(&timeout), "{timeout}");
+    }
+
+    #[test]
+    fn a_falling_rtt_counts_for_an_eighth() {
+        let mut path = Sampled::new(true);
+        path.after(400);
+        // Four mean deviations are 800; the error of 300 ms is above their quarter by 100: 812.5. The
+        // smoothed RTT is (7·400 + 100)/8.
+        assert_eq!(path.after(100), 362.5 + 812.5);
     }
 
     #[test]
     fn the_timeout_doubles_with_each_expiry_until_data_is_acknowledged() {
-        let mut timer = RetransmissionTimer::new(Duration::from_millis(200));
+        let mut path = Sampled::new(true);
+        path.after(100);
         let expiries = (0..4).map(|_| {
-            let at = expires_at_ms(&timer, &[100]);
-            timer.on_expiry();
-            at
+            let timeout = path.timeout();
+            path.timer.on_expiry();
+            timeout
         });
-        assert_eq!(expiries.collect::<Vec<_>>(), [300, 600, 1_200, 2_400]);
-        timer.on_progress();
-        assert_eq!(expires_at_ms(&timer, &[20]), 200);
-        // The bound is doubled, too, and the doubling ends at 2^16.
-        timer.on_expiry();
-        assert_eq!(expires_at_ms(&timer, &[20]), 400);
-        (0..100).for_each(|_| timer.on_expiry());
-        assert_eq!(expires_at_ms(&timer, &[20]), 200 << 16);
+        assert_eq!(
+            expiries.collect::<Vec<_>>(),
+            [300.0, 600.0, 1_200.0, 2_400.0]
+        );
+        (0..100).for_each(|_| path.timer.on_expiry());
+        assert_eq!(path.timeout(), 120_000.0);
+        path.timer.on_progress();
+        assert_eq!(path.timeout(), 300.0);
     }
 }

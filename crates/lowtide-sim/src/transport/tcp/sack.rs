@@ -7,18 +7,26 @@ use crate::transport::connection::Connection;
 use crate::transport::ranges::Range;
 use crate::transport::receiver::Ack;
 
-/// Marks the segments of `new` delivered. Returns the RTT sample, that of the segment whose
-/// timestamp is echoed.
+/// What an acknowledgment says of times.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    /// The RTT of the segment whose timestamp is echoed.
+    pub(super) sample: Option<Duration>,
+    /// When the oldest of the newly covered segments left that were sent once only.
+    pub(super) oldest_original: Option<Time>,
+}
+
+/// Marks the segments of `new` delivered.
 pub(super) fn take_in(
     now: Time,
     ack: &Ack,
     new: &[Range],
     connection: &mut Connection,
     rack: &mut Rack,
-) -> Option<Duration> {
+) -> Taken {
     // Timestamps tell which transmission made the receiver answer.
     let trigger = connection.board.get(ack.trigger).copied();
-    let mut sample = None;
+    let mut taken = Taken::default();
     let mut is_spurious = false;
     for range in new {
         for segment in range.start..range.end {
@@ -27,7 +35,7 @@ pub(super) fn take_in(
             };
             let triggered = trigger.filter(|t| t.segment == segment);
             if let Some(t) = triggered {
-                sample = Some(now.since(t.sent_at));
+                taken.sample = Some(now.since(t.sent_at));
             }
             let delivered = if ack.trigger >= newest {
                 newest
@@ -55,6 +63,10 @@ pub(super) fn take_in(
             };
             if let Some(t) = connection.deliver(now, delivered) {
                 rack.on_delivered(now, delivered, &t, &connection.rtt);
+                if !t.retransmission && delivered == newest {
+                    let oldest = taken.oldest_original.get_or_insert(t.sent_at);
+                    *oldest = t.sent_at.min(*oldest);
+                }
             }
             if delivered != newest {
                 connection.discard(newest);
@@ -64,5 +76,5 @@ pub(super) fn take_in(
     if is_spurious {
         rack.on_spurious_retransmission();
     }
-    sample
+    taken
 }

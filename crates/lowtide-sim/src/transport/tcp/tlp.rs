@@ -7,26 +7,28 @@ use crate::transport::scoreboard::{Fate, Scoreboard};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailLossProbe {
-    delayed_ack: Duration,
-    /// A probe was sent since data was last acknowledged.
-    is_sent: bool,
+    min_rto: Duration,
+    /// A probe was sent, and what was out then, below this segment, is not all acknowledged
+    /// (`TLP.end_seq`).
+    end: Option<u64>,
     /// A probe repeated a segment (`TLP.is_retrans`): the original's number.
     repeated: Option<u64>,
 }
 
 impl TailLossProbe {
-    /// `delayed_ack`: how long the peer may hold back an acknowledgment (`TLP.max_ack_delay`).
-    pub(super) fn new(delayed_ack: Duration) -> Self {
+    /// `min_rto`: longer than a peer holds back an acknowledgment. Linux takes it, not knowing the peer,
+    /// for `TLP.max_ack_delay`.
+    pub(super) fn new(min_rto: Duration) -> Self {
         Self {
-            delayed_ack,
-            is_sent: false,
+            min_rto,
+            end: None,
             repeated: None,
         }
     }
 
     #[inline]
     pub(super) fn is_sent(&self) -> bool {
-        self.is_sent
+        self.end.is_some()
     }
 
     /// Two round trips, and the delay of an acknowledgment where only one segment is out (§7.2).
@@ -35,19 +37,20 @@ impl TailLossProbe {
         let oldest = board.oldest_segment().map(|(segment, _)| segment);
         let newest = board.newest_segment().map(|(segment, _)| segment);
         if oldest == newest {
-            base + self.delayed_ack
+            base + self.min_rto
         } else {
             base
         }
     }
 
-    pub(super) fn on_sent(&mut self) {
-        self.is_sent = true;
+    /// A probe leaves. There is one at a time (§7.3).
+    pub(super) fn on_sent(&mut self, board: &Scoreboard) {
+        self.end = Some(board.next_segment());
     }
 
     #[inline]
-    pub(super) fn on_progress(&mut self) {
-        self.is_sent = false;
+    pub(super) fn on_progress(&mut self, board: &Scoreboard) {
+        self.end = self.end.filter(|end| board.first_segment() < *end);
     }
 
     pub(super) fn on_repeating_probe(&mut self, original: u64) {
@@ -55,6 +58,7 @@ impl TailLossProbe {
     }
 
     pub(super) fn forget_probe(&mut self) {
+        self.end = None;
         self.repeated = None;
     }
 
@@ -79,15 +83,15 @@ mod tests {
     use super::*;
 
     fn probe() -> TailLossProbe {
-        TailLossProbe::new(Duration::from_millis(40))
+        TailLossProbe::new(Duration::from_millis(200))
     }
 
     #[test]
-    fn a_probe_waits_two_round_trips_and_for_a_lone_segment_the_delayed_acknowledgment() {
+    fn a_probe_waits_two_round_trips_and_for_a_lone_segment_a_delayed_acknowledgment() {
         let rtt = RttEstimator::of_ms(&[50]);
         let duration = |times: &[u64]| probe().duration(&rtt, &Scoreboard::sent_at_ms(times));
         assert_eq!(duration(&[0, 0]), Duration::from_millis(100));
-        assert_eq!(duration(&[0]), Duration::from_millis(140));
+        assert_eq!(duration(&[0]), Duration::from_millis(300));
     }
 
     #[test]
