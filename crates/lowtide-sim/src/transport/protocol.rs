@@ -22,7 +22,7 @@ impl Recovery {
     pub(super) fn new(config: &TransportConfig) -> Self {
         match *config {
             TransportConfig::Quic { max_ack_delay, .. } => Self::Quic(Quic::new(max_ack_delay)),
-            TransportConfig::Tcp { min_rto, .. } => Self::Tcp(Tcp::new(min_rto)),
+            TransportConfig::Tcp { min_rto, sack, .. } => Self::Tcp(Tcp::new(min_rto, sack)),
         }
     }
 }

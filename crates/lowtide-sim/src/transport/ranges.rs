@@ -9,6 +9,13 @@ pub(crate) struct Range {
     pub(crate) end: u64,
 }
 
+impl Range {
+    #[inline]
+    pub(crate) fn contains(&self, n: u64) -> bool {
+        (self.start..self.end).contains(&n)
+    }
+}
+
 /// A set of numbers. Costs O(1) where numbers come in order, O(log n) in the number of gaps
 /// otherwise.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +34,12 @@ impl RangeSet {
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |r| r.end)
+    }
+
+    /// The range that a number is in.
+    pub(crate) fn range_of(&self, n: u64) -> Option<Range> {
+        let at = self.ranges.partition_point(|r| r.end <= n);
+        self.ranges.get(at).copied().filter(|r| r.contains(n))
     }
 
     /// Adds a number; false when it was there.

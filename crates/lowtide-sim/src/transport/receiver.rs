@@ -16,6 +16,8 @@ use super::{EcnFeedback, TransportConfig};
 const QUIC_RANGES: usize = 32;
 /// SACK blocks beside a timestamp option (RFC 2018 §3).
 const SACK_BLOCKS: usize = 3;
+/// Blocks that a TCP receiver keeps in the order of their arrival (Linux `TCP_NUM_SACKS`).
+const RECENT_BLOCKS: usize = 4;
 /// Bytes that an acknowledgment in a datagram of 1200 bytes leaves for timestamps, and more than they
 /// take but where all are ranges of their own.
 const TIMESTAMPS_ROOM: usize = 1_000;
@@ -75,10 +77,11 @@ pub(crate) struct Receiver {
     forgotten_below: u64,
     /// Segments.
     data: RangeSet,
+    /// A segment of each block that grew last, the most recent first (TCP with SACK).
+    recent: SmallVec<[u64; RECENT_BLOCKS + 1]>,
     unacknowledged: u32,
     deadline: Option<Time>,
     newest: u64,
-    newest_segment: u64,
     newest_at: Time,
     estimator: Option<rbbr::Receiver>,
     arrivals: Option<Arrivals>,
@@ -115,10 +118,10 @@ impl Receiver {
             packets: RangeSet::default(),
             forgotten_below: 0,
             data: RangeSet::default(),
+            recent: SmallVec::new(),
             unacknowledged: 0,
             deadline: None,
             newest: 0,
-            newest_segment: 0,
             newest_at: Time::ZERO,
             estimator,
             arrivals: timestamps.then(Arrivals::default),
@@ -167,8 +170,8 @@ impl Receiver {
             Some(liar) => (liar.ecn(ecn), liar.arrival(packet.sent_at, now)),
         };
         let is_marked = self.ecn.on_packet(ecn, packet.reduced);
-        let gaps_before = self.data.as_slice().len();
-        let expected_segment = self.data.end();
+        let expected_segment = self.first_missing();
+        let has_gap = expected_segment != self.data.end();
         let first_copy = self.data.insert(segment);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.on_packet(number, said_at);
@@ -184,13 +187,15 @@ impl Receiver {
             in_order
         } else {
             // RFC 5681 §4.2: at once for anything out of order, and for what fills a gap.
-            segment == expected_segment && gaps_before <= 1
+            segment == expected_segment && !has_gap
         };
         if !self.quic || number >= self.newest {
             self.newest = number;
             self.newest_at = now;
         }
-        self.newest_segment = segment;
+        if !in_order && self.sack_blocks > 0 {
+            self.note_block(segment);
+        }
         self.unacknowledged += 1;
         let ack_now = !in_order || is_marked || self.unacknowledged >= self.ack_every;
         if !ack_now && self.deadline.is_none() {
@@ -250,25 +255,34 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks, the one of the newest segment among them, then the cumulative part.
-    fn write_tcp_ranges(&self, ack: &mut Ack) {
-        let data = self.data.as_slice();
-        let (cumulative, above) = match data.split_first() {
-            Some((first, rest)) if first.start == 0 => (*first, rest),
-            _ => (Range { start: 0, end: 0 }, data),
-        };
-        let holds_newest = |r: &Range| (r.start..r.end).contains(&self.newest_segment);
-        let newest_at = above.iter().rposition(holds_newest);
-        // The highest blocks; the newest one takes the last place where it is not among them.
-        let highest = above.len().saturating_sub(self.sack_blocks);
-        ack.ranges.extend(above[highest..].iter().rev().copied());
-        let hidden = newest_at.filter(|at| *at < highest && self.sack_blocks > 0);
-        if let Some(at) = hidden {
-            ack.ranges.pop();
-            ack.ranges.push(above[at]);
+    /// The block of this segment has just grown. Those that it has swallowed, and those below the
+    /// first gap, are forgotten.
+    // Behind a call: few packets come out of order.
+    #[inline(never)]
+    fn note_block(&mut self, segment: u64) {
+        let first_missing = self.first_missing();
+        let block = self.data.range_of(segment);
+        self.recent
+            .retain(|s| *s >= first_missing && !block.is_some_and(|b| b.contains(*s)));
+        if segment >= first_missing {
+            self.recent.insert(0, segment);
+            self.recent.truncate(RECENT_BLOCKS);
         }
-        if cumulative.end > 0 {
-            ack.ranges.push(cumulative);
+    }
+
+    /// The SACK blocks that grew last (RFC 2018 §4), highest first, then the cumulative part.
+    fn write_tcp_ranges(&self, ack: &mut Ack) {
+        let first_missing = self.first_missing();
+        let recent = self.recent.iter().filter(|s| **s >= first_missing);
+        let blocks = recent.filter_map(|s| self.data.range_of(*s));
+        ack.ranges.extend(blocks.take(self.sack_blocks));
+        ack.ranges
+            .sort_unstable_by_key(|r| std::cmp::Reverse(r.start));
+        if first_missing > 0 {
+            ack.ranges.push(Range {
+                start: 0,
+                end: first_missing,
+            });
         }
     }
 }
@@ -333,17 +347,30 @@ mod tests {
     }
 
     #[test]
-    fn tcp_reports_the_newest_block_the_highest_blocks_and_the_cumulative_part() {
+    fn tcp_reports_the_three_blocks_that_grew_last_and_the_cumulative_part() {
         let mut r = receiver(&TransportConfig::tcp());
         let mut ack = Ack::default();
-        for (n, segment) in [0, 1, 3, 5, 7, 9].into_iter().enumerate() {
-            arrive(&mut r, Time::ZERO, n as u64, segment);
-        }
-        r.write_ack(Time::ZERO, &mut ack);
-        assert_eq!(ranges(&ack), [(9, 10), (7, 8), (5, 6), (0, 2)]);
-        assert!(arrive(&mut r, Time::ZERO, 6, 4).ack_now, "fills a gap");
-        r.write_ack(Time::ZERO, &mut ack);
-        assert_eq!(ranges(&ack), [(9, 10), (7, 8), (3, 6), (0, 2)]);
+        let mut number = 0;
+        let mut after = |r: &mut Receiver, segments: &[u64]| {
+            for &segment in segments {
+                arrive(r, Time::ZERO, number, segment);
+                number += 1;
+            }
+            r.write_ack(Time::ZERO, &mut ack);
+            ranges(&ack)
+        };
+        let all = after(&mut r, &[0, 1, 3, 5, 7, 9]);
+        assert_eq!(all, [(9, 10), (7, 8), (5, 6), (0, 2)]);
+        // Segment 4 joins 3 and 5, which become the block that grew last.
+        assert_eq!(after(&mut r, &[4]), [(9, 10), (7, 8), (3, 6), (0, 2)]);
+        // A high block leaves first where lower ones have grown since.
+        assert_eq!(
+            after(&mut r, &[11, 13]),
+            [(13, 14), (11, 12), (3, 6), (0, 2)]
+        );
+        assert_eq!(after(&mut r, &[6]), [(13, 14), (11, 12), (3, 8), (0, 2)]);
+        // The block of 9 is the fourth: it is reported again as others go.
+        assert_eq!(after(&mut r, &[2]), [(13, 14), (11, 12), (9, 10), (0, 8)]);
     }
 
     #[test]

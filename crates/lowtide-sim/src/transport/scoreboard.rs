@@ -205,6 +205,14 @@ impl Scoreboard {
         None
     }
 
+    /// When the newest transmission in flight below `number` left.
+    pub(super) fn last_in_flight_below(&self, number: u64) -> Option<Time> {
+        let below = index(number, self.first_number)?;
+        let mut newest_first = self.transmissions.iter().take(below).rev();
+        let last = newest_first.find(|t| t.fate == Fate::InFlight)?;
+        Some(last.sent_at)
+    }
+
     /// Forgets settled transmissions at the front. One that was lost stays while it is the newest
     /// of its segment: it may arrive after all before it is repeated.
     #[inline]

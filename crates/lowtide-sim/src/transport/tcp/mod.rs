@@ -23,21 +23,28 @@ use super::receiver::Ack;
 use super::recovery::{Expiry, LossRecovery, Repeat};
 use super::scoreboard::{Fate, Scoreboard};
 
+/// Added to the reordering timer and to a probe's, so that they do not fire just before an
+/// acknowledgment that is on its way (Linux `TCP_TIMEOUT_MIN_US`).
+const TIMER_SLACK: Duration = Duration::from_millis(2);
+
 #[derive(Debug)]
 pub(super) struct Tcp {
     rack: Rack,
     tlp: TailLossProbe,
     rto: RetransmissionTimer,
     eifel: Eifel,
-    /// Recovery lasts until a transmission from this number on is delivered (RecoveryPoint of
-    /// RFC 6675).
+    sack: bool,
+    /// Recovery lasts until all segments below are acknowledged (RecoveryPoint of RFC 6675, Linux
+    /// `high_seq`).
     recovery_point: Option<u64>,
 }
 
 impl Tcp {
-    /// `min_rto`: lower bound of what the retransmission timer adds to the RTT.
-    pub(super) fn new(min_rto: Duration) -> Self {
+    /// `min_rto`: lower bound of what the retransmission timer adds to the RTT; `sack`: the
+    /// peer acknowledges selectively.
+    pub(super) fn new(min_rto: Duration, sack: bool) -> Self {
         Self {
+            sack,
             rack: Rack::default(),
             tlp: TailLossProbe::new(min_rto),
             rto: RetransmissionTimer::new(min_rto),
@@ -46,8 +53,14 @@ impl Tcp {
         }
     }
 
+    /// Whether silence is answered by a tail loss probe first: with SACK, outside of recovery, and while
+    /// nothing is missing below what arrived (RFC 8985 §7.2; Linux `tcp_schedule_loss_probe`).
     fn may_probe(&self, connection: &Connection) -> bool {
-        connection.rtt.has_sample() && self.recovery_point.is_none() && !self.tlp.is_sent()
+        self.sack
+            && connection.rtt.has_sample()
+            && connection.board.sacked() == 0
+            && self.recovery_point.is_none()
+            && !self.tlp.is_sent()
     }
 
     /// Whether an acknowledgment starts the retransmission timer anew: when it moves SND.UNA, or what
@@ -117,10 +130,14 @@ impl LossRecovery for Tcp {
                 self.rto.arm(now);
             }
         }
-        let delivered = self.rack.newest_delivered();
-        self.recovery_point = self
+        let first_segment = connection.board.first_segment();
+        if self
             .recovery_point
-            .filter(|point| delivered.is_none_or(|d| d < *point));
+            .take_if(|point| first_segment >= *point)
+            .is_some()
+        {
+            self.rack.on_recovered();
+        }
         taken.sample
     }
 
@@ -134,8 +151,9 @@ impl LossRecovery for Tcp {
         let in_recovery = self.recovery_point.is_some();
         let (board, rtt) = (&connection.board, &connection.rtt);
         self.rack.detect(now, board, rtt, in_recovery, lost);
-        if !lost.is_empty() {
-            self.recovery_point.get_or_insert(board.next_number());
+        if !lost.is_empty() && !in_recovery {
+            self.recovery_point = Some(board.next_segment());
+            self.tlp.forget_end();
         }
         None
     }
@@ -173,7 +191,7 @@ impl LossRecovery for Tcp {
         self.rto.on_expiry();
         self.tlp.forget_probe();
         self.eifel.on_timeout(next);
-        self.recovery_point = Some(next);
+        self.recovery_point = Some(board.next_segment());
         Expiry::Timeout(TimeoutKind::Rto)
     }
 
@@ -226,7 +244,7 @@ mod tests {
         connection
             .rtt
             .update(Duration::from_millis(40), Duration::ZERO);
-        let mut tcp = Tcp::new(Duration::from_millis(200));
+        let mut tcp = Tcp::new(Duration::from_millis(200), true);
         for _ in 0..segments {
             transmit(&mut tcp, &mut connection, None, 0);
         }
@@ -281,15 +299,15 @@ mod tests {
     #[test]
     fn silence_brings_one_tail_loss_probe_and_then_retransmission_timeouts() {
         let (mut tcp, mut connection) = sent(2);
-        assert_eq!(time_out(&mut tcp, &mut connection, 80), (PROBE, vec![]));
-        transmit(&mut tcp, &mut connection, Some(1), 80);
+        assert_eq!(time_out(&mut tcp, &mut connection, 82), (PROBE, vec![]));
+        transmit(&mut tcp, &mut connection, Some(1), 82);
         tcp.on_repeating_probe(1);
-        // The probe has a whole timeout for its acknowledgment: 80 + 240.
+        // The probe has a whole timeout for its acknowledgment: 82 + 240.
         let expected = (RTO, vec![0, 1, 2]);
-        assert_eq!(time_out(&mut tcp, &mut connection, 320), expected);
+        assert_eq!(time_out(&mut tcp, &mut connection, 322), expected);
         assert!(connection.inflight().is_zero());
-        transmit(&mut tcp, &mut connection, Some(0), 320);
-        assert_eq!(time_out(&mut tcp, &mut connection, 800), (RTO, vec![3]));
+        transmit(&mut tcp, &mut connection, Some(0), 322);
+        assert_eq!(time_out(&mut tcp, &mut connection, 802), (RTO, vec![3]));
     }
 
     #[test]
@@ -297,6 +315,36 @@ mod tests {
         let (mut tcp, mut connection) = sent(1);
         // 2·40 + 200 ms would be later than the timeout.
         assert_eq!(time_out(&mut tcp, &mut connection, 240), (PROBE, vec![]));
+    }
+
+    #[test]
+    fn there_is_no_probe_without_sack_nor_while_a_segment_is_missing() {
+        let (mut tcp, mut connection) = sent(2);
+        tcp.sack = false;
+        assert_eq!(tcp.timeout_at(&connection), at(240));
+        tcp.sack = true;
+        assert_eq!(tcp.timeout_at(&connection), at(82));
+        sack(&mut tcp, &mut connection, 40, 1, 2);
+        assert_eq!(tcp.timeout_at(&connection), at(240));
+    }
+
+    #[test]
+    fn a_recovery_ends_when_all_that_was_out_at_its_beginning_is_acknowledged() {
+        let (mut tcp, mut connection) = sent(5);
+        sack(&mut tcp, &mut connection, 40, 1, 4);
+        let mut lost = Vec::new();
+        tcp.detect_losses(at(40), &connection, &mut lost);
+        assert_eq!(lost, [0]);
+        connection.lose(0);
+        transmit(&mut tcp, &mut connection, Some(0), 40);
+        transmit(&mut tcp, &mut connection, None, 40);
+        // Segment 5 is the first that left in this recovery, but 0 is still missing.
+        sack(&mut tcp, &mut connection, 80, 5, 6);
+        assert_eq!(tcp.recovery_point, Some(5));
+        ack(&mut tcp, &mut connection, 81, 4, 5);
+        assert_eq!(tcp.recovery_point, Some(5));
+        ack(&mut tcp, &mut connection, 82, 5, 4);
+        assert_eq!(tcp.recovery_point, None);
     }
 
     #[test]
@@ -321,8 +369,8 @@ mod tests {
     #[test]
     fn data_acknowledged_by_a_probe_leaves_nothing_in_flight() {
         let (mut tcp, mut connection) = sent(2);
-        time_out(&mut tcp, &mut connection, 80);
-        transmit(&mut tcp, &mut connection, Some(1), 80);
+        time_out(&mut tcp, &mut connection, 82);
+        transmit(&mut tcp, &mut connection, Some(1), 82);
         tcp.on_repeating_probe(1);
         ack(&mut tcp, &mut connection, 120, 2, 2);
         assert!(connection.inflight().is_zero() && connection.board.all_acked());

@@ -2,30 +2,37 @@
 //! (RFC 8985 §6).
 //!
 //! Without DSACK (RFC 2883): a spurious retransmission is recognised by the timestamp of the
-//! acknowledgment instead, and the reordering window that it widened does not shrink again.
+//! acknowledgment instead.
 
 use lowtide_cc::units::{Duration, Time};
 
+use super::TIMER_SLACK;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::scoreboard::{Scoreboard, Transmission};
 
 /// Segments delivered above a missing one that show a loss without waiting (DupThresh, §6.2
 /// step 4).
 const DUP_THRESH: u64 = 3;
-/// The reordering window grows up to this many quarters of the minimum RTT: one RTT, within which
-/// most reordering lies (§6.2 step 4).
-const MAX_REO_WND_MULT: u64 = 4;
+/// A wider reordering window lasts for this many recoveries (§6.2 step 4; Linux
+/// `TCP_RACK_RECOVERY_THRESH`).
+const REO_WND_RECOVERIES: u32 = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
     /// The newest transmission known to be delivered, and its RTT (`RACK.xmit_ts`, `RACK.rtt`).
     newest_delivered: Option<u64>,
     rtt: Duration,
+    /// The segments from here on have not arrived (`RACK.fack`).
+    fack: u64,
     /// A segment arrived after a later one without having been retransmitted
     /// (`RACK.reordering_seen`).
     reordering_seen: bool,
     /// The reordering window in quarters of the minimum RTT (`RACK.reo_wnd_mult`).
     reo_wnd_mult: u64,
+    /// How many recoveries the wider window lasts (`RACK.reo_wnd_persist`).
+    reo_wnd_persist: u32,
+    /// The transmissions below left before the window was last widened (`RACK.dsack_round`).
+    widened_at: u64,
     /// No transmission below is in flight.
     cursor: u64,
     loss_time: Option<Time>,
@@ -36,8 +43,11 @@ impl Default for Rack {
         Self {
             newest_delivered: None,
             rtt: Duration::ZERO,
+            fack: 0,
             reordering_seen: false,
             reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            widened_at: 0,
             cursor: 0,
             loss_time: None,
         }
@@ -45,26 +55,29 @@ impl Default for Rack {
 }
 
 impl Rack {
-    #[inline]
-    pub(super) fn newest_delivered(&self) -> Option<u64> {
-        self.newest_delivered
-    }
-
-    /// When the reordering window of the oldest transmission in flight ends.
+    /// When the reordering windows of all transmissions end that may be lost already. An acknowledgment
+    /// that comes before may show some of them.
     #[inline]
     pub(super) fn loss_time(&self) -> Option<Time> {
         self.loss_time
     }
 
-    /// Transmission `number` was delivered (§6.2 steps 2 and 3).
+    /// Transmission `number` was delivered (§6.2 steps 2 and 3). `is_only`: its segment was not sent
+    /// again.
     #[inline]
     pub(super) fn on_delivered(
         &mut self,
         now: Time,
         number: u64,
         t: &Transmission,
+        is_only: bool,
         rtt: &RttEstimator,
     ) {
+        if t.segment >= self.fack {
+            self.fack = t.segment + 1;
+        } else if is_only {
+            self.reordering_seen = true;
+        }
         let sample = now.since(t.sent_at);
         // Too quick an answer to a retransmission is one to an earlier transmission.
         if t.retransmission && sample < rtt.min() {
@@ -73,14 +86,27 @@ impl Rack {
         if self.newest_delivered.is_none_or(|n| number >= n) {
             self.rtt = sample;
             self.newest_delivered = Some(number);
-        } else if !t.retransmission {
-            self.reordering_seen = true;
         }
     }
 
-    /// A retransmission turned out to have been spurious.
-    pub(super) fn on_spurious_retransmission(&mut self) {
-        self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(MAX_REO_WND_MULT);
+    /// A retransmission turned out to have been spurious; `next`: the next transmission's number. The
+    /// window grows once a round trip (§6.2 step 4), and the delay that misled counts as reordering
+    /// (Linux `tcp_try_undo_partial`).
+    pub(super) fn on_spurious_retransmission(&mut self, next: u64) {
+        self.reordering_seen = true;
+        if self.newest_delivered.is_some_and(|n| n >= self.widened_at) {
+            self.reo_wnd_mult += 1;
+            self.widened_at = next;
+            self.reo_wnd_persist = REO_WND_RECOVERIES;
+        }
+    }
+
+    /// A recovery is over.
+    pub(super) fn on_recovered(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
     }
 
     /// Transmissions given up before are in flight again.
@@ -119,7 +145,10 @@ impl Rack {
         let delay = self.rtt + self.reo_wnd(rtt, in_recovery, board.sacked());
         let is_lost = |_, sent_at: Time| sent_at + delay <= now;
         let waiting = board.find_lost(&mut self.cursor, newest, is_lost, lost);
-        self.loss_time = waiting.map(|sent_at| sent_at + delay);
+        self.loss_time = waiting.map(|oldest| {
+            let last = board.last_in_flight_below(newest).unwrap_or(oldest);
+            last + delay + TIMER_SLACK
+        });
     }
 }
 
@@ -151,8 +180,10 @@ mod tests {
         /// Transmission `number` is acknowledged at `ms`.
         fn deliver(&mut self, number: u64, ms: u64) {
             let (t, _) = self.board.settle(number, Fate::Acked).unwrap();
+            let is_only = !t.retransmission;
             self.board.ack_segment(t.segment);
-            self.rack.on_delivered(at(ms), number, &t, &self.rtt);
+            self.rack
+                .on_delivered(at(ms), number, &t, is_only, &self.rtt);
         }
 
         /// What is lost at `ms`, and when the next would be.
@@ -171,7 +202,7 @@ mod tests {
     fn an_overtaken_segment_is_lost_an_rtt_and_a_quarter_of_the_minimum_after_it_left() {
         let mut flight = Flight::of(3);
         flight.deliver(1, 41);
-        assert_eq!(flight.lost(41, false), (vec![], Some(at(40 + 10))));
+        assert_eq!(flight.lost(41, false), (vec![], Some(at(40 + 10 + 2))));
         assert!(flight.lost(49, false).0.is_empty());
         assert_eq!(
             flight.lost(50, false),
@@ -203,18 +234,63 @@ mod tests {
             flight.deliver(number, 40 + number);
         }
         // Segment 2 may come late as segment 0 did: 2 + 40 + 10 ms.
-        assert_eq!(flight.lost(45, true), (vec![], Some(at(52))));
+        assert_eq!(flight.lost(45, true), (vec![], Some(at(52 + 2))));
     }
 
     #[test]
-    fn each_spurious_retransmission_widens_the_window_up_to_one_rtt() {
-        let mut flight = Flight::of(1);
-        let widths = (0..5).map(|_| {
-            let width = flight.rack.reo_wnd(&flight.rtt, false, 0);
-            flight.rack.on_spurious_retransmission();
+    fn the_timer_waits_for_the_last_that_may_be_lost() {
+        let mut flight = Flight::of(6);
+        flight.deliver(5, 45);
+        // Segments 0 to 4 are overtaken: 4 + 40 + 10 ms. An acknowledgment in between shows the first.
+        assert_eq!(flight.lost(45, false), (vec![], Some(at(54 + 2))));
+        assert_eq!(flight.lost(50, false), (vec![0], Some(at(54 + 2))));
+    }
+
+    #[test]
+    fn originals_that_arrive_after_a_later_retransmission_are_not_reordered() {
+        let mut flight = Flight::of(4);
+        let t = *flight.board.get(0).unwrap();
+        flight
+            .board
+            .transmit(Some(0), t.bytes, at(60), t.rate_state);
+        // One acknowledgment covers the retransmission of segment 0, sent last, and 1 to 3.
+        for number in [4, 1, 2, 3] {
+            flight.deliver(number, 100);
+        }
+        assert!(!flight.rack.reordering_seen);
+    }
+
+    impl Flight {
+        fn reo_wnd_ms(&self) -> f64 {
+            let width = self.rack.reo_wnd(&self.rtt, false, 0);
             width.as_millis_f64()
-        });
-        assert_eq!(widths.collect::<Vec<_>>(), [10.0, 20.0, 30.0, 40.0, 40.0]);
+        }
+    }
+
+    #[test]
+    fn spurious_retransmissions_widen_the_window_once_a_round_trip_up_to_one_rtt() {
+        let mut flight = Flight::of(5);
+        let mut widths = vec![flight.reo_wnd_ms()];
+        for number in 0..5 {
+            flight.deliver(number, 40 + number);
+            // A second one of the same round trip changes nothing.
+            for _ in 0..2 {
+                flight.rack.on_spurious_retransmission(number + 1);
+            }
+            widths.push(flight.reo_wnd_ms());
+        }
+        assert_eq!(widths, [10.0, 20.0, 30.0, 40.0, 40.0, 40.0]);
+    }
+
+    #[test]
+    fn the_wider_window_lasts_for_sixteen_recoveries() {
+        let mut flight = Flight::of(1);
+        flight.deliver(0, 40);
+        flight.rack.on_spurious_retransmission(1);
+        (0..15).for_each(|_| flight.rack.on_recovered());
+        assert_eq!(flight.reo_wnd_ms(), 20.0);
+        flight.rack.on_recovered();
+        assert_eq!(flight.reo_wnd_ms(), 10.0);
     }
 
     #[test]
@@ -224,7 +300,7 @@ mod tests {
         let bytes = flight.board.get(0).unwrap().bytes;
         flight.board.transmit(Some(1), bytes, at(100), state);
         flight.deliver(2, 139);
-        assert_eq!(flight.rack.newest_delivered(), None);
+        assert_eq!(flight.rack.newest_delivered, None);
         assert_eq!(flight.lost(139, true), (vec![], None));
     }
 }

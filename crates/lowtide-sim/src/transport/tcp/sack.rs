@@ -62,8 +62,9 @@ pub(super) fn take_in(
                 ack.trigger
             };
             if let Some(t) = connection.deliver(now, delivered) {
-                rack.on_delivered(now, delivered, &t, &connection.rtt);
-                if !t.retransmission && delivered == newest {
+                let is_only = !t.retransmission && delivered == newest;
+                rack.on_delivered(now, delivered, &t, is_only, &connection.rtt);
+                if is_only {
                     let oldest = taken.oldest_original.get_or_insert(t.sent_at);
                     *oldest = t.sent_at.min(*oldest);
                 }
@@ -74,7 +75,7 @@ pub(super) fn take_in(
         }
     }
     if is_spurious {
-        rack.on_spurious_retransmission();
+        rack.on_spurious_retransmission(connection.board.next_number());
     }
     taken
 }

@@ -2,6 +2,7 @@
 
 use lowtide_cc::units::Duration;
 
+use super::TIMER_SLACK;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::scoreboard::{Fate, Scoreboard};
 
@@ -31,7 +32,8 @@ impl TailLossProbe {
         self.end.is_some()
     }
 
-    /// Two round trips, and the delay of an acknowledgment where only one segment is out (§7.2).
+    /// Two round trips and a little, or the delay of an acknowledgment where only one segment is out
+    /// (§7.2).
     pub(super) fn duration(&self, rtt: &RttEstimator, board: &Scoreboard) -> Duration {
         let base = rtt.smoothed() * 2;
         let oldest = board.oldest_segment().map(|(segment, _)| segment);
@@ -39,7 +41,7 @@ impl TailLossProbe {
         if oldest == newest {
             base + self.min_rto
         } else {
-            base
+            base + TIMER_SLACK
         }
     }
 
@@ -55,6 +57,11 @@ impl TailLossProbe {
 
     pub(super) fn on_repeating_probe(&mut self, original: u64) {
         self.repeated = Some(original);
+    }
+
+    /// A recovery begins, which needs no probe and allows one after it.
+    pub(super) fn forget_end(&mut self) {
+        self.end = None;
     }
 
     pub(super) fn forget_probe(&mut self) {
@@ -90,7 +97,7 @@ mod tests {
     fn a_probe_waits_two_round_trips_and_for_a_lone_segment_a_delayed_acknowledgment() {
         let rtt = RttEstimator::of_ms(&[50]);
         let duration = |times: &[u64]| probe().duration(&rtt, &Scoreboard::sent_at_ms(times));
-        assert_eq!(duration(&[0, 0]), Duration::from_millis(100));
+        assert_eq!(duration(&[0, 0]), Duration::from_millis(102));
         assert_eq!(duration(&[0]), Duration::from_millis(300));
     }
 
