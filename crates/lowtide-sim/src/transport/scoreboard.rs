@@ -327,10 +327,14 @@ impl Scoreboard {
         None
     }
 
-    /// Takes the segment that `next_retransmission` showed out of the queue.
+    /// Takes the segment that `next_retransmission` showed out of the queue, once for all of its
+    /// transmissions that were lost.
     #[inline]
     pub(super) fn take_retransmission(&mut self) {
-        self.lost.pop();
+        let taken = self.lost.pop();
+        while taken.is_some() && self.lost.peek() == taken.as_ref() {
+            self.lost.pop();
+        }
     }
 
     /// Drops everything that waits for retransmission.
@@ -366,6 +370,20 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_segment_whose_transmissions_are_all_lost_is_sent_again_once() {
+        let mut board = Scoreboard::sent_at_ms(&[0; 3]);
+        for segment in [2, 1, 2] {
+            board.retransmit_later(segment);
+        }
+        let mut next = || {
+            let (segment, _) = board.next_retransmission()?;
+            board.take_retransmission();
+            Some(segment)
+        };
+        assert_eq!([next(), next(), next()], [Some(1), Some(2), None]);
+    }
 
     #[test]
     fn what_was_lost_and_repeated_is_remembered_in_a_few_ranges() {
