@@ -202,7 +202,7 @@ pub struct FlowSection {
     /// Whether packets are ECN-capable as the controller wants, and how receivers report marks
     /// (default `accurate`).
     pub ecn: Option<EcnUse>,
-    /// TCP: lower bound of the retransmission timer (default 200 ms).
+    /// TCP: what the retransmission timer adds to the smoothed RTT at least (default 200 ms).
     pub min_rto: Option<TimeText>,
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.

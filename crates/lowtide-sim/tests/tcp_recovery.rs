@@ -1,0 +1,133 @@
+//! TCP's loss recovery on a path that can be followed by hand: 12 Mbit/s, that is a packet of 1500
+//! bytes each millisecond, and 20 ms each way.
+
+use std::sync::Arc;
+
+use lowtide_cc::registry;
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::impairment::parse_scripted_loss;
+use lowtide_sim::link::Link;
+use lowtide_sim::probe::{LossSeen, Sent};
+use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source::SourceConfig;
+use lowtide_sim::transport::TransportConfig;
+use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+
+const PACKET: Bytes = Bytes::new(1500);
+
+/// What happened, at which millisecond.
+#[derive(Debug, Default)]
+struct Log {
+    /// Number, and whether its data had been sent before.
+    sent: Vec<(f64, u64, bool)>,
+    /// Number, and how many milliseconds after its sending it was found lost.
+    lost: Vec<(f64, u64, f64)>,
+    complete: Option<f64>,
+}
+
+fn ms(t: Time) -> f64 {
+    t.since(Time::ZERO).as_millis_f64()
+}
+
+impl Probe for Log {
+    fn on_send(&mut self, sent: &Sent) {
+        self.sent
+            .push((ms(sent.now), sent.number, sent.retransmission));
+    }
+
+    fn on_loss(&mut self, _flow: usize, loss: &LossSeen<'_>) {
+        for packet in loss.packets {
+            let age = loss.now.since(packet.sent_at).as_millis_f64();
+            self.lost.push((ms(loss.now), packet.number, age));
+        }
+    }
+
+    fn on_flow_complete(&mut self, _flow: usize, now: Time) {
+        self.complete = Some(ms(now));
+    }
+}
+
+impl Log {
+    /// When packets left, and whether again, from this number on.
+    fn sent_from(&self, number: u64) -> Vec<(f64, bool)> {
+        let sent = self.sent.iter().filter(|(_, n, _)| *n >= number);
+        sent.map(|(at, _, again)| (*at, *again)).collect()
+    }
+}
+
+/// A flow that loses packets, and acknowledgments, as the scripts say.
+fn run(controller: &str, source: SourceConfig, losses: &str, ack_losses: &str, until: u64) -> Log {
+    let spec = registry::parse(controller).unwrap();
+    let delay = Duration::from_millis(20);
+    let link = Link::constant(Rate::from_mbps(12)).unwrap();
+    let scripted = |mut pipe: PipeConfig, losses: &str| {
+        if !losses.is_empty() {
+            pipe.script.losses = parse_scripted_loss(losses).unwrap();
+        }
+        pipe
+    };
+    let forward = PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Unlimited, delay);
+    let config = SimConfig {
+        forward: scripted(forward, losses),
+        reverse: scripted(PipeConfig::delay_only(delay), ack_losses),
+        flows: vec![FlowConfig {
+            transport: TransportConfig::tcp(),
+            source,
+            ..FlowConfig::bulk(SenderKind::Controlled {
+                controller: Arc::new(move |config| spec.build(config)),
+                estimator: None,
+            })
+        }],
+        duration: Duration::from_millis(until),
+        packet_size: PACKET,
+        ack_size: Bytes::new(64),
+        seed: 1,
+    };
+    let mut log = Log::default();
+    Simulation::new(config).unwrap().run(&mut log);
+    log
+}
+
+#[test]
+fn a_lost_tail_is_probed_for_and_given_up_a_whole_timeout_after_the_probe() {
+    // The last two of ten packets are lost, and the probe.
+    let source = SourceConfig::Sized(PACKET * 10);
+    let log = run("window", source, "9ms:3p:1/1", "", 1_000);
+    // Acknowledgments of pairs come at 42, 44, 46 and 48 ms: SRTT 42, 42.25, 42.71875, 43.378906. Two of
+    // these and 2 ms after the last the probe repeats the tenth packet. The variation is 200 ms.
+    let probe = 136.757_812;
+    let timeout = 380.136_718;
+    assert_eq!(
+        log.sent_from(10),
+        [(probe, true), (timeout, true), (timeout, true)]
+    );
+    assert_eq!(log.complete, Some(timeout + 2.0 + 40.0));
+}
+
+#[test]
+fn before_the_first_acknowledgment_the_timeout_is_a_second() {
+    let log = run(
+        "window:packets=2",
+        SourceConfig::Bulk,
+        "0s:2p:1/1",
+        "",
+        1_100,
+    );
+    assert_eq!(log.sent_from(2)[..2], [(1_000.0, true), (1_000.0, true)]);
+}
+
+#[test]
+fn one_acknowledgment_for_a_retransmission_and_later_packets_shows_no_reordering() {
+    // The repair of the first loss is acknowledged together with what was sent just before it, as all
+    // acknowledgments in between are lost. Then another packet is lost.
+    let log = run(
+        "window:packets=20",
+        SourceConfig::Bulk,
+        "90ms:1p:1/1,250ms:1p:1/1",
+        "114ms:41ms:1/1",
+        500,
+    );
+    // Both when the third later packet is acknowledged: a round trip of 41 ms and 3 more. The first
+    // waited 1 ms behind the packet that left with it.
+    assert_eq!(log.lost, [(133.0, 45, 45.0), (302.0, 108, 44.0)]);
+}
