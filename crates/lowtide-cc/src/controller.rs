@@ -32,7 +32,8 @@ use crate::units::{Bytes, Duration, Rate, Time};
 ///
 /// Controllers that are specified for one and deployed in both follow what each has: recovery ends by
 /// sequence number in TCP (RFC 6675) and by sending time in QUIC (RFC 9002 §7.3.2), and CUBIC leaves slow
-/// start by Linux's HyStart or by HyStart++ (RFC 9406).
+/// start by Linux's HyStart or by HyStart++ (RFC 9406). In TCP a loss reduces the window of Reno's kind and of
+/// CUBIC by Proportional Rate Reduction (RFC 9937).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// QUIC (RFC 9000).

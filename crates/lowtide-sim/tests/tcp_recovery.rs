@@ -131,3 +131,19 @@ fn one_acknowledgment_for_a_retransmission_and_later_packets_shows_no_reordering
     // waited 1 ms behind the packet that left with it.
     assert_eq!(log.lost, [(133.0, 45, 45.0), (302.0, 108, 44.0)]);
 }
+
+#[test]
+fn what_was_lost_leaves_at_once_and_half_the_window_follows_over_the_round_trip() {
+    // The third packet is lost.
+    let log = run("newreno", SourceConfig::Bulk, "3ms:1p:1/1", "", 100);
+    assert_eq!(log.lost, [(46.0, 2, 46.0)], "on the third SACK");
+    // Until then slow start: four packets for the pair at 42 ms, two for each SACK. In flight are 12, the
+    // window is 14 and comes down to 7: one packet for each second acknowledgment, the retransmission
+    // first. From 83 ms on those of the second round come.
+    let sent: Vec<f64> = log.sent_from(10).iter().map(|(at, _)| *at).collect();
+    let slow_start = [42.0, 42.0, 42.0, 42.0, 44.0, 44.0, 45.0, 45.0];
+    let recovery = [46.0, 48.0, 50.0, 84.0, 86.0, 88.0, 90.0];
+    assert_eq!(sent[..15], [&slow_start[..], &recovery].concat());
+    let again: Vec<f64> = log.sent.iter().filter(|s| s.2).map(|s| s.0).collect();
+    assert_eq!(again, [46.0]);
+}

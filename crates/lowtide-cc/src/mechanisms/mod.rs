@@ -1,6 +1,7 @@
 //! What several controllers share: epochs of recovery, packet-timed rounds, Reno's window, samples
 //! that a small window of one's own limits, the smoothed RTT, and what a spurious timeout gives back.
 
+mod prr;
 mod recovery;
 mod reno;
 mod rounds;
@@ -8,6 +9,7 @@ mod self_limited;
 mod smoothed_rtt;
 mod undo;
 
+pub(crate) use self::prr::ProportionalReduction;
 pub use self::recovery::RecoveryEpoch;
 pub(crate) use self::reno::{RenoWindow, is_cwnd_limited};
 pub use self::rounds::Rounds;

@@ -99,6 +99,12 @@ impl RecoveryEpoch {
         ends
     }
 
+    /// Whether an acknowledgment covers data that was sent again.
+    pub(crate) fn is_repaired_by(&self, ack: &AckEvent<'_>) -> bool {
+        let resent = self.began_at..=self.resent_by;
+        ack.packets.iter().any(|p| resent.contains(&p.number))
+    }
+
     /// Whether a recovery is under way.
     #[inline]
     #[must_use]

@@ -1,6 +1,7 @@
 //! Reno's window: slow start, congestion avoidance, half at a congestion event, one packet after a
 //! timeout (RFC 9002 §7, RFC 5681). NewReno is this window alone; Vegas and Compound steer it.
 
+use super::prr::ProportionalReduction;
 use super::recovery::RecoveryEpoch;
 use super::undo::Undo;
 use crate::controller::{
@@ -44,6 +45,7 @@ pub(crate) struct RenoWindow {
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
+    prr: ProportionalReduction,
     /// What a mark leaves of the window in congestion avoidance.
     mark_reduction: f64,
     /// Window and threshold.
@@ -67,6 +69,7 @@ impl RenoWindow {
             max_datagram,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::default(),
+            prr: ProportionalReduction::new(config.transport),
             mark_reduction: LOSS_REDUCTION,
             undo: Undo::new(),
         }
@@ -78,9 +81,16 @@ impl RenoWindow {
         self
     }
 
+    /// The window, in a recovery the one that it comes down to.
     #[inline]
     pub(crate) fn cwnd(&self) -> Bytes {
         self.cwnd
+    }
+
+    /// What may be in flight now.
+    #[inline]
+    pub(crate) fn allowed(&self) -> Bytes {
+        self.prr.window().unwrap_or(self.cwnd)
     }
 
     /// The window in packets, above zero.
@@ -119,13 +129,18 @@ impl RenoWindow {
     #[inline]
     pub(crate) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
+        self.prr.on_packet_sent(sent);
     }
 
     /// An acknowledgment arrived; true when the window may grow for it: no recovery is under way
     /// and the window limits the flow.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
-        self.recovery.on_ack(ack);
+        if self.recovery.on_ack(ack) {
+            self.prr.end();
+        }
+        self.prr
+            .on_ack(ack, self.cwnd, self.max_datagram, &self.recovery);
         self.undo.on_ack();
         !self.recovery.is_active()
             && is_cwnd_limited(ack, self.cwnd, self.max_datagram, self.in_slow_start())
@@ -163,6 +178,7 @@ impl RenoWindow {
     pub(crate) fn on_loss(&mut self, loss: &LossEvent<'_>) -> bool {
         let reduces = self.recovery.on_loss(loss) && !self.undo.is_pending();
         if reduces {
+            self.prr.begin_at_loss(loss, self.cwnd, self.max_datagram);
             self.reduce(loss.now, LOSS_REDUCTION);
         }
         reduces
@@ -178,6 +194,7 @@ impl RenoWindow {
             TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
         }
         self.acked = Bytes::ZERO;
+        self.prr.end();
         self.recovery.end_by_timeout(timeout.now);
     }
 
@@ -200,6 +217,7 @@ impl RenoWindow {
                 self.mark_reduction
             };
             self.recovery.restart();
+            self.prr.begin_at_mark(now, self.cwnd);
             self.reduce(now, to);
         }
         reduces

@@ -191,7 +191,7 @@ impl Controller for Compound {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.cwnd()
+        self.window.allowed()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -13,6 +13,7 @@ use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
 use crate::ecn::Ecn;
+use crate::mechanisms::ProportionalReduction;
 use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::Undo;
 use crate::mechanisms::is_cwnd_limited;
@@ -82,6 +83,7 @@ pub struct Cubic {
     srtt: Duration,
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
+    prr: ProportionalReduction,
     hystart: Option<HyStart>,
     /// What a mark leaves of the window in congestion avoidance.
     mark_reduction: f64,
@@ -104,6 +106,7 @@ impl Cubic {
             srtt: Duration::ZERO,
             max_datagram,
             recovery: RecoveryEpoch::default(),
+            prr: ProportionalReduction::new(config.transport),
             hystart: hystart.then(HyStart::default),
             mark_reduction: BETA,
             undo: Undo::new(),
@@ -115,6 +118,11 @@ impl Cubic {
     pub fn with_abe(mut self) -> Self {
         self.mark_reduction = ABE_BETA;
         self
+    }
+
+    /// The window in bytes, in a recovery the one that it comes down to.
+    fn window(&self) -> Bytes {
+        self.max_datagram.mul_f64(self.cwnd).max(self.max_datagram)
     }
 
     fn in_slow_start(&self) -> bool {
@@ -197,13 +205,18 @@ impl Cubic {
 impl Controller for Cubic {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
+        self.prr.on_packet_sent(sent);
         if let Some(hystart) = &mut self.hystart {
             hystart.on_packet_sent(sent);
         }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        self.recovery.on_ack(ack);
+        if self.recovery.on_ack(ack) {
+            self.prr.end();
+        }
+        self.prr
+            .on_ack(ack, self.window(), self.max_datagram, &self.recovery);
         self.undo.on_ack();
         if let Some(rtt) = ack.rtt {
             self.srtt = if self.srtt.is_zero() {
@@ -214,7 +227,7 @@ impl Controller for Cubic {
         }
         let slow_start = self.in_slow_start();
         if self.recovery.is_active()
-            || !is_cwnd_limited(ack, self.cwnd(), self.max_datagram, slow_start)
+            || !is_cwnd_limited(ack, self.window(), self.max_datagram, slow_start)
         {
             return;
         }
@@ -236,6 +249,8 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         if self.recovery.on_loss(loss) && !self.undo.is_pending() {
+            self.prr
+                .begin_at_loss(loss, self.window(), self.max_datagram);
             self.reduce(loss.now, BETA);
         }
     }
@@ -248,6 +263,7 @@ impl Controller for Cubic {
             TimeoutKind::Rto => 1.0,
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
         };
+        self.prr.end();
         self.recovery.end_by_timeout(timeout.now);
     }
 
@@ -270,6 +286,7 @@ impl Controller for Cubic {
                 self.mark_reduction
             };
             self.recovery.restart();
+            self.prr.begin_at_mark(now, self.window());
             self.reduce(now, to);
         }
     }
@@ -291,7 +308,7 @@ impl Controller for Cubic {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.max_datagram.mul_f64(self.cwnd).max(self.max_datagram)
+        self.prr.window().unwrap_or_else(|| self.window())
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -70,7 +70,7 @@ impl Controller for NewReno {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.cwnd()
+        self.window.allowed()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -185,7 +185,7 @@ impl Controller for Prague {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.cwnd()
+        self.window.allowed()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -207,7 +207,7 @@ impl Controller for Vegas {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.cwnd()
+        self.window.allowed()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
