@@ -348,6 +348,29 @@ mod tests {
     }
 
     #[test]
+    fn an_acknowledgment_that_also_has_sack_blocks_counts_by_its_cumulative_part() {
+        let (mut tcp, mut connection) = sent(1);
+        for ms in [10, 20, 30, 40, 50] {
+            transmit(&mut tcp, &mut connection, None, ms);
+        }
+        let both = Ack {
+            trigger: 5,
+            ranges: [Range { start: 3, end: 6 }, Range { start: 0, end: 2 }]
+                .into_iter()
+                .collect(),
+            ..Ack::default()
+        };
+        let new = [Range { start: 0, end: 2 }, Range { start: 3, end: 6 }];
+        tcp.on_ack(at(90), &both, &new, &mut connection);
+        let mut lost = Vec::new();
+        // Segment 2 left at 20. The last one looked at is 1, with an RTT of 80 ms; that of 5 is 40. Neither is
+        // reordered: 0 and 1 were above nothing that had arrived.
+        tcp.detect_losses(at(90), &connection, &mut lost);
+        assert!(lost.is_empty());
+        assert_eq!(tcp.loss_time(), Some(at(20 + 80 + 2)));
+    }
+
+    #[test]
     fn only_what_moves_the_first_unacknowledged_segment_puts_the_timeout_off() {
         let (mut tcp, mut connection) = sent(4);
         tcp.tlp.on_sent(&connection.board);

@@ -19,8 +19,10 @@ const REO_WND_RECOVERIES: u32 = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The newest transmission known to be delivered, and its RTT (`RACK.xmit_ts`, `RACK.rtt`).
+    /// The newest transmission known to be delivered (`RACK.xmit_ts`).
     newest_delivered: Option<u64>,
+    /// The RTT of the one that was looked at last, as in Linux (`rack.rtt_us`). RFC 8985 has that of the
+    /// newest; they part where an acknowledgment moves SND.UNA and has new SACK blocks, too.
     rtt: Duration,
     /// The segments from here on have not arrived (`RACK.fack`).
     fack: u64,
@@ -62,31 +64,35 @@ impl Rack {
         self.loss_time
     }
 
-    /// Transmission `number` was delivered (§6.2 steps 2 and 3). `is_only`: its segment was not sent
-    /// again.
+    /// The segments from here on have not arrived.
+    #[inline]
+    pub(super) fn fack(&self) -> u64 {
+        self.fack
+    }
+
+    /// A segment below `fack` arrived that was sent once: after a later one (§6.2 step 3).
+    #[inline]
+    pub(super) fn on_original(&mut self, segment: u64, fack: u64) {
+        self.reordering_seen |= segment < fack;
+    }
+
+    /// Transmission `number` was delivered (§6.2 step 2).
     #[inline]
     pub(super) fn on_delivered(
         &mut self,
         now: Time,
         number: u64,
         t: &Transmission,
-        is_only: bool,
         rtt: &RttEstimator,
     ) {
-        if t.segment >= self.fack {
-            self.fack = t.segment + 1;
-        } else if is_only {
-            self.reordering_seen = true;
-        }
+        self.fack = self.fack.max(t.segment + 1);
         let sample = now.since(t.sent_at);
         // Too quick an answer to a retransmission is one to an earlier transmission.
         if t.retransmission && sample < rtt.min() {
             return;
         }
-        if self.newest_delivered.is_none_or(|n| number >= n) {
-            self.rtt = sample;
-            self.newest_delivered = Some(number);
-        }
+        self.rtt = sample;
+        self.newest_delivered = self.newest_delivered.max(Some(number));
     }
 
     /// A retransmission turned out to have been spurious; `next`: the next transmission's number. The
@@ -180,10 +186,11 @@ mod tests {
         /// Transmission `number` is acknowledged at `ms`.
         fn deliver(&mut self, number: u64, ms: u64) {
             let (t, _) = self.board.settle(number, Fate::Acked).unwrap();
-            let is_only = !t.retransmission;
+            if !t.retransmission {
+                self.rack.on_original(t.segment, self.rack.fack());
+            }
             self.board.ack_segment(t.segment);
-            self.rack
-                .on_delivered(at(ms), number, &t, is_only, &self.rtt);
+            self.rack.on_delivered(at(ms), number, &t, &self.rtt);
         }
 
         /// What is lost at `ms`, and when the next would be.

@@ -16,7 +16,8 @@ pub(super) struct Taken {
     pub(super) oldest_original: Option<Time>,
 }
 
-/// Marks the segments of `new` delivered.
+/// Marks the segments of `new` delivered: the SACKed ones first, then those below SND.UNA, both in
+/// order (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
 pub(super) fn take_in(
     now: Time,
     ack: &Ack,
@@ -28,7 +29,12 @@ pub(super) fn take_in(
     let trigger = connection.board.get(ack.trigger).copied();
     let mut taken = Taken::default();
     let mut is_spurious = false;
-    for range in new {
+    let cumulative = ack.ranges.last().filter(|range| range.start == 0);
+    let una = cumulative.map_or(0, |range| range.end);
+    let sacked = new.iter().filter(|range| range.start >= una);
+    let below = new.iter().filter(|range| range.start < una);
+    let prior_fack = rack.fack();
+    for range in sacked.chain(below) {
         for segment in range.start..range.end {
             let Some(newest) = connection.board.newest_transmission(segment) else {
                 continue;
@@ -63,7 +69,12 @@ pub(super) fn take_in(
             };
             if let Some(t) = connection.deliver(now, delivered) {
                 let is_only = !t.retransmission && delivered == newest;
-                rack.on_delivered(now, delivered, &t, is_only, &connection.rtt);
+                if is_only {
+                    // What is below SND.UNA is compared with what had arrived before this acknowledgment.
+                    let is_below = segment < una;
+                    rack.on_original(segment, if is_below { prior_fack } else { rack.fack() });
+                }
+                rack.on_delivered(now, delivered, &t, &connection.rtt);
                 if is_only {
                     let oldest = taken.oldest_original.get_or_insert(t.sent_at);
                     *oldest = t.sent_at.min(*oldest);
