@@ -650,6 +650,11 @@ INLINE u64 controller_window(const struct controller *b)
 	return most(b->window, b->mss);
 }
 
+INLINE bool controller_empties(const struct controller *b)
+{
+	return b->phase == PROBE_RTT;
+}
+
 INLINE u64 controller_rate(const struct controller *b)
 {
 	return b->pacing_rate;

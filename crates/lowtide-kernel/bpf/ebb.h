@@ -748,6 +748,12 @@ INLINE u64 controller_window(const struct controller *e)
 	return e->W >> VOLUME_BITS;
 }
 
+/* Its draining ends after two rounds at the latest. */
+INLINE bool controller_empties(const struct controller *e)
+{
+	return false;
+}
+
 /* Section 12. */
 STAGE u64 controller_rate(const struct controller *e GIVEN)
 {

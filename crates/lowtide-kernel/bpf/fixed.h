@@ -206,10 +206,10 @@ STAGE u64 cube_root(u64 x)
 	return guess;
 }
 
-/* A span in seconds, a share. */
+/* A span in seconds, a share; 18 hours, 65,535 s, at most: what a share can hold. */
 INLINE u64 seconds(u64 ns)
 {
-	return times(ns, Q32(281474.976710656));
+	return times(least(ns, 65535 * NS_PER_SECOND), Q32(281474.976710656));
 }
 
 /* The volume that moves at a rate up to MOST_RATE in a span below 15 s; what is more counts as this. */

@@ -13,6 +13,7 @@
  *	controller_undo		the last timeout was spurious
  *	controller_restart	the first packet after silence leaves
  *	controller_window	bytes that may be in flight
+ *	controller_empties	the path is being emptied: the window must not be raised (program.h)
  *	controller_rate		bytes a second to pace at
  *	controller_show		what users see of it
  *

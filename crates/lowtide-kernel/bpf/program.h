@@ -23,13 +23,14 @@ struct flow {
  * The least window in bytes: what leaves in 1/2048 s at the pacing rate, but no more than two of the largest
  * sends that segmentation offload takes. The RTT of a path that is shorter than this is mostly the time that
  * its two hosts take; a window of a few packets, all that such an RTT asks for, would have the kernel send so
- * many at a time, and cost a wake-up each time.
+ * many at a time, and cost a wake-up each time. A controller that empties the path waits for its own window,
+ * which a larger one would never let it see.
  */
 #define LARGEST_SEND 65536
 
-INLINE u64 least_window(u64 rate)
+INLINE u64 least_window(const struct controller *c, u64 rate)
 {
-	return least(rate >> 11, 2 * LARGEST_SEND);
+	return controller_empties(c) ? 0 : least(rate >> 11, 2 * LARGEST_SEND);
 }
 
 INLINE void flow_apply(struct flow *f, struct tcp_sock *tp)
@@ -37,7 +38,8 @@ INLINE void flow_apply(struct flow *f, struct tcp_sock *tp)
 	struct sock *sk = (struct sock *)tp;
 	u64 window = controller_window(&f->controller);
 	u64 rate = least(controller_rate(&f->controller), sk->sk_max_pacing_rate);
-	u64 packets = most(window, least_window(rate)) / (f->host.mss ? f->host.mss : 1);
+	u64 lower = least_window(&f->controller, rate);
+	u64 packets = most(window, lower) / (f->host.mss ? f->host.mss : 1);
 
 	tp->snd_cwnd = least(most(packets, 1), tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = rate;
@@ -46,10 +48,25 @@ INLINE void flow_apply(struct flow *f, struct tcp_sock *tp)
 	controller_show(&f->controller, &f->shown);
 }
 
+/*
+ * The kernel keeps a socket's state where another controller takes over or the socket connects anew. Words that
+ * the compiler must not join: BPF knows no memset of this size.
+ */
+INLINE void flow_clear(struct flow *f)
+{
+	typedef volatile u64 __attribute__((may_alias)) word;
+	word *words = (word *)f;
+
+	_Static_assert(sizeof(*f) % sizeof(u64) == 0, "a flow consists of whole words");
+	for (u32 n = 0; n < sizeof(*f) / sizeof(u64); n++)
+		words[n] = 0;
+}
+
 INLINE void flow_init(struct flow *f, struct tcp_sock *tp)
 {
 	struct sock *sk = (struct sock *)tp;
 
+	flow_clear(f);
 	host_init(&f->host, tp);
 	controller_init(&f->controller, f->host.mss, (u64)tp->snd_cwnd * f->host.mss, host_now(tp));
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;

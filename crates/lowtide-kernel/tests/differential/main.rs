@@ -108,9 +108,13 @@ fn error(got: u64, wanted: u64, share: f64, besides: f64) -> f64 {
 }
 
 /// The socket's window: the controller's in whole packets, but on short paths as much as leaves in 1/2048 s,
-/// up to two sends of 64 KiB (`bpf/program.h`).
-fn in_packets(wants: Answer, mss: u64) -> u64 {
-    let least = (wants.rate / 2048).min(131_072);
+/// up to two sends of 64 KiB, unless it empties the path (`bpf/program.h`).
+fn in_packets(wants: Answer, phase: &str, mss: u64) -> u64 {
+    let least = if phase == "ProbeRTT" {
+        0
+    } else {
+        (wants.rate / 2048).min(131_072)
+    };
     (wants.window.max(least) / mss).max(1)
 }
 
@@ -137,7 +141,7 @@ fn compare(pair: &Pair) {
             let (got, wanted) = (applied.wants, expected.answer);
             assert_eq!(
                 u64::from(applied.snd_cwnd),
-                in_packets(got, expected.mss),
+                in_packets(got, expected.phase, expected.mss),
                 "stream {seed}, call {n}: {got:?}"
             );
             // A byte of window more or less is as much of the rate.
@@ -179,6 +183,73 @@ fn compare(pair: &Pair) {
         parted.len()
     );
     assert!(parted.is_empty(), "{}", parted.join("\n"));
+}
+
+/// Those that have ProbeRTT.
+const BBR: [&str; 3] = ["rtt_gain.h", "bbr_acd.h", "ebcc.h"];
+
+#[test]
+fn probe_rtt_ends_at_any_rate_with_one_acknowledgment_a_packet() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    for header in BBR {
+        let Some(program) = Program::build("probe", header, None, folder.path()) else {
+            eprintln!("skipped: there is no C compiler");
+            return;
+        };
+        for mbps in [20, 200, 1000] {
+            let [probes, longest_ms, worst, used] =
+                program.numbers(&[mbps * 1_000_000, 40_000, 35])[..]
+            else {
+                panic!("four numbers");
+            };
+            let said = format!("{header}, {mbps} Mbit/s: {probes}, {longest_ms} ms, {used}");
+            // It stays for 200 ms and a round trip.
+            assert!(probes >= 2 && longest_ms < 300, "{said}");
+            assert!(worst > 500, "{said}, in the worst ten seconds {worst}");
+        }
+    }
+}
+
+#[test]
+fn a_flow_that_begins_again_knows_nothing_of_the_one_before() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let randoms = [7; RANDOMS];
+    for pair in [
+        bbr("rtt-gain", "rtt_gain.h"),
+        bbr("bbr-acd", "bbr_acd.h"),
+        bbr("ebcc", "ebcc.h"),
+        ebb("ebb", None, &[]),
+    ] {
+        let Some(program) = Program::compile(pair.header, None, folder.path()) else {
+            eprintln!("skipped: there is no C compiler");
+            return;
+        };
+        let [before, after] = [1, 2].map(|seed| stream(&pair, seed).0);
+        let again = program.answers(&[before.clone(), after.clone()].concat(), &randoms);
+        let alone = program.answers(&after, &randoms);
+        assert_eq!(again[before.len()..], alone, "{}", pair.name);
+    }
+}
+
+#[test]
+fn spans_of_days_are_no_shorter_than_one_of_hours() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let Some(program) = Program::build("fixed", "fixed.h", None, folder.path()) else {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    };
+    let seconds = [1, 65_535, 65_536, 65_537, 86_400, (1 << 50) / 1_000_000_000];
+    let shares = program.numbers(&seconds.map(|seconds| seconds * 1_000_000_000));
+    assert_eq!(
+        shares[0] >> 20,
+        (1 << 28) - 1,
+        "a second, rounded towards zero"
+    );
+    assert!(shares[1] >> 48 >= 65_534, "{shares:?}");
+    assert!(
+        shares[2..].iter().all(|share| *share == shares[1]),
+        "{shares:?}"
+    );
 }
 
 fn bbr(name: &'static str, header: &'static str) -> Pair {

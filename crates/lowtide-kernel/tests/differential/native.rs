@@ -63,7 +63,7 @@ pub(crate) struct Answer {
 }
 
 /// What the C code made of a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
     /// What its controller wants.
     pub(crate) wants: Answer,
@@ -114,18 +114,29 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles `header` into `folder`, with a definition besides; `None` where there is no C compiler.
+    /// Compiles the driver of `header` into `folder`, with a definition besides; `None` where there is no C compiler.
     pub(crate) fn compile(header: &str, definition: Option<&str>, folder: &Path) -> Option<Self> {
+        Self::build("driver", header, definition, folder)
+    }
+
+    /// Compiles another program of `tests/native`.
+    pub(crate) fn build(
+        source: &str,
+        header: &str,
+        definition: Option<&str>,
+        folder: &Path,
+    ) -> Option<Self> {
         let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| {
             let version = Command::new(name).arg("--version").output();
             version.is_ok_and(|output| output.status.success())
         })?;
-        let path = folder.join(header.replace('.', "_"));
+        let path = folder.join(format!("{source}_{}", header.replace('.', "_")));
         let output = Command::new(compiler)
             .args(["-O2", "-Wall", "-Werror", "-Ibpf"])
             .arg(format!("-DCONTROLLER=\"{header}\""))
             .args(definition.map(|definition| format!("-D{definition}")))
-            .args(["tests/native/driver.c", "-o"])
+            .arg(format!("tests/native/{source}.c"))
+            .arg("-o")
             .arg(&path)
             .output()
             .expect("the compiler has just run");
@@ -135,6 +146,18 @@ impl Program {
             String::from_utf8_lossy(&output.stderr)
         );
         Some(Self { path })
+    }
+
+    /// The numbers that it prints for these.
+    pub(crate) fn numbers(&self, arguments: &[u64]) -> Vec<u64> {
+        let output = Command::new(&self.path)
+            .args(arguments.iter().map(u64::to_string))
+            .output()
+            .expect("it has just been compiled");
+        assert!(output.status.success(), "{arguments:?}: {}", output.status);
+        let text = String::from_utf8(output.stdout).expect("numbers");
+        let numbers = text.split_whitespace().map(str::parse);
+        numbers.collect::<Result<_, _>>().expect("numbers")
     }
 
     /// What it answers to each call of a stream. The first call is an [`Call::Init`].

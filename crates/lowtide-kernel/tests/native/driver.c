@@ -9,7 +9,6 @@
 #include "program.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum call { INIT, ACK, STATE, UNDO, EVENT };
 
@@ -75,7 +74,6 @@ int main(void)
 			if (fread(randoms, sizeof(randoms), 1, stdin) != 1)
 				return 1;
 			drawn = 0;
-			memset(&flow, 0, sizeof(flow));
 			tp.snd_cwnd = r.snd_cwnd;
 			tp.snd_cwnd_clamp = ~0u;
 			tp.sk.sk_max_pacing_rate = ~0ul;
