@@ -20,6 +20,9 @@ const LEAST_FEEDBACK: Duration = Duration::from_millis(2);
 /// An end that hears nothing for so long sends no more data.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 
+/// Of IPv6 and UDP; the other end may have the larger headers, behind a translator.
+const MOST_HEADERS: usize = 48;
+
 /// Packets that are said to have been sent at the same time: sending them takes less than 0.1 ms.
 const OF_A_TIME: usize = 16;
 
@@ -247,8 +250,12 @@ impl Flow {
         self.incoming.seen[LIGHT as usize].is_new(number)
     }
 
+    /// Whether a datagram is the other end's. Data that is shorter than the plan's packets is not: it would count for more
+    /// than it was.
     pub(crate) fn is_of_peer(&self, read: &wire::Read<'_>, from: SocketAddr) -> bool {
-        from == self.peer.address && read.is_signed_by(&self.keys.peer)
+        let is_whole = !matches!(read.packet, Packet::Data { .. })
+            || read.length + MOST_HEADERS >= usize::from(self.plan.packet);
+        is_whole && from == self.peer.address && read.is_signed_by(&self.keys.peer)
     }
 
     /// A packet that the other end has signed, and that arrived at `arrived`. One that comes again is not heard again.

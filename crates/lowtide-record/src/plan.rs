@@ -112,6 +112,9 @@ impl Plan {
         Ok(())
     }
 
+    /// The packets of each way that a server notes at most, 12 bytes each.
+    const MOST_NOTED: u64 = 3_000_000;
+
     /// How many ways are recorded.
     #[must_use]
     pub fn ways(&self) -> u64 {
@@ -153,12 +156,13 @@ impl Plan {
         (self.length().as_nanos() / 10_000_000) as usize + self.most_packets() / 32 + 200
     }
 
-    /// This within a server's limits.
+    /// This within a server's limits. Of small packets less is granted: each of them is noted.
     #[must_use]
     pub(crate) fn within(mut self, duration: Duration, rate: Rate, volume: Bytes) -> Self {
+        let noted = Bytes::new(Self::MOST_NOTED * u64::from(self.packet) * self.ways());
         self.duration = self.duration.min(duration);
         self.max_rate = self.max_rate.min(rate);
-        self.max_volume = self.max_volume.min(volume);
+        self.max_volume = self.max_volume.min(volume).min(noted);
         self
     }
 }

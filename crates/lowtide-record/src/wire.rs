@@ -146,6 +146,8 @@ pub(crate) enum Packet<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Read<'a> {
     pub(crate) packet: Packet<'a>,
+    /// Bytes of the datagram.
+    pub(crate) length: usize,
     signed: &'a [u8],
     tag: &'a [u8],
 }
@@ -313,6 +315,7 @@ pub(crate) fn read(datagram: &[u8]) -> Option<Read<'_>> {
     };
     Some(Read {
         packet,
+        length: datagram.len(),
         signed,
         tag,
     })
