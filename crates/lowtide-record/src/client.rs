@@ -15,10 +15,14 @@ use crate::wire::{self, Packet, Reason};
 const AGAIN: Duration = Duration::from_millis(500);
 /// and no more after this.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pages that are asked for at a time.
+/// How long the server may take to end after this end has.
+const LATE: Duration = Duration::from_secs(5);
+/// How long it takes at most to end what was interrupted.
+const HASTE: Duration = Duration::from_secs(10);
+/// Pages that are asked for at a time, first. Twice as many where all of them came, half where not.
 const AT_A_TIME: usize = 64;
-/// All of them together may take so long, whatever the server says of them.
-const LONGEST: Duration = Duration::from_secs(120);
+const LEAST_AT_A_TIME: usize = 16;
+const MOST_AT_A_TIME: usize = 512;
 
 /// Why nothing was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +39,9 @@ pub enum ClientError {
         Reason::Plan => "it cannot do what was asked for; is it of another version?",
     })]
     Refused(Reason),
+    /// It was stopped before it had begun.
+    #[error("it was interrupted before anything was recorded")]
+    Interrupted,
 }
 
 /// What both ends have noted of a session.
@@ -93,9 +100,9 @@ struct Asking {
     pages: [Option<Vec<Option<Vec<Arrival>>>>; LOGS as usize],
     /// The most pages that a log can have.
     most: usize,
-    began: Time,
     last_progress: Time,
     last_ask: Time,
+    at_a_time: usize,
     outstanding: usize,
 }
 
@@ -109,6 +116,8 @@ pub struct Client {
     proof: Key,
     state: State,
     since: Time,
+    /// When it ends, whatever the server does.
+    until: Time,
     last_said: Option<Time>,
     began: Time,
     outcome: Option<Result<Noted, ClientError>>,
@@ -117,6 +126,10 @@ pub struct Client {
 }
 
 impl Client {
+    /// A recording ends so long after the time asked for at the latest, whatever its server does: nine seconds of it are
+    /// the quiet and the draining around the filling, and the wait for the server's own end.
+    pub const BEYOND: Duration = Duration::from_secs(30);
+
     /// With randomness that nobody else knows.
     #[must_use]
     pub fn new(now: Time, plan: Plan, token: Token, server: SocketAddr, random: [u8; 32]) -> Self {
@@ -129,6 +142,7 @@ impl Client {
             proof: key.derive("proof", &[]),
             state: State::Hello,
             since: now,
+            until: now + plan.duration + Self::BEYOND,
             last_said: None,
             began: now,
             outcome: None,
@@ -166,16 +180,16 @@ impl Client {
         })
     }
 
-    /// Ends it early: what has come until now is kept.
+    /// Ends it early, within ten seconds: what has come until then is kept.
     pub fn stop(&mut self, now: Time, why: &str) {
         match &mut self.state {
-            State::Running(flow) => {
-                flow.stop(now);
-                self.problem.get_or_insert_with(|| why.to_string());
-            }
-            State::Hello | State::Start(_) => self.fail(ClientError::NoAnswer(self.server)),
-            State::Asking(..) | State::Ended => {}
+            State::Hello | State::Start(_) => return self.fail(ClientError::Interrupted),
+            State::Running(flow) => flow.stop(now),
+            State::Asking(..) => {}
+            State::Ended => return,
         }
+        self.until = self.until.min(now + HASTE);
+        self.problem.get_or_insert_with(|| why.to_string());
     }
 
     fn fail(&mut self, error: ClientError) {
@@ -294,19 +308,24 @@ impl Client {
             }
             State::Running(flow) => {
                 let is_silent = now.since(flow.last_heard()) > PATIENCE;
-                let next = flow.poll(now, outbox);
-                if is_silent {
-                    let problem = "the server went silent".to_string();
-                    self.problem.get_or_insert(problem);
+                let is_late = flow.is_done(now - LATE) || now >= self.until;
+                let next = flow.poll(now, outbox).map(|at| at.min(self.until));
+                let is_over = flow.is_over(now);
+                if is_silent || (is_late && !is_over) {
+                    let problem = if is_silent {
+                        "the server went silent"
+                    } else {
+                        "the server did not end when it should have"
+                    };
+                    self.problem.get_or_insert_with(|| problem.to_string());
                 }
-                if is_silent || flow.is_over(now) {
+                if is_silent || is_late || is_over {
                     let State::Running(flow) = std::mem::replace(&mut self.state, State::Ended)
                     else {
                         return None;
                     };
                     let asking = Asking {
                         most: Log::pages_of(flow.most_noted()),
-                        began: now,
                         last_progress: now,
                         ..Asking::default()
                     };
@@ -316,14 +335,13 @@ impl Client {
                 next
             }
             State::Asking(flow, asking) => {
-                let is_late =
-                    now.since(asking.last_progress) > PATIENCE || now.since(asking.began) > LONGEST;
+                let is_late = now.since(asking.last_progress) > PATIENCE || now >= self.until;
                 if is_late {
                     let problem = "the server did not tell all that it has noted".to_string();
                     self.problem.get_or_insert(problem);
                 }
                 if !is_late && asking.poll(now, flow, outbox) {
-                    return Some(asking.last_ask + AGAIN);
+                    return Some((asking.last_ask + AGAIN).min(self.until));
                 }
                 // Twice: nothing says whether it came, and the server has time of its own for those who do not.
                 for _ in 0..2 {
@@ -364,7 +382,7 @@ impl Asking {
                 None => missing.push((log, 0)),
                 Some(pages) => {
                     let open = (0..).zip(pages).filter(|(_, page)| page.is_none());
-                    let room = (2 * AT_A_TIME).saturating_sub(missing.len());
+                    let room = MOST_AT_A_TIME.saturating_sub(missing.len());
                     missing.extend(open.map(|(page, _)| (log, page)).take(room));
                 }
             }
@@ -373,9 +391,14 @@ impl Asking {
             return false;
         }
         if self.outstanding == 0 || now.since(self.last_ask) >= AGAIN {
+            self.at_a_time = match (self.at_a_time, self.outstanding) {
+                (0, _) => AT_A_TIME,
+                (n, 0) => (2 * n).min(MOST_AT_A_TIME),
+                (n, _) => (n / 2).max(LEAST_AT_A_TIME),
+            };
             self.last_ask = now;
-            self.outstanding = missing.len().min(AT_A_TIME);
-            for (log, page) in missing.into_iter().take(AT_A_TIME) {
+            self.outstanding = missing.len().min(self.at_a_time);
+            for (log, page) in missing.into_iter().take(self.at_a_time) {
                 let number = flow.next_number();
                 let session = flow.peer().session;
                 let ask = Packet::Ask {

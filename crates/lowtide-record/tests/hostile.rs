@@ -1,10 +1,11 @@
 //! What anybody can send to a recorder's server, and what comes of it.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_record::wire::{CHALLENGE, HELLO, START};
-use lowtide_record::{Client, ClientError, Limits, Outbox, Plan, QueueBand, Server, Token};
+use lowtide_record::{Client, ClientError, Limits, Noted, Outbox, Plan, QueueBand, Server, Token};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -200,6 +201,152 @@ fn a_server_stops_sending_to_who_is_silent_and_to_who_proves_nothing() {
     let got = sent.bytes_to(from);
     assert!(got < 300_000, "{got}");
     assert_eq!(server.sessions(), 0);
+}
+
+/// When a server reads its clock at a time of the client's.
+type Clock = fn(Time) -> Time;
+
+/// From three seconds on a twentieth as fast: what this server has to say goes on and on.
+fn slowed(at: Time) -> Time {
+    let turn = START_TIME + Duration::from_secs(3);
+    turn.min(at) + Duration::from_nanos(at.since(turn).as_nanos() / 20)
+}
+
+/// A recording over a way of 10 ms: how it ended, and when. Each datagram passes through `carry`, which has its time and
+/// whether it goes to the server; so does the client each millisecond, through `meddle`.
+fn recorded(
+    plan: Plan,
+    clock: Clock,
+    mut carry: impl FnMut(Time, bool, &mut Vec<u8>) -> bool,
+    mut meddle: impl FnMut(Time, &mut Client),
+) -> (Result<Noted, ClientError>, Duration) {
+    let from = at("198.51.100.1:5000");
+    let mut server = server(Limits::default(), Token::none());
+    let mut client = Client::new(START_TIME, plan, Token::none(), server_at(), [3; 32]);
+    let mut under_way: VecDeque<(Time, bool, Vec<u8>)> = VecDeque::new();
+    let mut now = START_TIME;
+    while now < START_TIME + Duration::from_secs(300) {
+        let (mut up, mut down) = (Sent::default(), Sent::default());
+        while under_way.front().is_some_and(|(due, ..)| *due <= now)
+            && let Some((due, is_up, datagram)) = under_way.pop_front()
+        {
+            if is_up {
+                server.receive(clock(due), from, &datagram, &mut down);
+            } else {
+                client.receive(due, server_at(), &datagram, &mut up);
+            }
+        }
+        meddle(now, &mut client);
+        client.poll(now, &mut up);
+        server.poll(clock(now), &mut down);
+        if let Some(outcome) = client.outcome() {
+            return (outcome, now.since(START_TIME));
+        }
+        for (is_up, sent) in [(true, up), (false, down)] {
+            for (_, mut datagram) in sent.0 {
+                if carry(now, is_up, &mut datagram) {
+                    under_way.push_back((now + MS * 10, is_up, datagram));
+                }
+            }
+        }
+        now += MS;
+    }
+    panic!("it does not end");
+}
+
+/// The types of datagrams, behind the four bytes that all begin with.
+const DATA: u8 = 6;
+const PAGE: u8 = 9;
+
+#[test]
+fn a_recording_ends_when_it_said_whatever_its_server_does() {
+    let most = plan().duration + Client::BEYOND;
+    let all = |_: Time, _: bool, _: &mut Vec<u8>| true;
+    let (noted, took) = recorded(plan(), slowed, all, |_, _| {});
+    let noted = noted.unwrap();
+    assert!(noted.problem.unwrap().contains("did not end"));
+    assert!(
+        noted.down.fill.arrivals().len() > 100 && took <= most,
+        "{took:?}"
+    );
+
+    // A page each nine seconds: one that asks by silence alone would wait for all of them.
+    let mut last = START_TIME;
+    let slow_pages = |now: Time, _: bool, datagram: &mut Vec<u8>| {
+        let passes = datagram[4] != PAGE || now.since(last) > Duration::from_secs(9);
+        if datagram[4] == PAGE && passes {
+            last = now;
+        }
+        passes
+    };
+    let (noted, took) = recorded(plan(), |at| at, slow_pages, |_, _| {});
+    assert!(noted.unwrap().problem.unwrap().contains("did not tell all"));
+    assert!(took <= most, "{took:?}");
+
+    let (noted, took) = recorded(plan(), |at| at, all, |_, _| {});
+    assert_eq!(noted.unwrap().problem, None);
+    assert!(took < plan().duration + Duration::from_secs(7), "{took:?}");
+}
+
+#[test]
+fn what_is_stopped_ends_in_ten_seconds_and_keeps_what_came() {
+    let stopped = START_TIME + Duration::from_secs(4);
+    let stop = |now: Time, client: &mut Client| {
+        if now >= stopped {
+            client.stop(now, "enough");
+        }
+    };
+    let (noted, took) = recorded(plan(), slowed, |_, _, _| true, stop);
+    let noted = noted.unwrap();
+    assert_eq!(noted.problem.unwrap(), "enough");
+    assert!(noted.down.fill.arrivals().len() > 100);
+    assert!(took <= Duration::from_secs(14), "{took:?}");
+    // Before anybody has answered there is nothing to keep.
+    let (noted, took) = recorded(plan(), slowed, |_, _, _| false, stop);
+    assert_eq!(noted.unwrap_err(), ClientError::Interrupted);
+    assert!(took <= Duration::from_secs(4), "{took:?}");
+}
+
+#[test]
+fn data_that_is_shorter_than_it_should_be_is_not_noted() {
+    let cut = |_: Time, is_up: bool, datagram: &mut Vec<u8>| {
+        if is_up && datagram[4] == DATA {
+            datagram.truncate(54);
+        }
+        true
+    };
+    let (noted, _) = recorded(plan(), |at| at, cut, |_, _| {});
+    let noted = noted.unwrap();
+    assert!(noted.down.fill.arrivals().len() > 100);
+    let up = noted.up;
+    assert_eq!(
+        (up.fill.arrivals(), up.probes.arrivals()),
+        (&[][..], &[][..])
+    );
+}
+
+#[test]
+fn what_a_server_notes_is_bounded_for_small_packets_too() {
+    let much = |packet| Plan {
+        up: true,
+        down: false,
+        max_volume: Bytes::new(4_000_000_000),
+        max_rate: Rate::from_mbps(1000),
+        duration: Duration::from_secs(600),
+        packet,
+        ..plan()
+    };
+    for (packet, granted) in [(1400, 4_000_000_000), (300, 900_000_000)] {
+        let mut volume = None;
+        let see = |now: Time, client: &mut Client| {
+            volume = volume.or(client.granted().map(|plan| plan.max_volume));
+            if volume.is_some() {
+                client.stop(now, "seen");
+            }
+        };
+        let _ = recorded(much(packet), |at| at, |_, _, _| true, see);
+        assert_eq!(volume, Some(Bytes::new(granted)), "{packet}");
+    }
 }
 
 proptest! {
