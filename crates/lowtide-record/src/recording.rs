@@ -50,6 +50,8 @@ pub struct Way {
     pub outages: Vec<Span>,
     /// Packets that were sent to fill the link.
     pub sent: u32,
+    /// Of those, what came before the recording began.
+    pub left_out: u32,
     /// Of those, what never came.
     pub lost: u32,
     /// Those that came after one that was sent later.
@@ -293,6 +295,7 @@ fn way(
         idle,
         outages,
         sent: noted.sent,
+        left_out: passed.iter().filter(|packet| packet.at < zero).count() as u32,
         lost: noted.sent.saturating_sub(passed.len() as u32),
         reordered,
         base_delay: span(0.0, clocks.base_rtt_us / 2.0).to.min(LONGEST),
