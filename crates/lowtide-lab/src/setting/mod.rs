@@ -492,7 +492,9 @@ impl Setting {
     /// That for people.
     #[must_use]
     pub fn rtt_shown(&self) -> String {
-        let moves = if self.moving.is_some() {
+        // A delay that is written as a series may be one value all the time.
+        let moves = |delay: &Arc<MovingDelay>| delay.least() < delay.mean();
+        let moves = if self.moving.as_ref().is_some_and(moves) {
             " (moves)"
         } else {
             ""

@@ -74,6 +74,14 @@ pub(super) fn read(bytes: &[u8], column: Column) -> Result<Read, TraceError> {
     if headers.is_empty() {
         return Err(TraceError::Empty);
     }
+    let is_number = |field: &str| field.parse::<f64>().is_ok();
+    if headers.iter().all(is_number) {
+        let (line, time, value) = (column.line, TIME_UNITS[1].0, column.units[0].0);
+        let problem = format!(
+            "there is no header: the first line names the columns of {line} with their units, as in {time},{value}"
+        );
+        return Err(TraceError::Line { line: 1, problem });
+    }
     if headers.len() != 2 {
         let problem = format!(
             "{} columns instead of the two {}",

@@ -71,6 +71,7 @@ mod tests {
         assert_eq!(parse(b"time_s,delay_us\n0,5000\n").unwrap().mean(), ms(5));
         let wrong = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
         assert!(wrong("time_ms,rate_mbps\n0,1\n").contains("is a link's trace"));
+        assert!(wrong("0,12\n10,16\n").starts_with("line 1: there is no header"));
         assert!(wrong("time_ms,delay_ms\n0,1\n5,-1\n").starts_with("line 3: '-1' is no delay_ms"));
         assert!(wrong("time_ms,delay_ms\n0,1\n0,2\n").starts_with("line 3: time '0' is not later"));
         assert!(wrong("time_ms,delay_s\n0,101\n").contains("from 0 to 100"));
