@@ -11,6 +11,7 @@ use lowtide_lab::contender::Contenders;
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::link_args::LinkArgs;
+use crate::setting_args::TransportArg;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod children;
@@ -89,6 +90,10 @@ pub(crate) struct Args {
     /// [default with --report: ebb, rbbr, bbr-s, copa, bbr, bbr3 and cubic]
     #[arg(long = "cc", value_name = "NAME")]
     controllers: Vec<String>,
+
+    /// What carries those controllers: tcp beside a program over the kernel's TCP [default: quic]
+    #[arg(long, value_name = "NAME")]
+    transport: Option<TransportArg>,
 
     #[command(flatten)]
     json: JsonFlag,

@@ -10,15 +10,28 @@ use lowtide_lab::setting::{
     Setting, SourceText, SpanText, TimeText, Transport,
 };
 use lowtide_sim::source::{self, SourceConfig};
+#[cfg(target_os = "linux")]
+use lowtide_sim::transport::TransportConfig;
 
 use crate::failure::Failure;
 use crate::link_args::LinkArgs;
 use crate::run_flags::HostArg;
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum TransportArg {
+pub(crate) enum TransportArg {
     Quic,
     Tcp,
+}
+
+impl TransportArg {
+    /// As its hosts usually have it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn config(self) -> TransportConfig {
+        match self {
+            Self::Quic => TransportConfig::quic(),
+            Self::Tcp => TransportConfig::tcp(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]

@@ -57,6 +57,9 @@ pub(super) fn programs(
     }
     let program = |limited: bool, way: &str| {
         let mut setting = setting.clone();
+        if let Some(transport) = args.transport {
+            setting = setting.over(transport.config());
+        }
         setting.seeds = Seeds {
             first: args.seed,
             count: 1,
