@@ -156,6 +156,36 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
 }
 
 #[test]
+fn the_folder_of_a_run_is_one_word_for_the_shell() {
+    if !namespaces::work() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("a $(touch ran) 'b'");
+    fs::create_dir(&temporary).unwrap();
+    let suite = suite(&[("b.toml", CASE)]);
+    let output = lowtide(&["score", "--link", "--json", "--seeds", "1", "--suite"])
+        .arg(suite.path())
+        .args([
+            "--server",
+            "cd {dir} && exec \"$LOWTIDE\" serve --listen 0.0.0.0:{port}",
+        ])
+        .args([
+            "--client",
+            "cd \"{dir}\" && exec \"$LOWTIDE\" fetch {host}:{port} --bytes {bytes}B",
+        ])
+        .current_dir(folder.path())
+        .env("TMPDIR", &temporary)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let card: Value = serde_json::from_slice(&output.stdout).expect(&said);
+    let case = &card["results"][0]["cases"][0];
+    assert_eq!(case["failed_runs"], Value::Null, "{case}");
+    assert!(!folder.path().join("ran").exists());
+}
+
+#[test]
 fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
     if !namespaces::work() {
         return;
