@@ -18,7 +18,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed=CLANG");
     println!("cargo:rustc-check-cfg=cfg(has_programs)");
     let missing = if env::var_os("CARGO_FEATURE_BPF").is_none() {
-        "lowtide was built without the feature 'bpf'; build it with '--features kernel', which needs \
+        "lowtide was built without the feature 'kernel'; build it with '--features kernel', which needs \
          clang, libelf and zlib (Debian: clang libelf-dev zlib1g-dev)"
             .to_owned()
     } else if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os != "linux") {

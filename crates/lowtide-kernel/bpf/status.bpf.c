@@ -7,6 +7,9 @@
 
 #define AF_INET 2
 
+/* The first of enum sock_flags: no process has the socket any more. */
+#define SOCK_DEAD 1
+
 struct in6_addr {
 	u8 bytes[16];
 } CORE;
@@ -18,6 +21,8 @@ struct sock_common {
 	u16 skc_num;
 	u16 skc_family;
 	u8 skc_state;
+	/* Of enum sock_flags. */
+	unsigned long skc_flags;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 } CORE;
@@ -49,7 +54,7 @@ struct record {
 	/* Both in the order of this machine. */
 	u16 local_port;
 	u16 peer_port;
-	u16 padding;
+	u16 is_orphan;
 	u8 local[16];
 	u8 peer[16];
 	u32 cwnd;
@@ -86,6 +91,7 @@ SECTION("iter/bpf_sk_storage_map") int lowtide_status(struct bpf_iter__bpf_sk_st
 		bpf_probe_read_kernel(record.local, 16, &common->__sk_common.skc_v6_rcv_saddr);
 		bpf_probe_read_kernel(record.peer, 16, &common->__sk_common.skc_v6_daddr);
 	}
+	record.is_orphan = common->__sk_common.skc_flags & SOCK_DEAD;
 	record.cwnd = tp->snd_cwnd;
 	record.mss = tp->mss_cache;
 	record.srtt = tp->srtt_us;

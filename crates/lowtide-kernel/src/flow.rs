@@ -28,4 +28,6 @@ pub struct Flow {
     pub min_rtt: Option<Duration>,
     /// The controller's phase.
     pub phase: &'static str,
+    /// No process has the socket any more, as where its network namespace is gone: the kernel ends it when it gives up.
+    pub is_orphan: bool,
 }

@@ -22,4 +22,6 @@ pub struct Status {
 pub struct Unloaded {
     /// Connections that keep it until they end.
     pub flows: usize,
+    /// Those of them that no process has any more.
+    pub orphans: usize,
 }

@@ -71,6 +71,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
                 1 => "; 1 connection keeps it until it ends".to_owned(),
                 n => format!("; {n} connections keep it until they end"),
             };
+            let left = left + &orphans(unloaded.orphans);
             output::print(format!("unloaded '{}'{left}\n", known.name).as_bytes())
         }
     }
@@ -137,6 +138,7 @@ struct ShownFlow {
     srtt_ms: f64,
     min_rtt_ms: Option<f64>,
     phase: &'static str,
+    orphan: bool,
 }
 
 impl Shown {
@@ -174,6 +176,17 @@ impl ShownFlow {
             srtt_ms: ms(flow.srtt),
             min_rtt_ms: flow.min_rtt.map(ms),
             phase: flow.phase,
+            orphan: flow.is_orphan,
+        }
+    }
+}
+
+/// What is to be said of sockets that no process has.
+fn orphans(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        n => {
+            format!(" ({n} of them without a process: the kernel ends it when it gives up sending)")
         }
     }
 }
@@ -229,6 +242,8 @@ fn text(all: &[Status]) -> String {
             1 => ", 1 cgroup".to_owned(),
             n => format!(", {n} cgroups"),
         };
+        let without = status.flows.iter().filter(|flow| flow.is_orphan).count();
+        let sockets = sockets + &orphans(without);
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}: {how}{cgroups}, {sockets}", status.choice);
         if !status.flows.is_empty() {
@@ -250,5 +265,6 @@ fn row(flow: &Flow) -> (String, Vec<String>) {
         flow.min_rtt
             .map_or_else(|| "-".to_owned(), |rtt| format!("{:.2}", ms(rtt))),
     ];
-    (format!("{} → {}", flow.local, flow.peer), values)
+    let orphan = if flow.is_orphan { " (orphan)" } else { "" };
+    (format!("{} → {}{orphan}", flow.local, flow.peer), values)
 }

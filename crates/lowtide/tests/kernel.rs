@@ -123,6 +123,37 @@ fn each_controller_carries_data_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_socket_that_no_process_has_is_shown_as_an_orphan() {
+    let _machine = MACHINE.lock().unwrap();
+    if !can_load("ebb") {
+        return;
+    }
+    lowtide(&["kernel", "load", "ebb", "--pin"])
+        .assert()
+        .success();
+    // The other end reads nothing: what is left to be sent keeps the socket in the kernel.
+    let (mut from, to) = connection("ebb");
+    from.set_nonblocking(true).unwrap();
+    while from.write(&[7; 65_536]).is_ok() {}
+    let local = from.local_addr().unwrap().to_string();
+    let is_orphan = || {
+        let run = lowtide(&["kernel", "status", "--json"]).output().unwrap();
+        let all: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let flows = all[0]["flows"].as_array().unwrap();
+        let flow = flows.iter().find(|flow| flow["local"] == local.as_str());
+        flow.map(|flow| flow["orphan"].as_bool().unwrap())
+    };
+    let before = is_orphan();
+    drop(from);
+    let after = is_orphan();
+    let run = lowtide(&["kernel", "unload", "ebb"]).output().unwrap();
+    drop(to);
+    assert_eq!((before, after), (Some(false), Some(true)));
+    let told = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(told.contains("without a process"), "{told}");
+}
+
+#[test]
 fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
     let _machine = MACHINE.lock().unwrap();
     if !can_load("ebb") {

@@ -74,7 +74,7 @@ fn flow(known: &'static Known, record: &[u8]) -> Flow {
     let family = u16::from_ne_bytes(take(&mut rest));
     let local_port = u16::from_ne_bytes(take(&mut rest));
     let peer_port = u16::from_ne_bytes(take(&mut rest));
-    let _: [u8; 2] = take(&mut rest);
+    let is_orphan = u16::from_ne_bytes(take(&mut rest)) != 0;
     let local = address(family, take(&mut rest));
     let peer = address(family, take(&mut rest));
     let [cwnd, inflight, mss, srtt, phase, _] =
@@ -93,6 +93,7 @@ fn flow(known: &'static Known, record: &[u8]) -> Flow {
         srtt: Duration::from_nanos(u64::from(srtt) * 125),
         min_rtt: (min_rtt != NONE).then(|| Duration::from_nanos(min_rtt)),
         phase: known.phases.get(phase as usize).copied().unwrap_or("?"),
+        is_orphan,
     }
 }
 

@@ -33,7 +33,9 @@ pub fn unload(known: &'static Known) -> Result<Unloaded, Error> {
     pin::remove(known).map_err(|error| Error::Refused {
         problem: format!("{}: {error}", pin::path(known).display()),
     })?;
+    let flows = status::flows(known)?;
     Ok(Unloaded {
-        flows: status::flows(known)?.len(),
+        flows: flows.len(),
+        orphans: flows.iter().filter(|flow| flow.is_orphan).count(),
     })
 }
