@@ -35,3 +35,4 @@ pub mod statistics;
 pub mod store;
 pub mod timeline;
 pub mod traces;
+pub mod visible;

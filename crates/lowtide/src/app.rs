@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,7 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use lowtide_cc::registry::{self, Entry};
 use lowtide_lab::contender::{Contenders, stock};
 use lowtide_lab::scenario_file::ScenarioFile;
-use lowtide_lab::setting;
+use lowtide_lab::{setting, visible};
 
 use crate::failure::Failure;
 use crate::program::{self, Program};
@@ -125,8 +124,14 @@ impl App {
         match Cli::try_parse_from(arguments) {
             Ok(cli) => run(cli, &self.contenders),
             Err(problem) => {
-                // Nobody is left to tell when even this fails.
-                let _ = problem.print();
+                // It names arguments, which may be what a pattern of the shell has found. Help is ours.
+                let plain = problem.to_string();
+                if plain.chars().any(visible::is_hidden) {
+                    output::tell(&plain);
+                } else {
+                    // Nobody is left to tell when even this fails.
+                    let _ = problem.print();
+                }
                 u8::try_from(problem.exit_code()).unwrap_or(2)
             }
         }
@@ -203,8 +208,7 @@ fn ended(done: Result<(), Failure>) -> u8 {
     match done {
         Ok(()) => 0,
         Err(failure) => {
-            // Nobody is left to tell when even this fails.
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            output::say(format_args!("error: {failure}"));
             failure.exit_code()
         }
     }

@@ -1,7 +1,6 @@
 //! `lowtide compare`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -173,7 +172,9 @@ fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[f64]) -> Result<()
                 Look::Plain(width) => width,
                 Look::Markdown => None,
             };
-            text.push_str(&sparkline::draw(comparison, width));
+            output::print(text.as_bytes())?;
+            text.clear();
+            output::print_coloured(&sparkline::draw(comparison, width))?;
         }
         if let Some(wall) = wall(n).filter(|_| !args.markdown) {
             let packets = comparison.simulated_packets;
@@ -205,7 +206,7 @@ fn write_qlogs(
             let path = qlog::path(&folder, contender.name());
             output::write_qlog(&setting.run_by(contender), version, &path)?;
         }
-        let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
+        output::say(format_args!("qlog: {}", folder.display()));
     }
     Ok(())
 }

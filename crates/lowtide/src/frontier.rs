@@ -1,7 +1,6 @@
 //! `lowtide frontier`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -151,8 +150,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if let Some(dir) = &args.figures {
         figures::write_frontier(&frontier, dir)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", dir.display())))?;
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(std::io::stderr(), "figures: {}", dir.display());
+        output::say(format_args!("figures: {}", dir.display()));
     }
     output::complain(frontier.failed.iter().map(output::failed))
 }

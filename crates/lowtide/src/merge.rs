@@ -1,11 +1,11 @@
 //! `lowtide merge`: results of many processes as one table.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use lowtide_lab::store::{self, MergeError, Merged};
 
 use crate::failure::Failure;
+use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -31,22 +31,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         damaged,
         simulators,
     } = merged;
-    // A closed standard error is no reason to stop.
-    let say = |text: String| drop(writeln!(std::io::stderr(), "{text}"));
     if damaged > 0 {
-        say(format!(
+        output::say(format_args!(
             "warning: lines that were cut off or changed, and are not believed: {damaged}; the same sweep \
              makes what they had again"
         ));
     }
     if simulators > 1 {
-        say(format!(
+        output::say(format_args!(
             "warning: {simulators} versions of the simulator made these results; the column 'simulator' \
              tells them apart"
         ));
     }
     let out = args.output.display();
-    say(format!(
+    output::say(format_args!(
         "{rows} results of {scenarios} scenarios from {files} files are in {out}; there more than once: \
          {duplicates}"
     ));

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -12,21 +13,37 @@ use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
-use lowtide_lab::{figures, files};
+use lowtide_lab::{figures, files, visible};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::table::{self, Column, Look};
 
-/// Prints bytes. A closed pipe (`| head`) is no failure: the reader has what it wanted.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+/// Prints text, its hidden characters by their numbers: what it names may be anybody's. A closed pipe (`| head`) is no
+/// failure: the reader has what it wanted.
+pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
+    print_coloured(&visible::text(&String::from_utf8_lossy(text)))
+}
+
+/// Prints text with colours of our own, in which all else has gone through [`visible::text`].
+pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::run(format!(
             "cannot write to standard output: {e}"
         ))),
         _ => Ok(()),
     }
+}
+
+/// Tells on standard error, likewise. Nobody is left to tell when it is closed, and that is no reason to stop.
+pub(crate) fn say(text: impl fmt::Display) {
+    tell(&format!("{text}\n"));
+}
+
+/// The same of lines that end by themselves.
+pub(crate) fn tell(text: &str) {
+    let _ = io::stderr().write_all(visible::text(text).as_bytes());
 }
 
 /// Prints a value as JSON.
@@ -40,9 +57,9 @@ pub(crate) fn write_json(value: &impl Serialize, path: &Path) -> Result<(), Fail
 }
 
 fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(Failure::run)?;
-    text.push(b'\n');
-    Ok(text)
+    let mut text = serde_json::to_string_pretty(value).map_err(Failure::run)?;
+    text.push('\n');
+    Ok(visible::json(&text).into_owned().into_bytes())
 }
 
 /// Writes a file, which keeps what it had where that fails.
@@ -57,8 +74,7 @@ pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Fail
     report
         .write(&path)
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+    say(format_args!("report: {}", path.display()));
     Ok(())
 }
 
@@ -68,7 +84,7 @@ pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Re
         let folder = figures::folder_of(dir, n, links.len());
         figures::write(setting, comparison, &folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
-        let _ = writeln!(std::io::stderr(), "figures: {}", folder.display());
+        say(format_args!("figures: {}", folder.display()));
     }
     Ok(())
 }
@@ -181,12 +197,10 @@ pub(crate) fn warn_of_missing_timestamps(settings: impl Iterator<Item: Borrow<Se
         known.extend(setting.borrow().lacking_timestamps().map(str::to_string));
     }
     for name in known {
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(
-            io::stderr(),
+        say(format_args!(
             "warning: {name} runs without its estimate: receivers report no timestamps without \
              --timestamps, or timestamps = true in a file's [[flows]]"
-        );
+        ));
     }
 }
 

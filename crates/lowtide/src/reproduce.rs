@@ -1,7 +1,6 @@
 //! `lowtide reproduce`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -89,12 +88,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         .map(reproduce::rows)
         .collect::<Result<_, _>>()
         .map_err(Failure::input)?;
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{:.1} s",
-        started.elapsed().as_secs_f64()
-    );
+    output::say(format_args!("{:.1} s", started.elapsed().as_secs_f64()));
     let command = command(args);
     args.json.put(&rows.iter().flatten().collect::<Vec<_>>())?;
     if args.json.is_printed() {
@@ -184,12 +178,11 @@ fn execute(
         if let Some(folder) = &args.traces {
             let (found, missing) = reproduce::traces(file, folder);
             for name in missing {
-                let _ = writeln!(
-                    std::io::stderr(),
+                output::say(format_args!(
                     "{}: {} is not there and left out",
                     file.name(),
                     folder.join(name).display()
-                );
+                ));
             }
             if !found.is_empty() {
                 recorded = file

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal};
 
 use lowtide_lab::compare::{Comparison, Role};
 use lowtide_lab::timeline::{FlowBin, Timeline};
+use lowtide_lab::visible;
 
 /// When to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -126,10 +127,11 @@ pub(crate) fn draw(comparison: &Comparison, width: Option<usize>) -> String {
         delays,
     } in &rows
     {
+        let name = visible::text(name);
         let name: String = if name.chars().count() > NAME {
             name.chars().take(NAME - 1).chain(['…']).collect()
         } else {
-            (*name).to_string()
+            name.into_owned()
         };
         let rates = line(rates, |rate| rate / fastest);
         // All alike has no range.

@@ -1,6 +1,5 @@
 //! The flags that name traces.
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use lowtide_cc::units::Bytes;
@@ -10,6 +9,7 @@ use lowtide_lab::setting::{
 };
 
 use crate::failure::Failure;
+use crate::output;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Link")]
@@ -65,8 +65,7 @@ impl TraceArgs {
             match self.on_trace(file, below, resolver) {
                 Ok(sections) => on.push(sections),
                 Err(failure) => {
-                    // A closed standard error is no reason to stop.
-                    let _ = writeln!(io::stderr(), "left out: {failure}");
+                    output::say(format_args!("left out: {failure}"));
                     left_out = Some(failure);
                 }
             }

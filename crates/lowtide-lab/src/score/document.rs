@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::scorecard::{CaseResult, Score, Scorecard};
 use super::verdict::{LimitResult, Verdict};
+use crate::visible::{code, markdown};
 
 /// More controllers than these have no room for what happened to each.
 const MANY: usize = 8;
@@ -18,8 +19,9 @@ pub fn document(cards: &[Scorecard], command: &str) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
-        "Made by `{command}`; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
+        "Made by {}; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
          hold, fails (✗) when one does not; · is not applicable.{}\n",
+        code(command),
         if are_many {
             " `lowtide score --suite SUITE --case CASE --cc NAME` says what happened where one fails."
         } else {
@@ -30,7 +32,8 @@ pub fn document(cards: &[Scorecard], command: &str) -> String {
         overview(&mut page, cards);
     }
     for card in cards {
-        let _ = writeln!(page, "## `{}`\n\n{}.\n", card.suite, card.about);
+        let (suite, about) = (code(&card.suite), markdown(&card.about));
+        let _ = writeln!(page, "## {suite}\n\n{about}.\n");
         matrix(&mut page, card);
         let cases = card.results.first().map_or(0, |score| score.cases.len());
         for n in 0..cases {
@@ -51,13 +54,13 @@ pub fn document(cards: &[Scorecard], command: &str) -> String {
 fn overview(page: &mut String, cards: &[Scorecard]) {
     let suites: Vec<String> = cards
         .iter()
-        .map(|card| format!("[`{}`](#{})", card.suite, card.suite))
+        .map(|card| format!("[{}](#{})", code(&card.suite), markdown(&card.suite)))
         .collect();
     head(page, "cases passed", suites.iter().map(String::as_str));
     let controllers = cards.first().map_or(&[][..], |card| &card.results);
     for (n, score) in controllers.iter().enumerate() {
         let all = cards.iter().map(|card| passed(&card.results[n]));
-        row(page, &format!("`{}`", score.controller), all);
+        row(page, &code(&score.controller), all);
     }
     page.push('\n');
 }
@@ -78,7 +81,8 @@ fn row(page: &mut String, first: &str, cells: impl Iterator<Item = String>) {
 
 fn matrix(page: &mut String, card: &Scorecard) {
     let scores = card.results.iter();
-    head(page, "case", scores.clone().map(|s| s.controller.as_str()));
+    let names: Vec<String> = scores.clone().map(|s| markdown(&s.controller)).collect();
+    head(page, "case", names.iter().map(String::as_str));
     let cases = card.results.first().map_or(0, |score| score.cases.len());
     for n in 0..cases {
         let case = &card.results[0].cases[n];
@@ -87,7 +91,11 @@ fn matrix(page: &mut String, card: &Scorecard) {
             Verdict::Fail => "✗".to_string(),
             Verdict::NotApplicable => "·".to_string(),
         });
-        row(page, &format!("{} {}", case.id, case.title), signs);
+        row(
+            page,
+            &markdown(&format!("{} {}", case.id, case.title)),
+            signs,
+        );
     }
     row(page, "passed", scores.map(passed));
     page.push('\n');
@@ -98,7 +106,8 @@ fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
     let Some((_, case)) = failing.first() else {
         return;
     };
-    let _ = writeln!(page, "**{} {}** ({})\n", case.id, case.title, case.source);
+    let title = markdown(&format!("{} {}", case.id, case.title));
+    let _ = writeln!(page, "**{title}** ({})\n", markdown(&case.source));
     let mut limits: Vec<(&LimitResult, Vec<(&Score, &LimitResult)>)> = Vec::new();
     for (score, case) in failing {
         for limit in case.failing() {
@@ -127,10 +136,11 @@ fn failures(page: &mut String, failing: &[(&Score, &CaseResult)]) {
             } else {
                 one.shown()
             };
-            format!("`{}` {shown}{}", score.controller, one.in_cell())
+            let (name, cell) = (code(&score.controller), markdown(&one.in_cell()));
+            format!("{name} {shown}{cell}")
         });
         let reached: Vec<String> = reached.collect();
-        let (metric, reason) = (&limit.metric, &limit.reason);
+        let (metric, reason) = (markdown(&limit.metric), markdown(&limit.reason));
         let _ = writeln!(page, "- {metric}{common}: {reason}\\");
         let _ = writeln!(page, "  {}", reached.join(" · "));
     }
@@ -148,7 +158,8 @@ fn what_happened(page: &mut String, failing: &[(&Score, &CaseResult)]) {
     if !told.is_empty() {
         page.push_str("<details><summary>what happened</summary>\n\n");
         for (score, what) in told {
-            let _ = writeln!(page, "- `{}`: {what}", score.controller);
+            let (name, what) = (code(&score.controller), markdown(&what));
+            let _ = writeln!(page, "- {name}: {what}");
         }
         page.push_str("\n</details>\n\n");
     }

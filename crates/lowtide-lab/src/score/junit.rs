@@ -4,23 +4,7 @@ use std::fmt::Write as _;
 
 use super::scorecard::{CaseResult, Scorecard};
 use super::verdict::Verdict;
-
-/// Text within XML, as far as XML 1.0 can say it.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if (c as u32) < 0x20 => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
+use crate::visible::xml as escaped;
 
 /// All scorecards as one file: a test suite for each suite and controller, a test case for each case.
 #[must_use]

@@ -2,7 +2,6 @@
 
 mod show;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Instant;
@@ -132,13 +131,13 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let part = args
         .shard
         .map_or_else(String::new, |s| format!(", shard {s}"));
-    say(&format!(
+    output::say(format_args!(
         "{} cells{part}, {all} runs; {found} of them are in {folder}",
         cells.len(),
     ));
     match store.damaged() {
         0 => {}
-        n => say(&format!(
+        n => output::say(format_args!(
             "warning: {folder}: lines that were cut off or changed, and are not believed: {n}; what \
              they had is run again"
         )),
@@ -148,7 +147,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
         let problem = store.problem();
         let kept = found + store.stop();
         bar.finish_and_clear();
-        say(&match problem {
+        output::say(match problem {
             Some(problem) => format!("interrupted; {problem}"),
             None => format!(
                 "interrupted: {kept} of {all} runs are in {folder}; the same command goes on from there"
@@ -165,7 +164,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
         match args.shard {
             None => show("sweep", &args.common, &file, &done)?,
             // Its cells are not whole: a table of them would mislead.
-            Some(_) => say(&format!(
+            Some(_) => output::say(format_args!(
                 "when all shards are done, 'lowtide merge {folder} --output DIR' lands their results"
             )),
         }
@@ -189,11 +188,6 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
             }
         }
     })
-}
-
-/// Tells on standard error, which may be closed: that is no reason to stop.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn load(args: &Common) -> Result<ScenarioFile, Failure> {
@@ -243,7 +237,7 @@ fn execute(
         bar.inc(1);
         // Somebody may want to stop a sweep whose results nobody will find.
         if let Some(problem) = options.store.and_then(Store::problem) {
-            warned.call_once(|| bar.suspend(|| say(&format!("warning: {problem}"))));
+            warned.call_once(|| bar.suspend(|| output::say(format_args!("warning: {problem}"))));
         }
     };
     let started = Instant::now();
@@ -251,7 +245,7 @@ fn execute(
     bar.finish_and_clear();
     let wall_s = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
     let took = wall_s.map_or_else(String::new, |s| format!(" in {s:.1} s"));
-    say(&format!("{} runs{took}", bar.length().unwrap_or(0)));
+    output::say(format_args!("{} runs{took}", bar.length().unwrap_or(0)));
     Ok(Done { results, wall_s })
 }
 
@@ -286,10 +280,7 @@ fn write_grid(folder: &Path, file: &ScenarioFile, results: &[CellResult]) -> Res
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
     if written > 0 {
         let folder = folder.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "figures of the grid: {written} in {folder}"
-        );
+        output::say(format_args!("figures of the grid: {written} in {folder}"));
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! What happened on the link.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use lowtide_lab::compare::Comparison;
 use lowtide_lab::json::{self, JsonComparison};
@@ -60,8 +59,7 @@ struct Way<'a> {
 /// Says what happened on the link.
 pub(super) fn say(args: &Args, summary: &Summary) {
     if !args.quiet {
-        // Nobody is left to tell when even this fails.
-        let _ = io::stderr().write_all(text(summary).as_bytes());
+        output::tell(&text(summary));
     }
 }
 
@@ -73,8 +71,7 @@ pub(super) fn write(
     compared: Vec<Compared>,
 ) -> Result<(), Failure> {
     if !args.quiet {
-        // As above.
-        let _ = io::stderr().write_all(tables(&compared, Look::of_errors()).as_bytes());
+        output::tell(&tables(&compared, Look::of_errors()));
     }
     args.json.put(&json(setting, summary, &compared))?;
     let about = about(args, summary, &compared);

@@ -1,6 +1,6 @@
 //! One run of `lowtide link`.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -22,6 +22,7 @@ use super::children::{Child, Ended, at_terminal};
 use super::guard::Guard;
 use super::{Args, Limited, comparison, report};
 use crate::failure::Failure;
+use crate::output;
 
 /// How often children and signals are looked at.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
@@ -138,8 +139,7 @@ fn signals() -> Result<Signals, Failure> {
 
 fn say(args: &Args, text: &str) {
     if !args.quiet {
-        // Nobody is left to tell when even this fails.
-        let _ = writeln!(io::stderr(), "{text}");
+        output::say(text);
     }
 }
 

@@ -1,7 +1,6 @@
 //! `lowtide fetch`.
 
 use std::fmt::Display;
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -123,8 +122,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     match interrupted {
         None => Ok(()),
         Some(code) => {
-            // Nobody is left to tell when even this fails.
-            let _ = writeln!(std::io::stderr(), "error: interrupted");
+            output::say(format_args!("error: interrupted"));
             std::process::exit(code)
         }
     }

@@ -1,25 +1,25 @@
 //! What the other side says, made harmless: text that a terminal may print.
 
+use lowtide_lab::visible;
 use serde::{Deserialize, Deserializer};
 
 /// Longest text that is shown, in bytes.
 const MAX_TEXT: usize = 200;
 
-/// Text from the network as it may be printed: control characters and others that nobody sees are
-/// escaped, and what is too long is cut.
+/// Text from the network as it may be printed, in a line: hidden characters by their numbers, and what is too long is
+/// cut.
 pub(super) fn printable(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        if shown.len() >= MAX_TEXT {
-            shown.push('…');
-            break;
-        }
-        match c {
-            '\'' | '"' => shown.push(c),
-            c => shown.extend(c.escape_debug()),
-        }
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| *end <= MAX_TEXT).last().unwrap_or(0);
+    let (text, rest) = text.split_at(end);
+    let shown = visible::text(text)
+        .replace('\n', "\\n")
+        .replace('\t', "\\t");
+    if rest.is_empty() {
+        shown
+    } else {
+        shown + "…"
     }
-    shown
 }
 
 /// The same for fields of what is read with serde.
@@ -36,10 +36,10 @@ mod tests {
         assert_eq!(printable("rbbr:alpha=0.8"), "rbbr:alpha=0.8");
         assert_eq!(
             printable("\u{1b}]0;x\u{7}\u{9b}2J\r\n"),
-            "\\u{1b}]0;x\\u{7}\\u{9b}2J\\r\\n"
+            "\\u{1b}]0;x\\u{7}\\u{9b}2J\\u{d}\\n"
         );
         assert_eq!(printable("it's \u{202e}é"), "it's \\u{202e}é");
         let long = printable(&"\u{1b}".repeat(1_000_000));
-        assert!(long.len() < 2 * MAX_TEXT, "{}", long.len());
+        assert!(long.len() < 7 * MAX_TEXT, "{}", long.len());
     }
 }

@@ -3,7 +3,6 @@
 //! Who reads standard output may be slow or stop; connections go on nevertheless. A thread of its own
 //! prints what waits in a queue, and what does not fit there is counted.
 
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -41,7 +40,7 @@ impl Printer {
             {
                 // Once is enough, and whoever reads neither is not to be told.
                 has_failed = true;
-                let _ = writeln!(std::io::stderr(), "error: {failure}");
+                output::say(format_args!("error: {failure}"));
             }
         })
     }

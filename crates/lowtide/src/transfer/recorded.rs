@@ -1,6 +1,5 @@
 //! What a transfer leaves behind: a record of its senders, qlogs and the report.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use lowtide_cc::units::Duration;
@@ -10,6 +9,7 @@ use lowtide_lab::{qlog, report};
 
 use super::report::Summary;
 use crate::failure::Failure;
+use crate::output;
 
 /// Samples of all connections that are kept: at 20 ms each, those of 20 minutes of one connection.
 const SAMPLES: usize = 60_000;
@@ -163,7 +163,7 @@ pub(super) fn write(
                 .map_err(failed)?;
             draft.keep().map_err(failed)?;
         }
-        let _ = writeln!(std::io::stderr(), "qlog: {}", folder.display());
+        output::say(format_args!("qlog: {}", folder.display()));
     }
     if let Some(folder) = report {
         let path = folder.join("index.html");
@@ -172,7 +172,7 @@ pub(super) fn write(
             .map_err(|e| Failure::run(e.to_string()))?;
         report::write(&[run], &path)
             .map_err(|e| Failure::run(format!("{}: {e}", path.display())))?;
-        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+        output::say(format_args!("report: {}", path.display()));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod files;
+mod names;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,0 +1,138 @@
+//! Names that act on what shows them: in files, scenarios, suites, recipes and results.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::{TempDir, tempdir};
+
+use crate::within_bounds;
+
+/// Clears the screen, turns the direction of what follows, is no character, and is a program in a page.
+const NAME: &str = "n\u{1b}[2J\u{9b}31m\u{202e}m\u{fffe}<script>alert(1)<_script>";
+
+/// The same as a string of TOML.
+const QUOTED: &str = r#""n\u001b[2J\u009b31m\u202em\ufffe<script>alert(1)</script>""#;
+
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t') || "\u{202e}\u{fffe}".contains(c)
+}
+
+fn assert_visible(text: &str, what: &str) {
+    let hidden = text.find(is_hidden);
+    assert!(
+        hidden.is_none(),
+        "{what}: {:?}",
+        &text[hidden.unwrap_or(0)..]
+    );
+}
+
+/// What a command says on both streams.
+fn said(folder: &Path, command: &str) -> String {
+    let output = within_bounds(folder, command);
+    let mut said = String::from_utf8(output.stdout).unwrap();
+    said.push_str(&String::from_utf8(output.stderr).unwrap());
+    said
+}
+
+fn file(name: &str, text: &str) -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join(name), text).unwrap();
+    folder
+}
+
+#[test]
+fn names_of_trace_files_are_shown_and_not_obeyed() {
+    let trace = format!("{NAME}.csv");
+    let folder = file(&trace, "time_ms,rate_mbps\n0,5\n100,6\n");
+    let wrong = format!("{NAME}.txt");
+    fs::write(folder.path().join(&wrong), "nonsense\n").unwrap();
+    let compare = format!("lowtide compare --trace '{trace}' --cc cubic --duration 1s --seeds 1");
+    for command in [
+        format!("lowtide trace info '{trace}'"),
+        format!("lowtide trace info '{trace}' --json"),
+        format!("lowtide trace info '{wrong}'"),
+        format!(
+            "lowtide {compare} --sparklines always",
+            compare = &compare[8..]
+        ),
+        format!("{compare} --markdown"),
+        format!("{compare} --csv"),
+        format!("{compare} --json"),
+        format!("{compare} --report '{NAME}' --qlog '{NAME}'"),
+        "lowtide compare --traces . --cc cubic --duration 1s --seeds 1".to_string(),
+        format!("lowtide compare --trace '{NAME}'"),
+        format!("lowtide '{NAME}'"),
+    ] {
+        let said = said(folder.path(), &command);
+        assert!(
+            said.contains("u{9b}") || said.contains("u009b"),
+            "{command}: {said}"
+        );
+        assert_visible(&said, &command);
+    }
+}
+
+#[test]
+fn names_in_scenarios_are_shown_and_not_obeyed() {
+    let scenario = format!(
+        "about = {QUOTED}\nlink = {{ rate = \"5mbit\", name = {QUOTED} }}\nrun = {{ duration = \"1s\" }}\n\
+         [[flows]]\ncontroller = \"bbr\"\n[[cases]]\nname = {QUOTED}\nset = {{}}\n"
+    );
+    let folder = file("s.toml", &scenario);
+    for command in [
+        "run s.toml",
+        "run s.toml --markdown",
+        "run s.toml --json",
+        "sweep s.toml",
+    ] {
+        let said = said(folder.path(), &format!("lowtide {command}"));
+        assert!(
+            said.contains("u{9b}") || said.contains("u009b"),
+            "{command}: {said}"
+        );
+        assert_visible(&said, command);
+    }
+}
+
+#[test]
+fn texts_of_suites_are_neither_markup_nor_escapes() {
+    let case = format!(
+        "about = {QUOTED}\n[case]\nid = \"A\"\ntitle = {QUOTED}\nsource = {QUOTED}\n[link]\nrate = \"5mbit\"\n\
+         [run]\nduration = \"1s\"\n[[flows]]\ncontroller = \"candidate\"\n\
+         [[limits]]\nmetric = {QUOTED}\nvalue = \"throughput_mbps\"\nat_least = 1000\nreason = {QUOTED}\n"
+    );
+    let folder = file("a.toml", &case);
+    let score = format!(
+        "lowtide score --suite {} --cc cubic",
+        folder.path().display()
+    );
+    let files = "--document d.md --junit j.xml";
+    for command in [format!("{score} {files}"), format!("{score} --json")] {
+        let said = said(folder.path(), &command);
+        assert!(
+            said.contains("u{9b}") || said.contains("u009b"),
+            "{command}: {said}"
+        );
+        assert_visible(&said, &command);
+    }
+    for name in ["d.md", "j.xml"] {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_visible(&text, name);
+        assert!(
+            !text.contains("<script") && text.contains("&lt;script"),
+            "{name}: {text}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn recipes_are_shown_and_not_obeyed() {
+    let recipe = format!(
+        "name = {QUOTED}\nabout = {QUOTED}\nneeds = [{QUOTED}]\ninstall = {QUOTED}\nserver = \"x\"\nclient = \"y {{port}}\"\n"
+    );
+    let folder = file("r.toml", &recipe);
+    let said = said(folder.path(), "lowtide score --link --recipe r.toml");
+    assert!(said.contains("u{1b}"), "{said}");
+    assert_visible(&said, "recipe");
+}
