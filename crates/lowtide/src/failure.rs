@@ -9,6 +9,13 @@ pub(crate) enum Failure {
     Input(String),
     /// Something else went wrong: exit code 1.
     Run(String),
+    /// A signal ended the work, after what was done had been shown: the exit code that shells have for it.
+    Interrupted {
+        /// The signal's number.
+        signal: i32,
+        /// What became of the work.
+        problem: String,
+    },
 }
 
 impl Failure {
@@ -25,6 +32,7 @@ impl Failure {
         match self {
             Self::Input(problem) => Self::Input(format!("{name}: {problem}")),
             Self::Run(problem) => Self::Run(format!("{name}: {problem}")),
+            Self::Interrupted { .. } => self,
         }
     }
 
@@ -32,6 +40,7 @@ impl Failure {
         match self {
             Self::Input(_) => 2,
             Self::Run(_) => 1,
+            Self::Interrupted { signal, .. } => u8::try_from(128 + signal).unwrap_or(1),
         }
     }
 }
@@ -39,7 +48,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Input(problem) | Self::Run(problem) => f.write_str(problem),
+            Self::Input(problem) | Self::Run(problem) | Self::Interrupted { problem, .. } => {
+                f.write_str(problem)
+            }
         }
     }
 }

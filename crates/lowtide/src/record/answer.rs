@@ -11,8 +11,9 @@ use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_record::Limits;
 use lowtide_record::run::Listening;
 
-use super::{say, token};
+use super::token;
 use crate::failure::Failure;
+use crate::output;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Recorders")]
@@ -79,15 +80,15 @@ impl AnswerArgs {
         let failed = |e| Failure::run(format!("cannot answer recorders on {address}: {e}"));
         let listening = Listening::bind(address, self.limits(), token).map_err(failed)?;
         let at = listening.local_addr().map_err(failed)?;
-        say(&format!("answers recorders on {at} (UDP)"));
+        output::say(format_args!("answers recorders on {at} (UDP)"));
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
         let thread = thread::Builder::new().spawn(move || {
             let done = listening.serve(&flag, |sessions| {
-                say(&format!("recordings under way: {sessions}"));
+                output::say(format_args!("recordings under way: {sessions}"));
             });
             if let Err(problem) = done {
-                say(&format!("recorders are answered no more: {problem}"));
+                output::say(format_args!("recorders are answered no more: {problem}"));
             }
         });
         let thread = thread.map_err(failed)?;
@@ -101,8 +102,8 @@ impl AnswerArgs {
                 "this lowtide was built without QUIC: it serves with --record only",
             ));
         };
-        let interrupted = super::stop_flag()?;
-        while !interrupted.load(Relaxed) && !answering.thread.is_finished() {
+        let interrupted = super::Stop::listen()?;
+        while !interrupted.is_set.load(Relaxed) && !answering.thread.is_finished() {
             thread::sleep(std::time::Duration::from_millis(100));
         }
         answering.end();

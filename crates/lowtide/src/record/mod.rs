@@ -5,7 +5,7 @@ pub(crate) mod answer;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lowtide_cc::units::quantity;
@@ -32,6 +32,10 @@ const SECRET: Kind = Kind {
 const MUCH: Bytes = Bytes::new(2_000_000_000);
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+To see it work on one machine, with an emulated link between both ends (Linux):
+  lowtide link --rate 10mbit --rtt 40ms --peer 'lowtide serve --record --only' -- \\
+    lowtide record 198.18.0.1 --down -o home")]
 pub(crate) struct Args {
     /// Where 'lowtide serve --record' runs: host or host:port
     #[arg(value_name = "HOST")]
@@ -125,20 +129,43 @@ fn token(file: Option<&Path>) -> Result<Token, Failure> {
     })
 }
 
-/// A flag that Ctrl-C and SIGTERM set; the second time they end the process.
-fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    {
-        use signal_hook::consts::{SIGINT, SIGTERM};
-        use signal_hook::flag;
-        for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, 128 + signal, stop.clone())
-                .and_then(|_| flag::register(signal, stop.clone()))
-                .map_err(Failure::run)?;
+/// What Ctrl-C and SIGTERM set; the second time they end the process.
+#[derive(Default)]
+struct Stop {
+    is_set: Arc<AtomicBool>,
+    /// Which it was; 0 before.
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    fn listen() -> Result<Self, Failure> {
+        let stop = Self::default();
+        #[cfg(unix)]
+        {
+            use signal_hook::consts::{SIGINT, SIGTERM};
+            use signal_hook::flag;
+            for signal in [SIGINT, SIGTERM] {
+                flag::register_conditional_shutdown(signal, 128 + signal, stop.is_set.clone())
+                    .and_then(|_| {
+                        flag::register_usize(signal, stop.signal.clone(), signal as usize)
+                    })
+                    .and_then(|_| flag::register(signal, stop.is_set.clone()))
+                    .map_err(Failure::run)?;
+            }
+        }
+        Ok(stop)
+    }
+
+    /// A failure, of the signal if there was one.
+    fn failure(&self, problem: String) -> Failure {
+        match self.signal.load(Relaxed) {
+            0 => Failure::Run(problem),
+            signal => Failure::Interrupted {
+                signal: signal as i32,
+                problem,
+            },
         }
     }
-    Ok(stop)
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -160,7 +187,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (true, false) => "down",
         _ => "up",
     };
-    say(&format!(
+    output::say(format_args!(
         "records {ways} with {server} for {} s, {} s in all: at most {}, {} Mbit/s each way, \
          a queue of {:.0} to {:.0} ms",
         plan.duration.as_secs_f64(),
@@ -171,16 +198,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         plan.queue.high.as_millis_f64(),
     ));
     let began = SystemTime::now().duration_since(UNIX_EPOCH);
-    let stop = stop_flag()?;
+    let stop = Stop::listen()?;
     let mut live = Live::default();
-    let noted = run::record(plan, token, server, &stop, |how| live.show(how));
+    let noted = run::record(plan, token, server, &stop.is_set, |how| {
+        live.show(how, stop.is_set.load(Relaxed));
+    });
     live.end();
     let noted = noted.map_err(|e| match e {
         RunError::Client(ClientError::Refused(Reason::Token | Reason::Plan)) => Failure::input(e),
-        e => Failure::run(e),
+        e => stop.failure(e.to_string()),
     })?;
     if noted.plan != plan {
-        say(&format!(
+        output::say(format_args!(
             "the server gives less: {} s, {}, {} Mbit/s",
             noted.plan.duration.as_secs_f64(),
             megabytes(noted.plan.max_volume),
@@ -192,7 +221,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             .problem
             .as_deref()
             .unwrap_or("do packets of this size pass? try --packet 1280");
-        Failure::run(format!("nothing was recorded: {why}"))
+        stop.failure(format!("nothing was recorded: {why}"))
     })?;
     let origin = files::Origin {
         server: args.server.clone(),
@@ -203,9 +232,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     output::print(shown(&recording).as_bytes())?;
     match &recording.problem {
         None => Ok(()),
-        Some(problem) => Err(Failure::run(format!(
-            "{problem}; what came until then is in the files"
-        ))),
+        Some(problem) => {
+            Err(stop.failure(format!("{problem}; what came until then is in the files")))
+        }
     }
 }
 
@@ -241,10 +270,14 @@ fn shown(recording: &Recording) -> String {
     }
     let clocks = &recording.clocks;
     let drift = if clocks.is_corrected {
-        format!(
-            "; the clocks part by {:.0} ppm, which is taken out",
-            clocks.drift_ppm
-        )
+        let (ppm, how) = (
+            clocks.drift_ppm.abs(),
+            match clocks.drift_ppm {
+                ppm if ppm < 0.0 => "slower",
+                _ => "faster",
+            },
+        );
+        format!("; this clock runs {ppm:.0} ppm {how} than the server's (corrected)")
     } else {
         String::new()
     };
@@ -277,20 +310,21 @@ fn megabytes(bytes: Bytes) -> String {
     format!("{:.0} MB", bytes.as_f64() / 1e6)
 }
 
-fn say(text: &str) {
-    // Nobody is left to tell when standard error is closed.
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 /// The live line, on a terminal.
 #[derive(Default)]
 struct Live {
     has_shown: bool,
+    has_told: bool,
 }
 
 impl Live {
-    fn show(&mut self, how: &Progress) {
+    fn show(&mut self, how: &Progress, is_ending: bool) {
         let mut out = std::io::stderr();
+        if is_ending && !self.has_told {
+            self.has_told = true;
+            self.end();
+            output::say("ending, which takes 10 s at most; Ctrl-C again discards the recording");
+        }
         if out.is_terminal() {
             self.has_shown = true;
             let _ = write!(

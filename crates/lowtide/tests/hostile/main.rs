@@ -3,6 +3,7 @@
 
 mod files;
 mod names;
+mod record;
 
 use std::path::Path;
 use std::process::{Command, Output};
