@@ -1,5 +1,7 @@
-//! Lowtide's command line with a controller of one's own beside the others:
-//! `cargo run --release -- compare --cc modest:share=0.1 --cc bbr --report out`.
+//! Lowtide's command line with controllers of one's own beside the others:
+//! `cargo run --release -- compare --cc aimd:beta=0.7 --cc modest:share=0.1 --cc bbr --report out`.
+
+mod aimd;
 
 use std::process::ExitCode;
 
@@ -37,7 +39,8 @@ static MODEST: Entry = Entry {
 };
 
 fn main() -> ExitCode {
-    match lowtide::App::default().with(&MODEST) {
+    let app = lowtide::App::default().with(&MODEST);
+    match app.and_then(|app| app.with(&aimd::AIMD)) {
         Ok(app) => app.run(),
         Err(error) => {
             eprintln!("error: {error}");

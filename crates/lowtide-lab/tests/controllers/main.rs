@@ -4,6 +4,7 @@ mod bbr;
 mod bbr3;
 mod delivery;
 mod low_latency_family;
+mod own;
 mod rivals;
 mod setting;
 mod user_cases;
