@@ -68,7 +68,7 @@ impl RenoWindow {
             ssthresh: Bytes::MAX,
             max_datagram,
             acked: Bytes::ZERO,
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
             mark_reduction: LOSS_REDUCTION,
             undo: Undo::new(),

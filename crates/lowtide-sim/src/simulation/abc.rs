@@ -42,7 +42,7 @@ impl Abc {
             brakes: 0,
             rtt: NOMINAL_RTT,
             packet,
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
         }
     }
 }

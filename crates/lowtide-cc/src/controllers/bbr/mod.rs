@@ -144,7 +144,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             probe_rtt: ProbeRtt::default(),
             aggregation: Aggregation::new(config.now),
             policer: Policer::default(),
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
             pacing,
             window: Window::new(&model),
             marks: MarkCap::new(),

@@ -152,7 +152,7 @@ impl Bbr3 {
             aggregation: Aggregation::new(config.now),
             window: Window::default(),
             window_use: WindowUse::default(),
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
             undo: Undo::default(),
             idle_restart: false,
             last_sample: None,

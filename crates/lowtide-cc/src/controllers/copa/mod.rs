@@ -111,7 +111,7 @@ impl Copa {
             rtts: Rtts::new(),
             round: RoundsByNumber::default(),
             max_datagram,
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
             undo: Undo::new(),
         }
     }

@@ -105,7 +105,7 @@ impl Cubic {
             last_limited_at: None,
             srtt: Duration::ZERO,
             max_datagram,
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
             hystart: hystart.then(HyStart::default),
             mark_reduction: BETA,
