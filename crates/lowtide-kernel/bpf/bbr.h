@@ -579,7 +579,11 @@ INLINE void controller_timeout(struct controller *b, u64 now, u64 next)
 INLINE void controller_undo(struct controller *b, u64 now)
 {
 	b->recovering = false;
-	restore_window(b);
+	/* The window comes back with the acknowledgment that shows it. */
+	b->first_round = FREE;
+	b->opening = false;
+	b->restoring = true;
+	b->after_timeout = false;
 	policer_reset(&b->policer);
 	b->full_bandwidth = 0;
 	b->full_rounds = 0;

@@ -313,7 +313,7 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
 
     fn on_spurious_timeout(&mut self, _now: Time) {
         self.recovery.on_spurious_timeout();
-        self.window.restore();
+        self.window.on_undo();
         self.model.window_held = self.window.limits_sender();
         self.policer.reset();
         self.full_pipe.reset();

@@ -78,6 +78,12 @@ impl Window {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
+    /// The timeout was spurious: the window comes back with the acknowledgment that shows it.
+    pub(super) fn on_undo(&mut self) {
+        self.on_recovery_end();
+        self.after_timeout = false;
+    }
+
     pub(super) fn on_recovery_start(&mut self) {
         self.opening = true;
         self.restoring = false;
