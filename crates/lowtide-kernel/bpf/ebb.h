@@ -636,8 +636,8 @@ STAGE int controller_lost(struct controller *e GIVEN, const struct loss *loss GI
 	bool queued;
 	u64 T;
 
+	e->lost_bytes = e->lost_at == loss->now ? least(e->lost_bytes + bytes, MOST_WINDOW) : bytes;
 	e->lost_at = loss->now;
-	e->lost_bytes = bytes;
 	if (!knows_rtt(e))
 		return 0;
 	T = min_rtt(e);
@@ -730,6 +730,7 @@ STAGE int controller_acked(struct controller *e GIVEN, const struct ack *ack GIV
 	margin_delivered(e, s.bytes);
 	/* What arrives without having been in flight had been given up for lost. */
 	lost = e->lost_at == s.now ? e->lost_bytes : 0;
+	e->lost_at = NONE;
 	/* An undone timeout puts all of it back into flight. */
 	spurious = less(s.bytes + lost + VOLUME(ack->inflight), VOLUME(ack->prior));
 	if (spurious)

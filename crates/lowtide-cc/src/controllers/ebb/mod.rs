@@ -109,8 +109,8 @@ pub struct Ebb {
     best_rate: Windowed<Rate, Maximum>,
     /// The min RTT that the forecast is for.
     forecast_rtt: Option<Duration>,
-    /// When packets were last declared lost, and how much at that time.
-    newest_loss: (Time, Bytes),
+    /// Since the last acknowledgment: when packets were last declared lost, and how much at that time.
+    lost_since_ack: Option<(Time, Bytes)>,
 }
 
 impl Ebb {
@@ -142,7 +142,7 @@ impl Ebb {
             round: Round::default(),
             best_rate: Windowed::new(RATE_ROUNDS),
             forecast_rtt: None,
-            newest_loss: (Time::ZERO, Bytes::ZERO),
+            lost_since_ack: None,
         }
     }
 
@@ -418,11 +418,9 @@ impl Controller for Ebb {
         self.margin
             .on_delivered(ack.bytes_acked.as_f64(), self.cwnd);
         // What arrives without having been in flight had been given up for lost.
-        let (lost_at, lost) = self.newest_loss;
-        let lost = if lost_at == ack.now {
-            lost
-        } else {
-            Bytes::ZERO
+        let lost = match self.lost_since_ack.take() {
+            Some((at, bytes)) if at == ack.now => bytes,
+            _ => Bytes::ZERO,
         };
         // An undone timeout puts all of it back into flight, which may then have more than before.
         let spurious = (ack.bytes_acked + lost + ack.inflight) - ack.prior_inflight;
@@ -441,7 +439,11 @@ impl Controller for Ebb {
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.newest_loss = (loss.now, loss.bytes_lost);
+        let earlier = match self.lost_since_ack {
+            Some((at, bytes)) if at == loss.now => bytes,
+            _ => Bytes::ZERO,
+        };
+        self.lost_since_ack = Some((loss.now, earlier + loss.bytes_lost));
         let Some(min_rtt) = self.min_rtt() else {
             return;
         };

@@ -239,3 +239,68 @@ fn a_queue_that_does_not_move_while_the_window_falls_is_the_paths() {
     assert_eq!(round(700, 3.9e4, 12), None);
     assert_eq!(round(800, 3.9e4, 12), None);
 }
+
+/// ebb after a round trip, with a tenth of its packets lost; then the given acknowledgments of one
+/// instant: bytes lost before each (one event each), packets acknowledged, flight before and after.
+fn share_lost_after(acks: &[(&[u64], u64, u64, u64)]) -> f64 {
+    let mut ebb = Ebb::new(&Config::for_datagram(PACKET), Tuning::DEFAULT);
+    let mut number = 0;
+    let mut play = |ebb: &mut Ebb, ms: u64, acks: &[(&[u64], u64, u64, u64)]| {
+        for &(losses, acked, prior, inflight) in acks {
+            for lost in losses {
+                let packets = [crate::controller::LostPacket {
+                    number,
+                    bytes: PACKET * *lost,
+                    sent_at: at(ms - 40),
+                    sent_inflight: PACKET,
+                    lost: PACKET,
+                    app_limited: false,
+                }];
+                ebb.on_loss(&LossEvent {
+                    now: at(ms),
+                    packets: &packets,
+                    bytes_lost: PACKET * *lost,
+                    inflight: PACKET * inflight,
+                });
+            }
+            let packets = [crate::controller::AckedPacket {
+                number,
+                bytes: PACKET * acked,
+                sent_at: at(ms - 40),
+                received_at: None,
+            }];
+            number += 1;
+            ebb.on_ack(&AckEvent {
+                now: at(ms),
+                packets: &packets,
+                bytes_acked: PACKET * acked,
+                bytes_lost: Bytes::ZERO,
+                rtt: Some(T),
+                prior_inflight: PACKET * prior,
+                inflight: PACKET * inflight,
+                rate_sample: None,
+            });
+        }
+    };
+    play(&mut ebb, 40, &[(&[], 8, 10, 2)]);
+    play(&mut ebb, 50, &[(&[1], 9, 10, 0)]);
+    play(&mut ebb, 60, acks);
+    (1.0 - ebb.margin.arriving(&ebb.tuning)) / ebb.tuning.loss_price
+}
+
+#[test]
+fn what_arrives_though_given_up_is_told_from_losses_of_the_same_instant() {
+    // Ten in flight, two lost, eight acknowledged: nothing of it had been given up before, however
+    // many events tell of the losses.
+    let honest = share_lost_after(&[(&[2], 8, 10, 0)]);
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-3, "{a} is not {b}");
+    near(share_lost_after(&[(&[1, 1], 8, 10, 0)]), honest);
+    // One more is acknowledged than was in flight.
+    let spurious = share_lost_after(&[(&[2], 9, 10, 0)]);
+    assert!(spurious < honest - 0.004, "{spurious} {honest}");
+    let in_two = share_lost_after(&[(&[1, 1], 9, 10, 0)]);
+    near(in_two, spurious);
+    // A second acknowledgment of the instant has no part in the first one's loss.
+    let bunch = share_lost_after(&[(&[2], 4, 10, 4), (&[], 4, 4, 0)]);
+    near(bunch, honest);
+}

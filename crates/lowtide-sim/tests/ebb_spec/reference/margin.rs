@@ -1,6 +1,8 @@
 //! §9: the margin δ and the share of losses ℓ.
 
 const GAIN: f64 = 0.07;
+/// The share of losses that is tolerated without a queue.
+const TOLERATED_LOSS: f64 = 0.07;
 const LOSS_PRICE: f64 = 2.0;
 
 #[derive(Debug)]
@@ -16,7 +18,7 @@ impl Margin {
     }
 
     pub(super) fn arrival(&mut self, bytes: f64, unused: f64, cwnd: f64) {
-        if self.loss > GAIN {
+        if self.loss > TOLERATED_LOSS {
             return;
         }
         let step = GAIN * (unused - self.idle * (bytes + unused)) / cwnd;
@@ -29,7 +31,7 @@ impl Margin {
 
     pub(super) fn lost(&mut self, bytes: f64, queued: bool, cwnd: f64) {
         self.loss += bytes / (bytes + 4.0 * cwnd) * (1.0 - self.loss);
-        let tolerated = if queued { 0.02 } else { 0.07 };
+        let tolerated = if queued { 0.02 } else { TOLERATED_LOSS };
         let blamed = bytes * (1.0 - tolerated / self.loss).max(0.0);
         self.delta = (self.delta - GAIN * LOSS_PRICE * blamed / cwnd).max(-0.5);
     }

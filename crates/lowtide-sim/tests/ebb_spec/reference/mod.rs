@@ -93,7 +93,8 @@ pub(crate) struct Reference {
     last_ack: Time,
     recent: f64,
     stretch: u64,
-    last_loss: Option<(Time, Bytes)>,
+    /// Since the last acknowledgment.
+    losses: Vec<(Time, Bytes)>,
     cwnd_before_timeout: Option<f64>,
 }
 
@@ -129,7 +130,7 @@ impl Reference {
             last_ack: Time::ZERO,
             recent: 0.0,
             stretch: 0,
-            last_loss: None,
+            losses: Vec::new(),
             cwnd_before_timeout: None,
         }
     }
@@ -194,10 +195,8 @@ impl Reference {
         }
         self.forecast_rtt = Some(min_rtt);
         self.margin.delivered(ack.bytes_acked.as_f64(), self.cwnd);
-        let lost_now = match self.last_loss {
-            Some((at, bytes)) if at == now => bytes,
-            _ => Bytes::ZERO,
-        };
+        let lost_now = self.losses.drain(..).filter(|(at, _)| *at == now);
+        let lost_now: Bytes = lost_now.fold(Bytes::ZERO, |sum, (_, bytes)| sum + bytes);
         let spurious = (ack.bytes_acked + lost_now + ack.inflight) - ack.prior_inflight;
         if !spurious.is_zero() {
             self.margin.spurious(spurious.as_f64(), self.cwnd);
@@ -476,7 +475,7 @@ impl Controller for Reference {
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         let now = loss.now;
-        self.last_loss = Some((now, loss.bytes_lost));
+        self.losses.push((now, loss.bytes_lost));
         let (Some(latest), Some(min_rtt)) = (self.path.latest, self.min_rtt()) else {
             return;
         };
