@@ -18,7 +18,7 @@ namespace ns3
 
 /**
  * Any of Lowtide's controllers under ns-3's TCP: the attribute Controller takes what `lowtide list`
- * shows, as "ebb" or "cubic:hystart=true".
+ * shows, as "ebb" or "cubic:abe=true".
  *
  * The controller is not fed from ns-3's rate samples and RTTs (ns3/README.md says why), but from the
  * packets that the socket sends and receives, through its trace sources Tx and Rx. With the attribute

@@ -122,7 +122,7 @@ export interface Options {
 }
 
 /**
- * Compares controllers, as in `["ebb", "cubic:hystart=true"]`; without any, all of them. The same setting
+ * Compares controllers, as in `["ebb", "cubic:abe=true"]`; without any, all of them. The same setting
  * gives the same numbers as the command line, on any number of workers.
  *
  * @throws {LowtideError} what is wrong with the setting or a file

@@ -30,7 +30,7 @@ pub struct Factory {
 }
 
 impl Factory {
-    /// The controller that a spec names, such as `bbr` or `cubic:hystart=true`.
+    /// The controller that a spec names, such as `bbr` or `cubic:abe=true`.
     ///
     /// # Errors
     /// When there is no such controller or parameter.

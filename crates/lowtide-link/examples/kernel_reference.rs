@@ -34,7 +34,7 @@ mod measure {
     const PAIRS: [(&str, &str); 3] = [
         ("bbr", "bbr"),
         ("cubic", "cubic"),
-        ("cubic", "cubic:hystart=true"),
+        ("cubic", "cubic:hystart=false"),
     ];
     /// Runs of the simulator, whose controllers draw phases and sources by seed.
     const SEEDS: u64 = 10;

@@ -22,7 +22,7 @@ impl Controllers {
         Self { factory }
     }
 
-    /// The controller that a spec names, such as `bbr` or `cubic:hystart=true`.
+    /// The controller that a spec names, such as `bbr` or `cubic:abe=true`.
     ///
     /// # Errors
     /// When there is no such controller or parameter.

@@ -49,7 +49,7 @@ impl Controllers {
         }
     }
 
-    /// The controller that a spec names, such as `bbr` or `cubic:hystart=true`.
+    /// The controller that a spec names, such as `bbr` or `cubic:abe=true`.
     ///
     /// # Errors
     /// When there is no such controller or parameter.

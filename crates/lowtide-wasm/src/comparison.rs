@@ -30,7 +30,7 @@ const MAX_PACKETS: f64 = 1e9;
 pub struct Question {
     /// The setting: short names as those of flags, and sections as in a scenario file.
     setting: toml::Table,
-    /// Who is compared, as in `["bbr", "cubic:hystart=true"]`; none: all controllers.
+    /// Who is compared, as in `["bbr", "cubic:abe=true"]`; none: all controllers.
     #[serde(default)]
     controllers: Vec<String>,
 }

@@ -24,7 +24,7 @@ use crate::table::{self, Look};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Controllers to compare, as in bbr,cubic:hystart=true, or one each time
+    /// Controllers to compare, as in bbr,cubic:abe=true, or one each time
     /// [default: all of 'lowtide list']
     #[arg(long = "cc", value_name = "NAME")]
     controllers: Vec<String>,

@@ -170,7 +170,7 @@ fn list_names_every_controller_with_its_parameters() {
         }
     }
     assert_eq!(entries[0]["parameters"][0]["name"], "idle");
-    assert!(stdout(&["list"]).contains("hystart=false"));
+    assert!(stdout(&["list"]).contains("hystart=true"));
 }
 
 #[test]

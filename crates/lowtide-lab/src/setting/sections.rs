@@ -170,7 +170,7 @@ pub struct RunSection {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSection {
-    /// The controller, as in `bbr` or `cubic:hystart=true`; or `oracle`.
+    /// The controller, as in `bbr` or `cubic:abe=true`; or `oracle`.
     pub controller: Option<String>,
     /// Parameters of the controller, instead of or on top of those behind its name.
     #[serde(default)]

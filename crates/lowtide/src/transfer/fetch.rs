@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ADDR")]
     address: String,
 
-    /// Controller of what is sent, as in bbr or cubic:hystart=true; on a download the server must
+    /// Controller of what is sent, as in bbr or cubic:abe=true; on a download the server must
     /// allow it, with --allow-cc [default: ebb on an upload, the server's on a download]
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,

@@ -2,25 +2,37 @@
 
 use alloc::boxed::Box;
 
-use super::Cubic;
+use super::{Cubic, HyStart};
 use crate::controllers::newreno::entry::ABE;
 use crate::registry::{Domain, Entry, Parameter, Value};
+
+const TRUE: &str = "true";
+const FALSE: &str = "false";
+const LINUX: &str = "linux";
+const RFC9406: &str = "rfc9406";
 
 pub(crate) static CUBIC: Entry = Entry {
     name: "cubic",
     summary: "CUBIC: the window follows a cubic function of time since the last loss",
-    source: "RFC 9438; HyStart++ RFC 9406",
+    source: "RFC 9438; HyStart as in Linux's tcp_cubic.c, HyStart++ RFC 9406",
     parameters: &[
         Parameter {
             name: "hystart",
-            summary: "leave slow start when the RTT rises (HyStart++)",
-            default: Value::Flag(false),
-            domain: Domain::Flag,
+            summary: "leave slow start before packets are lost: true: as hosts of the transport do; \
+                      linux: HyStart and growth as in Linux; rfc9406: HyStart++; false: no",
+            default: Value::Word(TRUE),
+            domain: Domain::Choice(&[TRUE, FALSE, LINUX, RFC9406]),
         },
         ABE,
     ],
     make: |values, config| {
-        let cubic = Cubic::new(config, values.flag("hystart"));
+        let hystart = match values.word("hystart") {
+            FALSE => HyStart::Off,
+            LINUX => HyStart::Linux,
+            RFC9406 => HyStart::Rfc9406,
+            _ => HyStart::of(config.transport),
+        };
+        let cubic = Cubic::new(config, hystart);
         Box::new(if values.flag("abe") {
             cubic.with_abe()
         } else {

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), with HyStart++ (RFC 9406) as an option.
+//! CUBIC (RFC 9438), with the HyStart of its transport: Linux's over TCP, HyStart++ (RFC 9406) over QUIC.
 //!
 //! After a congestion event the window follows `W(t) = C·(t − K)³ + W_max`: fast towards the window
 //! at which the event came, slow around it, then faster again in search of a new limit. Where
@@ -7,8 +7,10 @@
 pub(crate) mod entry;
 
 mod hystart;
+mod linux;
 
-use self::hystart::HyStart;
+pub use self::hystart::HyStart;
+use self::hystart::{Flow, SlowStart};
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
@@ -65,6 +67,7 @@ struct Saved {
     /// K, the epoch's beginning, and `W_est`. The time of the timeout itself does not count in `t`:
     /// like any in which no acknowledgment used the window, it moves the beginning.
     epoch: Option<Epoch>,
+    limit_is_known: bool,
 }
 
 /// CUBIC.
@@ -84,7 +87,9 @@ pub struct Cubic {
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     prr: ProportionalReduction,
-    hystart: Option<HyStart>,
+    slow_start: SlowStart,
+    /// A congestion event has come since the start or the last timeout.
+    limit_is_known: bool,
     /// What a mark leaves of the window in congestion avoidance.
     mark_reduction: f64,
     undo: Undo<Saved>,
@@ -93,7 +98,7 @@ pub struct Cubic {
 impl Cubic {
     /// A flow in slow start.
     #[must_use]
-    pub fn new(config: &Config, hystart: bool) -> Self {
+    pub fn new(config: &Config, hystart: HyStart) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
         let initial = config.initial_window.as_f64() / max_datagram.as_f64();
         Self {
@@ -107,7 +112,8 @@ impl Cubic {
             max_datagram,
             recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
-            hystart: hystart.then(HyStart::default),
+            slow_start: SlowStart::new(hystart),
+            limit_is_known: false,
             mark_reduction: BETA,
             undo: Undo::new(),
         }
@@ -129,6 +135,14 @@ impl Cubic {
         self.cwnd < self.ssthresh
     }
 
+    fn flow(&self) -> Flow {
+        Flow {
+            cwnd: self.cwnd,
+            bytes: self.cwnd * self.max_datagram.as_f64(),
+            srtt: self.srtt,
+        }
+    }
+
     fn save(&self) -> Saved {
         Saved {
             cwnd: self.cwnd,
@@ -136,6 +150,7 @@ impl Cubic {
             w_max: self.w_max,
             cwnd_prior: self.cwnd_prior,
             epoch: self.epoch,
+            limit_is_known: self.limit_is_known,
         }
     }
 
@@ -151,9 +166,8 @@ impl Cubic {
         self.cwnd_prior = self.cwnd;
         self.ssthresh = (self.cwnd * to).max(MIN_WINDOW_PACKETS as f64);
         self.cwnd = self.ssthresh;
-        if let Some(hystart) = &mut self.hystart {
-            hystart.finish();
-        }
+        self.limit_is_known = true;
+        self.slow_start.on_reduction();
     }
 
     fn congestion_avoidance(&mut self, ack: &AckEvent<'_>, acked: f64) {
@@ -185,6 +199,18 @@ impl Cubic {
             let x = t - epoch.k;
             C * x * x * x + self.w_max // RFC 9438 Eq. 1
         };
+        if let SlowStart::Linux(hystart) = &self.slow_start {
+            let min_rtt = hystart.min_rtt().unwrap_or(self.srtt);
+            epoch.w_est += linux::ALPHA * acked / cwnd;
+            let growth = linux::growth(linux::Windows {
+                cwnd,
+                target: cubic(t + min_rtt.as_secs_f64()),
+                reno: epoch.w_est,
+                limit_is_known: self.limit_is_known,
+            });
+            self.cwnd += growth * acked;
+            return;
+        }
         // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
         let alpha = if epoch.w_est < self.cwnd_prior * BELOW {
             ALPHA
@@ -206,9 +232,7 @@ impl Controller for Cubic {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         self.prr.on_packet_sent(sent);
-        if let Some(hystart) = &mut self.hystart {
-            hystart.on_packet_sent(sent);
-        }
+        self.slow_start.on_packet_sent(sent);
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
@@ -219,11 +243,15 @@ impl Controller for Cubic {
             .on_ack(ack, self.window(), self.max_datagram, &self.recovery);
         self.undo.on_ack();
         if let Some(rtt) = ack.rtt {
+            self.slow_start.on_rtt(rtt);
             self.srtt = if self.srtt.is_zero() {
                 rtt
             } else {
                 (self.srtt * 7 + rtt).div(8)
             };
+        }
+        if self.in_slow_start() && self.slow_start.ends(ack, self.flow()) {
+            self.ssthresh = self.cwnd;
         }
         let slow_start = self.in_slow_start();
         if self.recovery.is_active()
@@ -236,14 +264,10 @@ impl Controller for Cubic {
             self.congestion_avoidance(ack, acked);
             return;
         }
-        match &mut self.hystart {
-            Some(hystart) if !hystart.is_over() => {
-                self.cwnd += hystart.growth(ack, acked);
-                if hystart.is_over() {
-                    self.ssthresh = self.cwnd;
-                }
-            }
-            _ => self.cwnd += acked,
+        let (growth, is_over) = self.slow_start.growth(ack, acked);
+        self.cwnd += growth;
+        if is_over {
+            self.ssthresh = self.cwnd;
         }
     }
 
@@ -264,6 +288,8 @@ impl Controller for Cubic {
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
         };
         self.prr.end();
+        self.limit_is_known = false;
+        self.slow_start.on_timeout();
         self.recovery.end_by_timeout(timeout.now);
     }
 
@@ -275,6 +301,7 @@ impl Controller for Cubic {
             self.w_max = before.w_max;
             self.cwnd_prior = before.cwnd_prior;
             self.epoch = before.epoch;
+            self.limit_is_known = before.limit_is_known;
         }
     }
 
@@ -323,10 +350,7 @@ impl Controller for Cubic {
         Snapshot {
             phase: match (self.recovery.is_active(), self.in_slow_start()) {
                 (true, _) => RECOVERY.name,
-                (false, true) => self
-                    .hystart
-                    .as_ref()
-                    .map_or(hystart::FAST.name, HyStart::phase),
+                (false, true) => self.slow_start.phase(),
                 (false, false) => AVOIDANCE.name,
             },
             ssthresh: self

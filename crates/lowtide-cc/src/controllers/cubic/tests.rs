@@ -1,7 +1,7 @@
 use std::vec::Vec;
 
 use super::*;
-use crate::controller::{AckedPacket, LostPacket};
+use crate::controller::{AckedPacket, LostPacket, Transport};
 
 const MSS: Bytes = Bytes::new(1000);
 
@@ -13,39 +13,46 @@ fn config() -> Config {
 }
 
 /// Acknowledges one full window of packets sent a moment ago, packet by packet.
-fn round(cubic: &mut Cubic, number: &mut u64, now: Time, rtt: Duration) {
+fn round(cubic: &mut dyn Controller, number: &mut u64, now: Time, rtt: Duration) {
     let window = cubic.cwnd().get() / MSS.get();
     let first = *number;
-    for n in first..first + window {
-        let inflight = MSS * (n - first + 1);
-        let sent = PacketSent {
-            now,
-            number: n,
-            bytes: MSS,
-            inflight,
-            app_limited: false,
-        };
-        cubic.on_packet_sent(&sent);
-    }
     *number += window;
     for n in first..*number {
-        let packets = [AckedPacket {
-            number: n,
-            bytes: MSS,
-            sent_at: now - rtt,
-            received_at: None,
-        }];
-        cubic.on_ack(&AckEvent {
-            now,
-            packets: &packets,
-            bytes_acked: MSS,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(rtt),
-            prior_inflight: cubic.cwnd(),
-            inflight: cubic.cwnd() - MSS,
-            rate_sample: None,
-        });
+        send(cubic, n, MSS * (n - first + 1), now);
     }
+    for n in first..*number {
+        acknowledge(cubic, n, now, rtt);
+    }
+}
+
+fn send(cubic: &mut dyn Controller, number: u64, inflight: Bytes, now: Time) {
+    cubic.on_packet_sent(&PacketSent {
+        now,
+        number,
+        bytes: MSS,
+        inflight,
+        app_limited: false,
+    });
+}
+
+/// A packet of a full window was acknowledged.
+fn acknowledge(cubic: &mut dyn Controller, number: u64, now: Time, rtt: Duration) {
+    let packets = [AckedPacket {
+        number,
+        bytes: MSS,
+        sent_at: now - rtt,
+        received_at: None,
+    }];
+    cubic.on_ack(&AckEvent {
+        now,
+        packets: &packets,
+        bytes_acked: MSS,
+        bytes_lost: Bytes::ZERO,
+        rtt: Some(rtt),
+        prior_inflight: cubic.cwnd(),
+        inflight: cubic.cwnd() - MSS,
+        rate_sample: None,
+    });
 }
 
 fn lose(cubic: &mut Cubic, number: u64, now: Time) {
@@ -68,7 +75,7 @@ fn lose(cubic: &mut Cubic, number: u64, now: Time) {
 
 #[test]
 fn the_window_follows_the_cubic_function_of_rfc_9438() {
-    let mut cubic = Cubic::new(&config(), false);
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
     let rtt = Duration::from_millis(100);
     let (mut number, mut now) = (0, Time::ZERO);
     let mut next_round = |cubic: &mut Cubic, number: &mut u64| {
@@ -111,7 +118,7 @@ fn now_of(cubic: &Cubic) -> Time {
 fn idle_time_is_not_growth_even_right_after_an_epoch_began() {
     let after_idleness_of = |idle: Duration| {
         let rtt = Duration::from_millis(100);
-        let mut cubic = Cubic::new(&config(), false);
+        let mut cubic = Cubic::new(&config(), HyStart::Off);
         let mut number = 0;
         for n in 1..=4 {
             round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
@@ -132,7 +139,7 @@ fn idle_time_is_not_growth_even_right_after_an_epoch_began() {
 
 #[test]
 fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
-    let mut cubic = Cubic::new(&config(), false);
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
     let rtt = Duration::from_millis(10);
     let mut number = 0;
     round(&mut cubic, &mut number, Time::ZERO + rtt, rtt);
@@ -157,7 +164,7 @@ fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
 
 #[test]
 fn an_application_limited_window_does_not_grow() {
-    let mut cubic = Cubic::new(&config(), false);
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
     let packets = [AckedPacket {
         number: 0,
         bytes: MSS,
@@ -183,7 +190,7 @@ fn an_application_limited_window_does_not_grow() {
 fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
     let ms = Duration::from_millis;
     let phases = |rtts: &[u64]| {
-        let mut cubic = Cubic::new(&config(), true);
+        let mut cubic = Cubic::new(&config(), HyStart::Rfc9406);
         let (mut number, mut now) = (0, Time::ZERO);
         let mut phases = Vec::new();
         for rtt in rtts {
@@ -205,6 +212,121 @@ fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
     assert_eq!(steady[5..], [conservative, avoidance, avoidance]);
 }
 
+#[test]
+fn linux_leaves_slow_start_when_the_least_rtt_of_a_round_has_risen_by_an_eighth() {
+    let ms = Duration::from_millis;
+    let after = |rtts: &[u64]| {
+        let mut cubic = Cubic::new(&config(), HyStart::Linux);
+        let (mut number, mut now) = (0, Time::ZERO);
+        for rtt in rtts {
+            now += ms(*rtt);
+            round(&mut cubic, &mut number, now, ms(*rtt));
+        }
+        (cubic.snapshot().phase, cubic.ssthresh)
+    };
+    // 10 packets, then 20: from 16 on rounds are judged, and the rise is 5 ms of 40.
+    assert_eq!(after(&[40, 45]), ("SlowStart", f64::INFINITY));
+    // The ninth sample of the round decides, before the window grows for it.
+    assert_eq!(after(&[40, 46]), ("CongestionAvoidance", 28.0));
+    // Too small a window.
+    assert_eq!(after(&[40]), ("SlowStart", f64::INFINITY));
+}
+
+#[test]
+fn linux_leaves_slow_start_when_the_train_of_acknowledgments_is_as_long_as_half_the_rtt() {
+    let rtt = Duration::from_millis(40);
+    // Acknowledgments of a round that come `gap` apart: how many until slow start is over.
+    let acknowledged = |gap: Duration| {
+        let mut cubic = Cubic::new(&config(), HyStart::Linux);
+        let (mut number, mut now) = (0, Time::ZERO);
+        for _ in 0..3 {
+            now += rtt;
+            round(&mut cubic, &mut number, now, rtt);
+        }
+        for n in number..number + 80 {
+            send(&mut cubic, n, MSS, now);
+        }
+        (1..=80).find(|_| {
+            now += gap;
+            acknowledge(&mut cubic, number, now, rtt);
+            number += 1;
+            !cubic.in_slow_start()
+        })
+    };
+    // Half of 40 ms and of the 1 ms that offloads may take: 20.5 ms. The first begins the round.
+    assert_eq!(acknowledged(Duration::from_millis(1)), Some(22));
+    assert_eq!(acknowledged(Duration::from_millis(2)), Some(12));
+    assert_eq!(acknowledged(Duration::from_micros(2001)), None);
+}
+
+#[test]
+fn linux_grows_by_a_twentieth_a_round_until_the_first_loss_and_then_by_the_cubic_function() {
+    let rtt = Duration::from_millis(400);
+    let mut cubic = Cubic::new(&config(), HyStart::Linux);
+    let (mut number, mut now) = (0, Time::ZERO);
+    let mut next = |cubic: &mut Cubic, rtt: Duration| {
+        now += rtt;
+        let before = cubic.cwnd;
+        round(cubic, &mut number, now, rtt);
+        (cubic.cwnd / before - 1.0, number, now)
+    };
+    for rtt in [40, 40, 40, 40, 40, 60].map(Duration::from_millis) {
+        next(&mut cubic, rtt);
+    }
+    assert!(!cubic.in_slow_start());
+    let before = cubic.cwnd;
+    let (share, number, now) = next(&mut cubic, rtt);
+    assert!((0.049..0.051).contains(&share), "{share}");
+
+    lose(&mut cubic, number - 1, now);
+    let lost_at = cubic.w_max;
+    assert!((lost_at - before * 1.05).abs() < 1.0);
+    // In the window that was in flight; then the epoch begins, whose first round follows the function
+    // to where it is in 40 ms, the least RTT, not in the 400 that the RTT is now.
+    next(&mut cubic, rtt);
+    let began = cubic.cwnd;
+    let (_, _, now) = next(&mut cubic, rtt);
+    let epoch = cubic.epoch.expect("in congestion avoidance");
+    let t = now.since(epoch.began_at).as_secs_f64() + 0.04 - epoch.k;
+    let target = 0.4 * t * t * t + lost_at;
+    // A packet's share of the way is part of what the next one's is taken of.
+    let expected = target - (target - began) * libm::exp(-1.0);
+    assert!(
+        (cubic.cwnd - expected).abs() < 1.0,
+        "{} {expected}",
+        cubic.cwnd
+    );
+}
+
+#[test]
+fn what_hystart_is_depends_on_the_transport_unless_it_is_said() {
+    let phase = |spec: &str, transport: Transport| {
+        let config = Config {
+            transport,
+            ..config()
+        };
+        let mut cubic = crate::registry::build(spec, &config).unwrap();
+        let mut number = 0;
+        let mut now = Time::ZERO;
+        for rtt in [40, 46].map(Duration::from_millis) {
+            now += rtt;
+            round(&mut *cubic, &mut number, now, rtt);
+        }
+        cubic.snapshot().phase
+    };
+    let (linux, plus_plus) = ("CongestionAvoidance", "ConservativeSlowStart");
+    for (spec, tcp, quic) in [
+        ("cubic", linux, plus_plus),
+        ("cubic:hystart=true", linux, plus_plus),
+        ("cubic:hystart=linux", linux, linux),
+        ("cubic:hystart=rfc9406", plus_plus, plus_plus),
+        ("cubic:hystart=false", "SlowStart", "SlowStart"),
+    ] {
+        assert_eq!(phase(spec, Transport::Tcp), tcp, "{spec}");
+        assert_eq!(phase(spec, Transport::Quic), quic, "{spec}");
+    }
+}
+
 fn time_out(cubic: &mut Cubic, number: u64, now: Time) {
     lose(cubic, number, now);
     cubic.on_timeout(&TimeoutEvent {
@@ -216,7 +338,7 @@ fn time_out(cubic: &mut Cubic, number: u64, now: Time) {
 
 #[test]
 fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
-    let mut cubic = Cubic::new(&config(), false);
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
     let rtt = Duration::from_millis(100);
     let (mut number, mut now) = (0, Time::ZERO);
     for _ in 0..4 {
@@ -236,7 +358,7 @@ fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
 
 #[test]
 fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
-    let mut cubic = Cubic::new(&config(), false);
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
     let rtt = Duration::from_millis(100);
     let mut number = 0;
     for n in 1..5 {
@@ -264,7 +386,7 @@ fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
 fn a_spurious_timeout_gives_back_the_place_on_the_cubic_function() {
     let rtt = Duration::from_millis(100);
     let stalled_for = |stall: Duration| {
-        let mut cubic = Cubic::new(&config(), false);
+        let mut cubic = Cubic::new(&config(), HyStart::Off);
         let mut number = 0;
         for n in 1..=4 {
             round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);

@@ -12,7 +12,7 @@
 
 use super::shadow::Shadow;
 use crate::controller::{Config, LossEvent};
-use crate::controllers::cubic::Cubic;
+use crate::controllers::cubic::{Cubic, HyStart};
 use crate::units::{Duration, Time};
 
 /// A drain failed that left more queueing delay than this share of the min RTT …
@@ -187,7 +187,7 @@ impl Competition {
         let begins = failed && self.evidence >= FAILURES && overflowed && now >= self.barred_until;
         if begins {
             self.rival
-                .start(now, cwnd, |config| Cubic::new(config, false));
+                .start(now, cwnd, |config| Cubic::new(config, HyStart::Off));
             self.evidence = 0;
             self.lost_at = now;
             self.left_rtt = Duration::ZERO;

@@ -7,7 +7,6 @@
 
 use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
-use crate::state::{State, StateKind};
 use crate::units::Duration;
 
 /// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
@@ -21,10 +20,6 @@ const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of it before congestion avoidance.
 const CSS_ROUNDS: u32 = 5;
 
-/// Slow start, and the conservative one, for plots.
-pub(super) const FAST: State = State::new("SlowStart", StateKind::Start);
-pub(super) const CAREFUL: State = State::new("ConservativeSlowStart", StateKind::CarefulStart);
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     SlowStart,
@@ -37,7 +32,7 @@ enum Stage {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HyStart {
+pub(in crate::controllers::cubic) struct HyStartPlusPlus {
     stage: Stage,
     round: RoundsByNumber,
     last_round_min: Duration,
@@ -45,7 +40,7 @@ pub(super) struct HyStart {
     samples: u32,
 }
 
-impl Default for HyStart {
+impl Default for HyStartPlusPlus {
     fn default() -> Self {
         Self {
             stage: Stage::SlowStart,
@@ -57,13 +52,16 @@ impl Default for HyStart {
     }
 }
 
-impl HyStart {
+impl HyStartPlusPlus {
     pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.round.on_packet_sent(sent);
     }
 
-    /// By how many packets the window grows for `acked` packets.
-    pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> f64 {
+    /// By how many packets the window grows for `acked` packets, and whether slow start is then over.
+    pub(super) fn growth(&mut self, ack: &AckEvent<'_>, acked: f64) -> (f64, bool) {
+        if self.stage == Stage::Over {
+            return (acked, false);
+        }
         if self.round.on_ack(ack) {
             self.begin_round();
         }
@@ -73,8 +71,9 @@ impl HyStart {
         }
         self.judge();
         match self.stage {
-            Stage::Conservative { .. } => acked / CSS_GROWTH_DIVISOR,
-            Stage::SlowStart | Stage::Over => acked,
+            Stage::Conservative { .. } => (acked / CSS_GROWTH_DIVISOR, false),
+            Stage::SlowStart => (acked, false),
+            Stage::Over => (acked, true),
         }
     }
 
@@ -120,14 +119,7 @@ impl HyStart {
         self.stage = Stage::Over;
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.stage == Stage::Over
-    }
-
-    pub(super) fn phase(&self) -> &'static str {
-        match self.stage {
-            Stage::Conservative { .. } => CAREFUL.name,
-            Stage::SlowStart | Stage::Over => FAST.name,
-        }
+    pub(super) fn is_careful(&self) -> bool {
+        matches!(self.stage, Stage::Conservative { .. })
     }
 }
