@@ -23,15 +23,15 @@ const BASE_RTT: Duration = Duration::from_millis(40);
 
 /// What a receiver does.
 #[derive(Clone, Copy, Debug)]
-struct Receiver {
-    name: &'static str,
-    ack_every: u32,
+pub(crate) struct Receiver {
+    pub(crate) name: &'static str,
+    pub(crate) ack_every: u32,
     /// It reports receive timestamps, these.
-    clock: Option<Clock>,
-    will: Option<Will>,
+    pub(crate) clock: Option<Clock>,
+    pub(crate) will: Option<Will>,
 }
 
-const HONEST: Receiver = Receiver {
+pub(crate) const HONEST: Receiver = Receiver {
     name: "honest",
     ack_every: 2,
     clock: None,
@@ -54,7 +54,7 @@ const fn will(name: &'static str, will: Will) -> Receiver {
     }
 }
 
-fn flow(name: &str, receiver: Receiver, start: Time) -> FlowConfig {
+pub(crate) fn flow(name: &str, receiver: Receiver, start: Time) -> FlowConfig {
     let spec = registry::parse(name).unwrap();
     let sender = SenderKind::Controlled {
         controller: Arc::new(move |config: &Config| {
@@ -122,7 +122,7 @@ fn random(_: Time, at: Time) -> Time {
     at + Duration::from_nanos(hash % 1_000_000_000)
 }
 
-const LATE: &[Receiver] = &[
+pub(crate) const LATE: &[Receiver] = &[
     will("25 ms late", |_, acked| acked.map(|at| at + MAX_ACK_DELAY)),
     will("late while the queue is long", |sent, acked| {
         acked.map(|at| {
@@ -132,7 +132,7 @@ const LATE: &[Receiver] = &[
     }),
 ];
 
-const BUNCHED: &[Receiver] = &[
+pub(crate) const BUNCHED: &[Receiver] = &[
     will("every 25 ms", |_, acked| {
         acked.map(|at| bunched(at, MAX_ACK_DELAY))
     }),
@@ -147,15 +147,17 @@ const ONE_FOR_ONE: Receiver = Receiver {
     ..HONEST
 };
 
-const ONE_FOR_40: Receiver = Receiver {
+pub(crate) const ONE_FOR_40: Receiver = Receiver {
     name: "one acknowledgment for 40",
     ack_every: 40,
     ..HONEST
 };
 
+pub(crate) const NEVER_QUEUED: Receiver = clock("never queued", never_queued);
+
 const CLOCKS: &[Receiver] = &[
     clock("an honest clock", |_, at| at),
-    clock("never queued", never_queued),
+    NEVER_QUEUED,
     clock("standing still", |_, _| Time::ZERO),
     clock("jumping", jumping),
     clock("5 % slow", |_, at| at_speed(at, 0.95)),
@@ -168,7 +170,7 @@ const PADDED: Receiver = will("RTT padded to 65 ms", |sent, acked| {
     acked.map(|at| at.max(sent + BASE_RTT + MAX_ACK_DELAY))
 });
 
-const NEVER_QUEUED_BUNCHED: Receiver = Receiver {
+pub(crate) const NEVER_QUEUED_BUNCHED: Receiver = Receiver {
     ack_every: 40,
     ..clock("never queued, one acknowledgment for 40", never_queued)
 };

@@ -29,6 +29,7 @@ macro_rules! as_inner_has {
 
 mod deceived;
 mod ebb;
+mod grid;
 mod rbbr;
 mod two_flows;
 mod withheld;

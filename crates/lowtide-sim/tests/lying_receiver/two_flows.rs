@@ -13,9 +13,19 @@ pub(crate) const ONE_WAY: Duration = Duration::from_millis(20);
 pub(crate) const DURATION: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(link: Link, flows: Vec<FlowConfig>, seed: u64, probe: &mut impl Probe) {
+    run_over(link, ONE_WAY, flows, seed, probe);
+}
+
+pub(crate) fn run_over(
+    link: Link,
+    one_way: Duration,
+    flows: Vec<FlowConfig>,
+    seed: u64,
+    probe: &mut impl Probe,
+) {
     let config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), ONE_WAY),
-        reverse: PipeConfig::delay_only(ONE_WAY),
+        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), one_way),
+        reverse: PipeConfig::delay_only(one_way),
         flows,
         duration: DURATION,
         packet_size: PACKET,
