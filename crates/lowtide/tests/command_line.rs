@@ -183,7 +183,7 @@ fn a_queue_that_marks_shows_how_much_and_one_that_does_not_has_no_such_column() 
             "--duration",
             "5s",
             "--cc",
-            "cubic",
+            "cubic:hystart=false",
         ];
         args.extend(["--queue", queue]);
         args.extend(more);
@@ -193,7 +193,9 @@ fn a_queue_that_marks_shows_how_much_and_one_that_does_not_has_no_such_column() 
     assert!(marked.contains("marked %"), "{marked}");
     assert!(!with("codel:ecn=false", &[]).contains("marked %"));
     let json: Value = serde_json::from_str(&with("pie:target=5ms", &["--json"])).unwrap();
-    let share = contender(&json, "cubic")["marked_share"].as_f64().unwrap();
+    let share = contender(&json, "cubic:hystart=false")["marked_share"]
+        .as_f64()
+        .unwrap();
     assert!(share > 0.0 && share < 0.1, "{share}");
 
     let listed = stdout(&["list", "queues"]);

@@ -134,7 +134,7 @@ fn an_upload_shares_both_ways_with_a_download_and_is_measured_apart() {
     };
     let of = |compared: &Value, metric: &str| value(compared, "bbr", metric);
     // 100 packets take 300 ms on the way back, where acknowledgments wait behind them.
-    let (mild, full) = (with("ebb"), with("cubic"));
+    let (mild, full) = (with("ebb"), with("cubic:hystart=false"));
     let rtts = [&alone, &mild, &full].map(|run| of(run, "rtt_ms.p50"));
     assert!(
         rtts[0] < rtts[1] && rtts[1] < rtts[2] && rtts[2] > 200.0,
@@ -182,10 +182,10 @@ fn a_scenario_file_and_flags_mean_the_same_upload() {
 fn cross_traffic_takes_its_part_of_the_link_and_the_same_seed_brings_the_same() {
     let arrivals: String = (0..5_000).map(|n| format!("{},1500\n", n * 2)).collect();
     let folder = folder_with("others.csv", &format!("time_ms,bytes\n{arrivals}"));
-    let common = "compare --cc cubic --rate 20mbit --duration 10s --json --no-timing";
+    let common = "compare --cc cubic:hystart=false --rate 20mbit --duration 10s --json --no-timing";
     let rate = |cross: &str| {
         let compared = json(folder.path(), &format!("{common} {cross}"));
-        value(&compared, "cubic", "throughput_mbps")
+        value(&compared, "cubic:hystart=false", "throughput_mbps")
     };
     let alone = rate("");
     // 1500 bytes each 2 ms are 6 Mbit/s, half of the time at 12 Mbit/s as well.
@@ -204,7 +204,7 @@ fn cross_traffic_takes_its_part_of_the_link_and_the_same_seed_brings_the_same() 
     };
     let (first, again, other) = (web(1), web(1), web(2));
     assert!(first == again && first != other);
-    let left = value(&first, "cubic", "throughput_mbps");
+    let left = value(&first, "cubic:hystart=false", "throughput_mbps");
     assert!((8.0..18.0).contains(&left), "{left}");
 }
 

@@ -76,7 +76,7 @@ fn compound_outgrows_reno_in_a_small_buffer_on_a_long_path_and_fills_a_deep_one_
 fn copa_bears_random_loss_and_holds_its_share_against_cubic_only_with_mode_switching() {
     let setting = link(50, 40, QueueLimit::Bdp(1.0), 30);
     let share = |spec: &str| {
-        let flows = run(&setting, &[spec, "cubic"]).flows;
+        let flows = run(&setting, &[spec, "cubic:hystart=false"]).flows;
         flows[0]["throughput_mbps"] / (flows[0]["throughput_mbps"] + flows[1]["throughput_mbps"])
     };
     let (switching, default) = (share("copa"), share("copa:mode=default"));

@@ -17,8 +17,8 @@ use crate::setting::{compare, compare_seeds, constant, contender, named, of, rec
 
 #[test]
 fn a_source_faster_than_the_link_fills_cubics_queue_and_not_bbrs() {
-    let result = compare(&named("media"), &["bbr", "cubic"]);
-    let (bbr, cubic) = (of(&result, "bbr"), of(&result, "cubic"));
+    let result = compare(&named("media"), &["bbr", "cubic:hystart=false"]);
+    let (bbr, cubic) = (of(&result, "bbr"), of(&result, "cubic:hystart=false"));
     assert!(bbr["throughput_mbps"] > 4.7, "{bbr:?}");
     // Linux's allowance of three send quanta leaves six packets, 15 ms, standing at this rate.
     assert!((100.0..130.0).contains(&bbr["rtt_ms.mean"]), "{bbr:?}");
@@ -145,11 +145,11 @@ fn on_a_real_lte_link_cubic_fills_the_queue_and_bbr_keeps_throughput_at_a_fracti
         duration: Duration::from_secs(120),
         ..link
     };
-    let result = compare(&setting, &["bbr", "bbr-noagg", "cubic"]);
+    let result = compare(&setting, &["bbr", "bbr-noagg", "cubic:hystart=false"]);
     let (bbr, noagg, cubic) = (
         of(&result, "bbr"),
         of(&result, "bbr-noagg"),
-        of(&result, "cubic"),
+        of(&result, "cubic:hystart=false"),
     );
     assert!(
         bbr["utilisation"] > 0.94 && noagg["utilisation"] > 0.92,
