@@ -65,6 +65,7 @@ pub(crate) fn score(
     let about = format!("lowtide.score({controllers:?}, suites={suites:?})");
     let host = host.map(str::parse).transpose();
     let host = host.map_err(|e| wrong(&format!("host: {e}")))?;
+    let host = lab::host_of(&candidates, host).map_err(|e| wrong(&format!("host: {e}")))?;
     let mut found = Vec::new();
     for name in &suites {
         let mut suite = Suite::find(name).map_err(|e| wrong(&format!("suites: {e}")))?;
@@ -153,7 +154,7 @@ fn verdicts(cards: &[Scorecard]) -> Columns {
 
 #[pymethods]
 impl PyScores {
-    /// How many cases each controller passes, fails, and is not held against: by suite and controller.
+    /// How many cases came out how, by suite and controller: passed, failed, undecided, not run, not applicable.
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let cards = self.cards.iter();
@@ -165,6 +166,9 @@ impl PyScores {
         columns.text("controller", all.iter().map(|(_, score)| &score.controller));
         columns.whole("passed", all.iter().map(|(_, score)| score.passed as i64));
         columns.whole("failed", all.iter().map(|(_, score)| score.failed as i64));
+        let undecided = all.iter().map(|(_, score)| score.undecided as i64);
+        columns.whole("undecided", undecided);
+        columns.whole("not_run", all.iter().map(|(_, score)| score.not_run as i64));
         let rest = all.iter().map(|(_, score)| score.not_applicable as i64);
         columns.whole("not_applicable", rest);
         made(py, columns)
@@ -218,12 +222,7 @@ impl PyScores {
 
     fn __repr__(&self) -> String {
         let scores = self.cards.iter().flat_map(|card| &card.results);
-        let lines = scores.map(|s| {
-            format!(
-                "  {}: {} passed, {} failed",
-                s.controller, s.passed, s.failed
-            )
-        });
+        let lines = scores.map(|s| format!("  {}: {}", s.controller, s.counts()));
         format!("<lowtide.Scores\n{}>", lines.collect::<Vec<_>>().join("\n"))
     }
 

@@ -98,6 +98,8 @@ def test_a_scorecard_is_that_of_the_command_line(tmp_path):
     scores = lowtide.score(["ebb", "cubic"], suites=tmp_path / "suite")
     assert json.loads(scores.json()) == known
     assert list(scores.table["verdict"]) == ["pass", "fail"]
+    for count in ("passed", "failed", "undecided", "not_run", "not_applicable"):
+        assert list(scores.counts[count]) == [each[count] for each in known["results"]]
     assert [name for name, _, _ in scores.explanations] == ["cubic"]
     assert scores.report(tmp_path / "out").exists()
     assert "junit" in scores.junit() or "<testsuite" in scores.junit()

@@ -134,7 +134,7 @@ fn compare_all(
     let mut walls = Vec::with_capacity(settings.len());
     for setting in settings {
         let started = Instant::now();
-        let comparison = compare::compare(&setting, asked, options, &|| bar.inc(1))
+        let comparison = compare::compare(&setting, asked, options, &|| bar.inc())
             .map_err(|e| Failure::input(format!("{}: {e}", setting.link_name)))?;
         walls.push(started.elapsed().as_secs_f64());
         done.push((setting, comparison));

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let bar = progress::bar(question.count_runs());
     let started = Instant::now();
     let jobs = args.jobs.threads();
-    let frontier = frontier::measure(&question, jobs, &|| bar.inc(1)).map_err(Failure::run)?;
+    let frontier = frontier::measure(&question, jobs, &|| bar.inc()).map_err(Failure::run)?;
     let wall = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
     bar.finish_and_clear();
     // What was computed is shown even when the report cannot be written.

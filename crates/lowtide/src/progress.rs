@@ -1,12 +1,97 @@
 //! Progress of long work.
 
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar on a terminal's standard error, nothing elsewhere.
-pub(crate) fn bar(runs: u64) -> ProgressBar {
+/// How often a line is printed where there is no terminal, as in logs of CI.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// Runs that are done of those that there are: a bar on a terminal's standard error, a line now and then elsewhere.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    lines: Option<Mutex<Lines>>,
+}
+
+/// What has been printed of work without a bar.
+struct Lines {
+    started: Instant,
+    last: Instant,
+}
+
+impl Lines {
+    fn new(now: Instant) -> Self {
+        Self {
+            started: now,
+            last: now,
+        }
+    }
+
+    /// The line that is due; `done`: how many runs, of how many.
+    fn next(&mut self, now: Instant, (done, all): (u64, u64)) -> Option<String> {
+        if now.duration_since(self.last) < EVERY {
+            return None;
+        }
+        self.last = now;
+        let seconds = now.duration_since(self.started).as_secs();
+        Some(format!("{done} of {all} runs in {seconds} s"))
+    }
+}
+
+pub(crate) fn bar(runs: u64) -> Progress {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left {msg}");
-    match style {
+    let bar = match style {
         Ok(style) => ProgressBar::new(runs).with_style(style),
         Err(_) => ProgressBar::hidden(),
+    };
+    let lines = (!io::stderr().is_terminal()).then(|| Mutex::new(Lines::new(Instant::now())));
+    Progress { bar, lines }
+}
+
+impl Progress {
+    /// One more is done.
+    pub(crate) fn inc(&self) {
+        self.bar.inc(1);
+        // Whoever prints does it for the others.
+        let Some(Ok(mut lines)) = self.lines.as_ref().map(Mutex::try_lock) else {
+            return;
+        };
+        let done = (self.bar.position(), self.length());
+        if let Some(line) = lines.next(Instant::now(), done) {
+            // A closed standard error is no reason to stop.
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn length(&self) -> u64 {
+        self.bar.length().unwrap_or(0)
+    }
+
+    /// Does something that prints while no bar is drawn.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    pub(crate) fn finish_and_clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_terminal_there_is_a_line_now_and_then() {
+        let start = Instant::now();
+        let mut lines = Lines::new(start);
+        let mut at = |seconds| lines.next(start + Duration::from_secs(seconds), (seconds, 99));
+        assert_eq!((at(0), at(9)), (None, None));
+        assert_eq!(at(10).as_deref(), Some("10 of 99 runs in 10 s"));
+        assert_eq!(at(19), None);
+        assert_eq!(at(31).as_deref(), Some("31 of 99 runs in 31 s"));
     }
 }

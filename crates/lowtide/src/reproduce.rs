@@ -201,7 +201,7 @@ fn execute(
         over_time: &over_time,
         ..Options::default()
     };
-    let results = experiment::run(&cells, options, &|| bar.inc(1)).map_err(Failure::run)?;
+    let results = experiment::run(&cells, options, &|| bar.inc()).map_err(Failure::run)?;
     bar.finish_and_clear();
     let mut rest = results.into_iter();
     let mut take = |n: usize| -> Vec<CellResult> { rest.by_ref().take(n).collect() };

@@ -19,7 +19,7 @@ use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
 use lowtide_lab::json::JsonCard;
-use lowtide_lab::run::Stop;
+use lowtide_lab::run::{Stop, Watch};
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
@@ -30,8 +30,8 @@ use crate::interrupt;
 use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::program;
-use crate::progress;
-use crate::run_flags::RunFlags;
+use crate::progress::{self, Progress};
+use crate::run_flags::{HostArg, RunFlags};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", requires_all = ["link", "server"], help_heading = "Programs")]
     client: Option<String>,
 
-    /// Only this case; repeatable
-    #[arg(long = "case", value_name = "ID")]
+    /// Only these cases, as in R01,R03, or one each time
+    #[arg(long = "case", value_name = "ID", value_delimiter = ',')]
     cases: Vec<String>,
 
     /// Where recorded links are: cases that need them are not applicable without it
@@ -107,7 +107,13 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let stage = Stage::of(args)?;
     let contenders = &stage.contenders(contenders)?;
     let candidates = stage.candidates(args, contenders)?;
-    let suites = suites(args)?;
+    let asked = args.flags.host.map(HostArg::host);
+    let host = score::host_of(&candidates, asked).map_err(Failure::input)?;
+    let mut suites = suites(args)?;
+    if let Some(host) = host {
+        let cases = suites.iter_mut().flat_map(|suite| &mut suite.cases);
+        cases.for_each(|case| case.set_host(host));
+    }
     let baseline = match &args.baseline {
         None => None,
         Some(path) => Some(read_baseline(path)?),
@@ -124,12 +130,14 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
-    let results = execute(args, &plans, &stage, contenders)?;
+    let (results, signal) = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
         cards.push(score::judge(suite, plan, results).map_err(Failure::input)?);
     }
-    explain(args, &mut cards)?;
+    if signal.is_none() {
+        explain(args, &mut cards)?;
+    }
     let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
         let found = cards.iter().flat_map(|card| {
             let of_suite = old.iter().flat_map(move |old| old.regressions(card));
@@ -138,13 +146,17 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         found.collect()
     });
     show(args, &cards, &regressions)?;
-    let failed: usize = cards
-        .iter()
-        .flat_map(|c| &c.results)
-        .map(|s| s.failed)
-        .sum();
+    if let Some(Interrupted { signal, problem }) = signal {
+        return Err(Failure::Interrupted { signal, problem });
+    }
+    let scores = || cards.iter().flat_map(|card| &card.results);
     let said = [
-        (failed, "case fails", "cases fail"),
+        (scores().map(|s| s.failed).sum(), "case fails", "cases fail"),
+        (
+            scores().map(|s| s.not_run).sum(),
+            "case was not run",
+            "cases were not run",
+        ),
         (
             regressions.len(),
             "value is worse than before",
@@ -153,7 +165,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     ];
     let said: Vec<String> = said
         .into_iter()
-        .filter(|(count, ..)| *count > 0)
+        .filter(|(count, ..): &(usize, _, _)| *count > 0)
         .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
         .collect();
     if said.is_empty() {
@@ -213,13 +225,22 @@ fn read_baseline(path: &Path) -> Result<Vec<Baseline>, Failure> {
     Baseline::parse(&text).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
 }
 
-/// Runs what all suites need as one piece of work; the results by suite.
+/// A signal that ended the work, and what became of it.
+struct Interrupted {
+    signal: i32,
+    problem: String,
+}
+
+/// Results by suite, and what ended the work before it was done.
+type Executed = (Vec<Vec<CellResult>>, Option<Interrupted>);
+
+/// Runs what all suites need as one piece of work; a signal ends it, and what is left is not run.
 fn execute(
     args: &Args,
     plans: &[Plan],
     stage: &Stage,
     contenders: &Contenders,
-) -> Result<Vec<Vec<CellResult>>, Failure> {
+) -> Result<Executed, Failure> {
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let store = match &args.output {
         None => None,
@@ -238,60 +259,77 @@ fn execute(
     let missing = experiment::count_runs(&cells, store.as_ref());
     let started = Instant::now();
     let jobs = args.flags.jobs.threads();
-    let results = match stage {
-        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), all - missing)?,
+    let (results, signal) = interrupt::stopping(|stop| match stage {
+        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), missing, stop),
         #[cfg(target_os = "linux")]
-        Stage::Real(_, cast) => real::execute(&cells, cast, jobs, store.as_ref())?,
-    };
+        Stage::Real(_, cast) => Ok(real::execute(&cells, cast, jobs, store.as_ref(), stop)),
+    })?;
+    let results = results?;
     if let Some(problem) = store.as_ref().and_then(Store::problem) {
         let _ = writeln!(std::io::stderr(), "warning: {problem}");
     }
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{missing} runs in {:.1} s",
-        started.elapsed().as_secs_f64()
-    );
+    let interrupted = signal.map(|signal| {
+        let problem = match &store {
+            Some(store) => format!(
+                "interrupted: {} of {all} runs are in {}; the same command goes on from there",
+                all - missing + store.kept(),
+                store.folder().display()
+            ),
+            None => {
+                let done: usize = results.iter().map(|result| result.runs.len()).sum();
+                format!("interrupted after {done} of {all} runs; --output DIR keeps what is done")
+            }
+        };
+        Interrupted { signal, problem }
+    });
+    if interrupted.is_none() {
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{missing} runs in {:.1} s",
+            started.elapsed().as_secs_f64()
+        );
+    }
     let mut rest = results.into_iter();
-    Ok(plans
-        .iter()
-        .map(|plan| rest.by_ref().take(plan.cells.len()).collect())
-        .collect())
+    let by_suite = plans.iter();
+    let by_suite = by_suite.map(|plan| rest.by_ref().take(plan.cells.len()).collect());
+    Ok((by_suite.collect(), interrupted))
 }
 
-/// Runs cells in the simulator; `known` runs of them are in the store already.
+/// Runs cells in the simulator; `missing` runs of them are not in the store.
 fn in_virtual_time(
     cells: &[Cell],
     jobs: usize,
     store: Option<&Store>,
-    known: u64,
+    missing: u64,
+    stop: &Stop,
 ) -> Result<Vec<CellResult>, Failure> {
-    let all = experiment::count_runs(cells, None);
-    let bar = progress::bar(all - known);
+    let bar = progress::bar(missing);
     let options = Options {
         jobs,
         store,
         ..Options::default()
     };
-    let work = || experiment::run(cells, options, &|| bar.inc(1)).map_err(Failure::run);
-    let results = match store {
-        None => work()?,
-        Some(store) => {
-            let farewell = || {
-                let kept = store.stop();
-                bar.finish_and_clear();
-                let folder = store.folder().display();
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "interrupted: {} of {all} runs are in {folder}; the same command goes on from there",
-                    known + kept
-                );
-            };
-            interrupt::with_farewell(farewell, work)?
-        }
-    };
+    let watch = Watched { bar: &bar, stop };
+    let results = experiment::run(cells, options, &watch).map_err(Failure::run);
     bar.finish_and_clear();
-    Ok(results)
+    results
+}
+
+/// Shows progress, and ends the work when it is told to.
+struct Watched<'a> {
+    bar: &'a Progress,
+    stop: &'a Stop,
+}
+
+impl Watch for Watched<'_> {
+    fn on_run(&self) {
+        self.bar.inc();
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
 }
 
 /// Says what happened in the cases that fail.

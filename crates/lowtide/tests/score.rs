@@ -234,7 +234,7 @@ fn ci_gets_junit_a_baseline_and_an_exit_code() {
     let dir = suite();
     let (folder, out) = (path(dir.path()), tempfile::tempdir().unwrap());
     let file = |name: &str| path(&out.path().join(name));
-    let args = ["score", "--suite", &folder, "--case", "Q3", "--case", "Q1"];
+    let args = ["score", "--suite", &folder, "--case", "Q3,Q1"];
     let (xml, before) = (file("junit.xml"), file("before.json"));
     let to = format!("--json={before}");
     lowtide(&args)
@@ -243,7 +243,7 @@ fn ci_gets_junit_a_baseline_and_an_exit_code() {
         .success();
     let xml = fs::read_to_string(&xml).unwrap();
     assert!(
-        xml.contains(r#"tests="2" failures="0" skipped="0""#),
+        xml.contains(r#"tests="2" failures="0" errors="0" skipped="0""#),
         "{xml}"
     );
     lowtide(&args)
@@ -337,6 +337,102 @@ fn built_in_suites_are_listed_with_who_asks() {
         text.contains("cellular: ") && text.contains("  throughput "),
         "{text}"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
+    use std::process::{Command as Process, Stdio};
+    use std::time::{Duration, Instant};
+
+    use assert_cmd::cargo::CommandCargoExt as _;
+
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let dir = suite();
+        let quick = fs::read_to_string(dir.path().join("delay.toml")).unwrap();
+        let endless = quick.replace("\"Q1\"", "\"Q9\"").replace("8s", "1000000s");
+        fs::write(dir.path().join("endless.toml"), endless).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let junit = out.path().join("junit.xml");
+        let kept = out.path().join("kept");
+        let child = Process::cargo_bin("lowtide")
+            .unwrap()
+            .args(["score", "--suite", &path(dir.path()), "--case", "Q1,Q9"])
+            .args(["--cc", "ebb", "--jobs", "2", "--json"])
+            .args(["--junit", &path(&junit), "--output", &path(&kept)])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = || {
+            let files = fs::read_dir(&kept).into_iter().flatten().flatten();
+            let texts = files.filter_map(|file| fs::read_to_string(file.path()).ok());
+            texts
+                .map(|text| text.matches("queue_delay_ms").count())
+                .sum::<usize>()
+        };
+        let until = Instant::now() + Duration::from_secs(60);
+        while lines() == 0 {
+            assert!(Instant::now() < until, "nothing is kept");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let kill = format!("-{signal}");
+        let killed = Process::new("kill")
+            .args([&kill, &child.id().to_string()])
+            .status();
+        assert!(killed.unwrap().success());
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(code), "{said}");
+        assert!(said.contains("interrupted: 1 of 2 runs are in"), "{said}");
+        let card = json(&ended.stdout);
+        let cases = card["results"][0]["cases"].as_array().unwrap();
+        let verdicts: Vec<_> = cases
+            .iter()
+            .map(|c| c["verdict"].as_str().unwrap())
+            .collect();
+        assert_eq!(verdicts, ["pass", "not_run"], "{card}");
+        let xml = fs::read_to_string(&junit).unwrap();
+        assert!(xml.contains(r#"failures="0" errors="1""#), "{xml}");
+    }
+}
+
+#[cfg(feature = "stacks")]
+#[test]
+fn a_stacks_own_controller_needs_no_host_named() {
+    let dir = suite();
+    let folder = path(dir.path());
+    let args = [
+        "score",
+        "--suite",
+        &folder,
+        "--case",
+        "Q1",
+        "--cc",
+        "noq/cubic",
+    ];
+    let by_itself = lowtide(&args).arg("--json").assert().code(1);
+    let named = lowtide(&args)
+        .args(["--host", "noq", "--json"])
+        .assert()
+        .code(1);
+    let card = json(&by_itself.get_output().stdout);
+    assert_eq!(card, json(&named.get_output().stdout));
+    for (more, problem) in [
+        (
+            ["--host", "quinn"],
+            "noq/cubic runs over noq only, not over quinn: use --host noq",
+        ),
+        (
+            ["--cc", "quinn/cubic"],
+            "noq/cubic runs over noq only and quinn/cubic over quinn",
+        ),
+    ] {
+        let done = lowtide(&args).args(more).assert().code(2);
+        let said = String::from_utf8_lossy(&done.get_output().stderr).to_string();
+        assert!(said.contains(problem), "{said}");
+    }
 }
 
 #[cfg(feature = "stacks")]

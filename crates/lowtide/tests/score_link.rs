@@ -130,7 +130,7 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
             .unwrap()
             .contains("known to its sender only")
     );
-    if bloat["verdict"] == "n/a" {
+    if bloat["verdict"] == "not_run" {
         assert!(
             bloat["reason"]
                 .as_str()
@@ -219,7 +219,7 @@ fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let card: Value = serde_json::from_slice(&output.stdout).expect(&said);
     let case = &card["results"][0]["cases"][0];
-    if case["verdict"] == "n/a" {
+    if case["verdict"] == "not_run" {
         eprintln!("skipped: the machine was too busy: {}", case["reason"]);
         return;
     }
@@ -251,6 +251,35 @@ fn a_program_that_does_not_run_is_said_with_its_own_words() {
         said.contains("the server of program ended too soon (exit status: 3): no such luck"),
         "{said}"
     );
+    // It is no failure of what was to be judged.
+    assert!(said.contains("0 passed, 0 failed, 1 not run"), "{said}");
+    assert!(!said.contains("FAIL"), "{said}");
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(complaint.contains("1 case was not run"), "{complaint}");
+}
+
+#[test]
+fn a_program_that_breaks_off_fails() {
+    if !namespaces::work() {
+        return;
+    }
+    let suite = suite(&[("b.toml", CASE)]);
+    let path = suite.path().to_str().unwrap();
+    let client = "timeout 1 $LOWTIDE bulk-tcp fetch {host} {port}";
+    let args = [
+        "score",
+        "--link",
+        "--suite",
+        path,
+        "--server",
+        "exec $LOWTIDE bulk-tcp send {port} cubic {bytes}",
+        "--client",
+        client,
+    ];
+    let output = lowtide(&args).assert().code(1).get_output().clone();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("0 passed, 1 failed"), "{said}");
+    assert!(said.contains("the client of program ended after"), "{said}");
 }
 
 #[test]
@@ -328,7 +357,19 @@ fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
         let said = String::from_utf8_lossy(&named.stderr).into_owned();
         assert!(said.contains("cannot be called 'cubic'"), "{said}");
     }
-    let listed = lowtide(&["score", "--link", "--list"]).assert().success();
+    let without = |args: &[&str]| {
+        let mut command = lowtide(args);
+        command.env_remove("AIOQUIC");
+        command
+    };
+    let refused = without(&["score", "--link", "--cc", "aioquic/reno"]);
+    let refused = { refused }.assert().code(2).get_output().clone();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("recipe 'aioquic' cannot run here: "),
+        "{said}"
+    );
+    let listed = without(&["score", "--link", "--list"]).assert().success();
     let listed = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
     for name in [
         "kernel/CC",
@@ -340,4 +381,6 @@ fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
     ] {
         assert!(listed.contains(name), "{listed}");
     }
+    let aioquic = listed.lines().find(|line| line.starts_with("aioquic"));
+    assert!(aioquic.unwrap().contains("(cannot run here: "), "{listed}");
 }

@@ -2,8 +2,13 @@
 import { data, shown, element } from "./decode.js";
 import { showLink } from "./links.js";
 
-const SCORE_SIGNS = { pass: "✓", fail: "✗", "n/a": "·" };
-const SCORE_KINDS = { pass: "yes", fail: "no", "n/a": "partly" };
+// The classes of the style sheet, each with its own mark and border.
+const KINDS = { pass: "yes", fail: "no", undecided: "undecided", not_run: "not-run", "n/a": "not-applicable" };
+const WORDS = { pass: "pass", fail: "fail", undecided: "undecided", not_run: "not run", "n/a": "n/a" };
+
+// What a cell says: the value, where there is one that decides.
+const said = (result) => result.shown ? (result.verdict === "undecided" ? `undecided: ${result.shown}` : result.shown)
+  : WORDS[result.verdict];
 
 export function drawScores() {
   const section = document.getElementById("scores");
@@ -19,9 +24,8 @@ function scorecard(card) {
   const rows = card.cases.map((one) => element("tr", {},
     element("th", { scope: "row" }, element("b", {}, one.id), ` ${one.title}`),
     ...one.results.map((result, n) => {
-      const button = element("button", { type: "button", className: `verdict ${SCORE_KINDS[result.verdict]}`,
-        title: `${card.controllers[n].name}, ${one.id}: ${result.verdict}` },
-        `${SCORE_SIGNS[result.verdict]} ${result.verdict === "n/a" ? "n/a" : result.shown}`);
+      const button = element("button", { type: "button", className: `verdict ${KINDS[result.verdict]}`,
+        title: `${card.controllers[n].name}, ${one.id}: ${WORDS[result.verdict]}` }, said(result));
       button.onclick = () => {
         shown.replaceChildren(...scoreCase(card, one, n));
         shown.scrollIntoView({ block: "nearest" });
@@ -29,7 +33,7 @@ function scorecard(card) {
       return element("td", {}, button);
     })));
   const sums = element("tr", {}, element("th", { scope: "row" }, "passed"),
-    ...card.controllers.map((c) => element("td", {}, `${c.passed} of ${c.passed + c.failed}`)));
+    ...card.controllers.map((c) => element("td", {}, `${c.passed} of ${c.applicable}`)));
   return element("div", {}, element("h2", {}, card.suite), element("p", {}, card.about),
     element("div", { className: "scroll" }, element("table", { className: "claims" },
       element("thead", {}, head), element("tbody", {}, ...rows, sums))), shown);
@@ -39,12 +43,13 @@ function scoreCase(card, one, n) {
   const result = one.results[n];
   const parts = [element("h3", {}, `${card.controllers[n].name}: ${one.id} ${one.title}`),
     element("p", { className: "note" }, one.source)];
-  if (result.limits.length) {
+  if (result.verdict === "not_run") parts.push(element("p", {}, `Not run: ${result.reason}`));
+  else if (result.limits.length) {
     parts.push(element("div", { className: "scroll" }, element("table", { className: "claims" },
       element("thead", {}, element("tr", {}, ...["", "metric", "measured and limit", "where", "why this limit", "whose"]
         .map((text) => element("th", { scope: "col" }, text)))),
       element("tbody", {}, ...result.limits.map((limit) => element("tr", {},
-        element("td", {}, element("span", { className: `verdict ${SCORE_KINDS[limit.verdict]}` }, limit.verdict)),
+        element("td", {}, element("span", { className: `verdict ${KINDS[limit.verdict]}` }, WORDS[limit.verdict])),
         ...[limit.metric, limit.shown, limit.cell, limit.reason, limit.source].map((text) => element("td", {}, text))))))));
   } else {
     parts.push(element("p", {}, result.reason));

@@ -38,6 +38,8 @@ pub struct CellResult {
     pub runs: Vec<Run>,
     /// Those that did not.
     pub failed: Vec<FailedRun>,
+    /// Those that were not made: the work was ended before, or what was to run did not start.
+    pub not_run: Vec<FailedRun>,
     /// Those over real packets in which the machine was too late: of the link that was asked for they say
     /// nothing.
     pub unfaithful: Vec<FailedRun>,
@@ -51,6 +53,7 @@ impl CellResult {
             cell,
             runs: Vec::new(),
             failed: Vec::new(),
+            not_run: Vec::new(),
             unfaithful: Vec::new(),
         }
     }
@@ -111,7 +114,7 @@ pub fn count_known(cells: &[Cell], runs: &[(usize, u64)], store: Option<&Store>)
     runs.iter().filter(is_known).count() as u64
 }
 
-/// Runs all cells with all their seeds, or the shard of them.
+/// Runs all cells with all their seeds, or the shard of them; what `watch` ends is not run.
 ///
 /// # Errors
 /// When threads cannot be started.
@@ -143,9 +146,11 @@ pub fn run(
         .unzip();
     let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
     let done = pool.run(&tasks, options.store, watch);
+    let is_stopped = watch.stop().is_uttered();
     for (n, done) in places.into_iter().zip(done) {
         match done {
             Ok(run) => results[n].runs.push(run),
+            Err(stopped) if is_stopped => results[n].not_run.push(stopped),
             Err(failed) => results[n].failed.push(failed),
         }
     }

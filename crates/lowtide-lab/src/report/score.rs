@@ -26,7 +26,8 @@ pub struct ScoreResult {
 struct ControllerData {
     name: String,
     passed: usize,
-    failed: usize,
+    /// How many cases are for it.
+    applicable: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -41,9 +42,9 @@ struct CaseData {
 #[derive(Clone, Debug, Serialize)]
 struct ResultData {
     verdict: Verdict,
-    /// What was measured, and the limit.
+    /// What was measured, and the limit; empty where there is nothing that decides.
     shown: String,
-    /// Why a case is not applicable.
+    /// Why a case is not run or not applicable.
     reason: String,
     limits: Vec<LimitData>,
     explanation: Vec<String>,
@@ -68,7 +69,7 @@ impl ScoreResult {
         let controllers = card.results.iter().map(|score| ControllerData {
             name: score.controller.clone(),
             passed: score.passed,
-            failed: score.failed,
+            applicable: score.applicable(),
         });
         let count = card.results.first().map_or(0, |score| score.cases.len());
         let cases = (0..count).map(|n| {
@@ -97,7 +98,10 @@ fn result(case: &CaseResult, run: Shown) -> ResultData {
     explanation.extend(case.failed_runs.iter().cloned());
     ResultData {
         verdict: case.verdict,
-        shown: case.deciding().map_or_else(String::new, LimitResult::shown),
+        shown: match case.verdict {
+            Verdict::NotApplicable => String::new(),
+            _ => case.deciding().map_or_else(String::new, LimitResult::shown),
+        },
         reason: case.reason.clone(),
         limits: case.limits.iter().map(limit).collect(),
         explanation,

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{FailedRun, Keep, Run, Stop, Watch, run_until};
+use super::watch::Stopped;
+use super::{FailedRun, Keep, Run, Stop, Watch, reason, run_until};
 use crate::metrics::Measured;
 use crate::scenario_file::Cell;
 use crate::setting::Setting;
@@ -78,11 +79,15 @@ impl Pool {
                     details: None,
                 });
             }
-            let done = task.run(store, &stop).map_err(|reason| FailedRun {
+            let failed = |reason| FailedRun {
                 name: task.name.to_string(),
                 seed: task.seed,
                 reason,
-            });
+            };
+            if stop.is_uttered() {
+                return Err(failed(reason(&Stopped)));
+            }
+            let done = task.run(store, &stop).map_err(failed);
             watch.on_run();
             done
         };

@@ -276,6 +276,15 @@ impl ScenarioFile {
         self.set_run("seeds", toml::Value::Integer(seeds));
     }
 
+    /// Runs each cell with this many seeds at most.
+    pub(crate) fn limit_seeds(&mut self, most: i64) {
+        let run = self.table.get("run").and_then(toml::Value::as_table);
+        let seeds = run.and_then(|run| run.get("seeds")?.as_integer());
+        if seeds.is_some_and(|seeds| seeds > most) {
+            self.set_run("seeds", toml::Value::Integer(most));
+        }
+    }
+
     /// Runs each cell over this host.
     pub fn set_host(&mut self, host: Host) {
         self.content.run.host = Some(host);

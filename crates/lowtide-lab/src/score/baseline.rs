@@ -73,7 +73,7 @@ impl Baseline {
     }
 
     /// What has become worse since: a case that passed and fails, or a value that is worse by more than
-    /// both intervals together. Cases and controllers that are new are no worse.
+    /// both intervals together. Cases and controllers that are new are no worse, nor are cases that are not run.
     #[must_use]
     pub fn regressions(&self, now: &Scorecard) -> Vec<Regression> {
         let mut found = Vec::new();
@@ -89,7 +89,9 @@ impl Baseline {
                 continue;
             };
             for case in &score.cases {
-                let Some(old) = old.cases.iter().find(|o| o.id == case.id) else {
+                // A case that was not run fails by itself, and nothing is known of its values.
+                let old = old.cases.iter().find(|o| o.id == case.id);
+                let Some(old) = old.filter(|_| case.verdict != Verdict::NotRun) else {
                     continue;
                 };
                 let worse = |metric: &str, before, now| Regression {

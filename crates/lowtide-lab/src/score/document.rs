@@ -19,8 +19,9 @@ pub fn document(cards: &[Scorecard], command: &str) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
-        "Made by {}; [scoring.md](scoring.md) says how. A case passes (✓) when all of its limits \
-         hold, fails (✗) when one does not; · is not applicable.{}\n",
+        "Made by {}. A case passes (✓) when all of its limits \
+         hold, fails (✗) when one does not, and is undecided (?) when the interval of a value covers its limit; – was \
+         not run, · is not applicable.{}\n",
         code(command),
         if are_many {
             " `lowtide score --suite SUITE --case CASE --cc NAME` says what happened where one fails."
@@ -66,7 +67,7 @@ fn overview(page: &mut String, cards: &[Scorecard]) {
 }
 
 fn passed(score: &Score) -> String {
-    format!("{}/{}", score.passed, score.passed + score.failed)
+    format!("{}/{}", score.passed, score.applicable())
 }
 
 fn head<'a>(page: &mut String, first: &str, columns: impl Iterator<Item = &'a str> + Clone) {
@@ -89,6 +90,8 @@ fn matrix(page: &mut String, card: &Scorecard) {
         let signs = scores.clone().map(|score| match score.cases[n].verdict {
             Verdict::Pass => "✓".to_string(),
             Verdict::Fail => "✗".to_string(),
+            Verdict::Undecided => "?".to_string(),
+            Verdict::NotRun => "–".to_string(),
             Verdict::NotApplicable => "·".to_string(),
         });
         row(

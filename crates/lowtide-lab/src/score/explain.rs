@@ -2,6 +2,7 @@
 
 use lowtide_cc::units::{Duration, Time};
 
+use super::offered::offered;
 use super::scorecard::CaseResult;
 use crate::curves;
 use crate::experiment::CellResult;
@@ -78,7 +79,8 @@ fn explain(case: &CaseResult, shown_by: &CellResult) -> Vec<String> {
     };
     let mut lines = vec![format!("{cell}, seed {seed}:")];
     lines.extend(longest_queue(timeline));
-    lines.extend(idle(timeline, &capacity));
+    let is_wanted = |bin: usize| offered(&config, timeline, bin) >= capacity[bin];
+    lines.extend(idle(timeline, &capacity, is_wanted));
     lines.extend(losses(timeline));
     lines
 }
@@ -131,13 +133,18 @@ fn longest_queue(timeline: &Timeline) -> Option<String> {
     Some(line)
 }
 
-/// The longest time in which less than half of the link was used.
-fn idle(timeline: &Timeline, capacity: &[f64]) -> Option<String> {
+/// The longest time in which less than half of the link was used, though all of it was wanted.
+fn idle(
+    timeline: &Timeline,
+    capacity: &[f64],
+    is_wanted: impl Fn(usize) -> bool,
+) -> Option<String> {
     let rates = curves::rates(timeline.total(), timeline.bin(), |bin| bin.delivered);
     let is_idle: Vec<bool> = rates
         .iter()
         .zip(capacity)
-        .map(|(rate, capacity)| *capacity > 0.0 && *rate < 0.5 * capacity)
+        .enumerate()
+        .map(|(n, (rate, capacity))| *capacity > 0.0 && *rate < 0.5 * capacity && is_wanted(n))
         .collect();
     let mut longest = 0..0;
     let mut since = 0;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::scorecard::{CaseResult, Scorecard};
-use super::verdict::Verdict;
+use super::verdict::{LimitResult, Verdict};
 use crate::visible::xml as escaped;
 
 /// All scorecards as one file: a test suite for each suite and controller, a test case for each case.
@@ -16,16 +16,27 @@ pub fn junit(cards: &[Scorecard]) -> String {
             let name = escaped(&format!("{}.{}", card.suite, score.controller));
             let _ = writeln!(
                 xml,
-                "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
+                "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
                 score.cases.len(),
                 score.failed,
-                score.not_applicable
+                score.not_run,
+                score.undecided + score.not_applicable
             );
             for case in &score.cases {
                 let title = escaped(&format!("{} {}", case.id, case.title));
                 let _ = writeln!(xml, "    <testcase classname=\"{name}\" name=\"{title}\">");
                 match case.verdict {
                     Verdict::Pass => {}
+                    Verdict::Undecided => {
+                        let limits: Vec<String> = case.with(Verdict::Undecided).map(said).collect();
+                        let why = escaped(&limits.join("; "));
+                        let _ = writeln!(xml, "      <skipped message=\"undecided: {why}\"/>");
+                    }
+                    // What JUnit calls an error is a test that could not be made.
+                    Verdict::NotRun => {
+                        let why = escaped(&case.reason);
+                        let _ = writeln!(xml, "      <error message=\"not run: {why}\"/>");
+                    }
                     Verdict::NotApplicable => {
                         let why = escaped(&case.reason);
                         let _ = writeln!(xml, "      <skipped message=\"{why}\"/>");
@@ -45,12 +56,14 @@ pub fn junit(cards: &[Scorecard]) -> String {
     xml
 }
 
+/// A limit and what was measured.
+fn said(limit: &LimitResult) -> String {
+    format!("{}: {}", limit.metric, limit.shown())
+}
+
 /// The first limit that fails, and all that is to be said.
 fn failure(case: &CaseResult) -> (String, String) {
-    let limits = case
-        .failing()
-        .map(|l| format!("{}: {}", l.metric, l.shown()));
-    let mut lines: Vec<String> = limits.collect();
+    let mut lines: Vec<String> = case.failing().map(said).collect();
     lines.extend(case.explanation.iter().cloned());
     lines.extend(case.failed_runs.iter().cloned());
     let first = lines.first().cloned().unwrap_or_default();

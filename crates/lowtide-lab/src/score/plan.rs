@@ -26,6 +26,44 @@ pub struct Job {
     pub cells: Result<Vec<(Cell, usize)>, String>,
 }
 
+/// Controllers that cannot be judged together, or not over the host that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Apart(String);
+
+/// The host that cases are to have, whatever they say: the one that was asked for, or else that over which alone one of
+/// these runs.
+///
+/// # Errors
+/// When they run over different ones.
+pub fn host_of(candidates: &[Contender], asked: Option<Host>) -> Result<Option<Host>, Apart> {
+    let mut host = asked;
+    let mut of: Option<&Contender> = None;
+    for candidate in candidates {
+        let Some(home) = Host::home_of(candidate) else {
+            continue;
+        };
+        let name = candidate.name();
+        match (host, of) {
+            (Some(host), _) if host == home => {}
+            (None, _) => host = Some(home),
+            (Some(other), None) => {
+                return Err(Apart(format!(
+                    "{name} runs over {home} only, not over {other}: use --host {home}, or leave it out"
+                )));
+            }
+            (Some(other), Some(of)) => {
+                let of = of.name();
+                return Err(Apart(format!(
+                    "{of} runs over {other} only and {name} over {home}: ask for them one after the other"
+                )));
+            }
+        }
+        of = Some(candidate);
+    }
+    Ok(host)
+}
+
 /// All that has to be run, nothing twice: what others are held against is the same for all of them.
 #[derive(Clone, Debug)]
 pub struct Plan {

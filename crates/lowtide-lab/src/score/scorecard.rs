@@ -20,7 +20,7 @@ pub struct CaseResult {
     pub title: String,
     /// Who asks for it.
     pub source: String,
-    /// The metric of the limit that decides: the one that fails, or else the one that is nearest to it.
+    /// The metric of the limit that decides: one that fails, or else is undecided, or else is the nearest to failing.
     pub metric: String,
     /// What was measured.
     pub value: Option<f64>,
@@ -30,7 +30,7 @@ pub struct CaseResult {
     pub limit: Option<f64>,
     /// How the case came out.
     pub verdict: Verdict,
-    /// Why the limit is this one; of a case that is not applicable, why that is so.
+    /// Why the limit is this one; of a case that is not run or not applicable, why that is so.
     pub reason: String,
     /// All limits.
     pub limits: Vec<LimitResult>,
@@ -60,6 +60,10 @@ pub struct Score {
     pub passed: usize,
     /// Cases in which one does not.
     pub failed: usize,
+    /// Cases in which the interval of a value covers its limit.
+    pub undecided: usize,
+    /// Cases whose runs were not all made.
+    pub not_run: usize,
     /// Cases that are not applicable.
     pub not_applicable: usize,
     /// The cases.
@@ -89,6 +93,8 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             controller: candidate.name().to_string(),
             passed: 0,
             failed: 0,
+            undecided: 0,
+            not_run: 0,
             not_applicable: 0,
             cases: Vec::new(),
         })
@@ -159,6 +165,8 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
         match case.verdict {
             Verdict::Pass => score.passed += 1,
             Verdict::Fail => score.failed += 1,
+            Verdict::Undecided => score.undecided += 1,
+            Verdict::NotRun => score.not_run += 1,
             Verdict::NotApplicable => score.not_applicable += 1,
         }
         score.cases.push(case);
@@ -198,11 +206,7 @@ fn excess(limit: &LimitResult) -> f64 {
 
 /// The limit that decides is the case's.
 fn decide(case: &mut CaseResult) {
-    let rank = |limit: &LimitResult| match limit.verdict {
-        Verdict::Fail => 2,
-        Verdict::Pass => 1,
-        Verdict::NotApplicable => 0,
-    };
+    let rank = |limit: &LimitResult| limit.verdict.weight();
     let deciding = case.limits.iter().enumerate().max_by(|(_, a), (_, b)| {
         let order = rank(a).cmp(&rank(b));
         order.then(excess(a).total_cmp(&excess(b)))
@@ -217,16 +221,35 @@ fn decide(case: &mut CaseResult) {
             case.reason.clone_from(&one.reason);
         }
     }
+    if case.verdict == Verdict::NotApplicable {
+        return;
+    }
     // A run that did not end is no pass.
-    if !case.failed_runs.is_empty() && case.verdict != Verdict::NotApplicable {
+    if !case.failed_runs.is_empty() {
         case.verdict = Verdict::Fail;
         return;
     }
+    let results = case.results.iter();
+    let not_run = results.clone().flat_map(|r| &r.not_run);
+    let unfaithful = results.flat_map(|r| &r.unfaithful);
+    let not_run = not_run.map(|run| (run, run.reason.clone()));
     // Of a link that was not what it should be nothing can be held against anybody.
-    if let Some(run) = case.results.iter().flat_map(|r| &r.unfaithful).next() {
-        case.verdict = Verdict::NotApplicable;
-        case.reason = format!("not faithful: {} (seed {})", run.reason, run.seed);
+    let unfaithful = unfaithful.map(|run| (run, format!("not faithful: {}", run.reason)));
+    let missing: Vec<_> = not_run.chain(unfaithful).collect();
+    if let Some((run, reason)) = missing.first() {
+        let others = match missing.len() {
+            1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        case.reason = format!("{reason} ({}, seed {}{others})", run.name, run.seed);
+        case.verdict = Verdict::NotRun;
+        (case.value, case.interval, case.limit) = (None, None, None);
         case.deciding = None;
+        let judged = case.limits.iter_mut();
+        for limit in judged.filter(|l| l.verdict != Verdict::NotApplicable) {
+            limit.verdict = Verdict::NotRun;
+            limit.reason.clone_from(&case.reason);
+        }
     }
 }
 
@@ -259,11 +282,14 @@ impl LimitResult {
         self.limit.map_or_else(|| "?".to_string(), short)
     }
 
-    /// Both: `0.93 ±0.01 ≥ 0.9`.
+    /// Both: `0.93 ±0.01 ≥ 0.9`, or `0.93 ±0.05, limit ≥ 0.9` where that is undecided.
     #[must_use]
     pub fn shown(&self) -> String {
-        let (measured, bound) = (self.measured(), self.bound());
-        format!("{measured} {} {bound}", self.sense.sign())
+        let (measured, sign, bound) = (self.measured(), self.sense.sign(), self.bound());
+        match self.verdict {
+            Verdict::Undecided => format!("{measured}, limit {sign} {bound}"),
+            _ => format!("{measured} {sign} {bound}"),
+        }
     }
 
     /// The cell that is worst off, to be put behind what is said of it: ` (4g)`, or nothing.
@@ -276,10 +302,39 @@ impl LimitResult {
     }
 }
 
+impl Score {
+    /// Cases that are for this controller.
+    #[must_use]
+    pub const fn applicable(&self) -> usize {
+        self.passed + self.failed + self.undecided + self.not_run
+    }
+
+    /// The counts in words: `3 passed, 1 failed, 2 undecided, 1 not run, 4 not applicable`; of the last three only
+    /// those that there are.
+    #[must_use]
+    pub fn counts(&self) -> String {
+        let mut text = format!("{} passed, {} failed", self.passed, self.failed);
+        let rest = [
+            (self.undecided, "undecided"),
+            (self.not_run, "not run"),
+            (self.not_applicable, "not applicable"),
+        ];
+        for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
+            text += &format!(", {count} {what}");
+        }
+        text
+    }
+}
+
 impl CaseResult {
     /// The limits that do not hold.
     pub fn failing(&self) -> impl Iterator<Item = &LimitResult> {
-        self.limits.iter().filter(|l| l.verdict == Verdict::Fail)
+        self.with(Verdict::Fail)
+    }
+
+    /// The limits that came out like this.
+    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &LimitResult> {
+        self.limits.iter().filter(move |l| l.verdict == verdict)
     }
 
     /// The first of them that is of a single cell, that cell, and its worst seed by its place.

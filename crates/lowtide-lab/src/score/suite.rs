@@ -75,12 +75,34 @@ static SUITES: &[BuiltIn] = suites![
         "use" "queue" "slower" "faster" "loss" "outage" "fairness" "harm" "recorded";
 ];
 
-/// Those that are built in.
+/// A part of a built-in suite: the same cases and limits, fewer of them and of their seeds.
+struct Part {
+    of: &'static str,
+    name: &'static str,
+    about: &'static str,
+    /// Of each case at most.
+    seeds: i64,
+    cases: &'static [&'static str],
+}
+
+static PARTS: &[Part] = &[Part {
+    of: "rfc9743",
+    name: "rfc9743:quick",
+    about: "The cases of rfc9743 that tell the most in a minute, with one seed: for each push, the whole for each release",
+    // Two or three would leave most of what varies undecided.
+    seeds: 1,
+    cases: &[
+        "R01", "R02", "R03", "R04", "R10", "R16a", "R16b", "R18", "R20", "R23", "R24", "R25c",
+    ],
+}];
+
+/// Those that are built in, and their parts.
 ///
 /// # Errors
 /// When one is wrong, which the tests rule out.
 pub fn built_in() -> Result<Vec<Suite>, SuiteError> {
-    SUITES.iter().map(Suite::built_in).collect()
+    let whole = SUITES.iter().map(Suite::built_in);
+    whole.chain(PARTS.iter().map(Suite::part)).collect()
 }
 
 impl Suite {
@@ -93,13 +115,17 @@ impl Suite {
         if let Some(suite) = SUITES.iter().find(|(known, ..)| *known == name) {
             return Self::built_in(suite);
         }
+        if let Some(part) = PARTS.iter().find(|part| part.name == name) {
+            return Self::part(part);
+        }
         let unreadable = |e: std::io::Error| SuiteError::Whole(format!("{}: {e}", path.display()));
         let paths = if path.is_dir() {
             files::of_folder(path, "toml").map_err(unreadable)?
         } else if path.is_file() {
             vec![path.to_path_buf()]
         } else {
-            let known: Vec<&str> = SUITES.iter().map(|(name, ..)| *name).collect();
+            let whole = SUITES.iter().map(|(name, ..)| *name);
+            let known: Vec<&str> = whole.chain(PARTS.iter().map(|part| part.name)).collect();
             return Err(SuiteError::Whole(format!(
                 "there is no suite, file or folder '{}'; known suites are {}",
                 name.escape_debug(),
@@ -117,6 +143,20 @@ impl Suite {
             .map(|(path, text)| ScenarioFile::parse(Path::new(path), (*text).to_string()))
             .collect();
         Self::new(name, about, cases?)
+    }
+
+    fn part(part: &Part) -> Result<Self, SuiteError> {
+        let mut suite = Self::find(part.of)?;
+        let cases: Vec<String> = part.cases.iter().map(|id| (*id).to_string()).collect();
+        suite.keep(&cases)?;
+        for case in &mut suite.cases {
+            case.limit_seeds(part.seeds);
+        }
+        Ok(Self {
+            name: part.name.to_string(),
+            about: part.about.to_string(),
+            ..suite
+        })
     }
 
     fn new(name: &str, about: &str, cases: Vec<ScenarioFile>) -> Result<Self, SuiteError> {

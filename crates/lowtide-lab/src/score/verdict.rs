@@ -19,19 +19,38 @@ pub enum Verdict {
     /// One does not.
     #[serde(rename = "fail")]
     Fail,
+    /// The seeds differ by too much to say: the interval covers a limit.
+    #[serde(rename = "undecided")]
+    Undecided,
+    /// What it takes was not measured: a program did not start, a link was late, the work was interrupted.
+    #[serde(rename = "not_run")]
+    NotRun,
     /// The controller, or its host, lacks what the case needs; or there is nothing that it must reach.
     #[serde(rename = "n/a")]
     NotApplicable,
 }
 
 impl Verdict {
-    /// For people and in JSON.
+    /// In JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::Undecided => "undecided",
+            Self::NotRun => "not_run",
             Self::NotApplicable => "n/a",
+        }
+    }
+
+    /// Which of a case's limits says how it came out: the largest.
+    pub(super) const fn weight(self) -> u8 {
+        match self {
+            Self::NotApplicable => 0,
+            Self::Pass => 1,
+            Self::Undecided => 2,
+            Self::Fail => 3,
+            Self::NotRun => 4,
         }
     }
 }
@@ -79,9 +98,9 @@ pub struct LimitResult {
     pub limit: Option<f64>,
     /// On which side of it the value has to be.
     pub sense: Sense,
-    /// Whether it is.
+    /// Whether it is there.
     pub verdict: Verdict,
-    /// Why the limit is this one; of one that is not applicable, why that is so.
+    /// Why the limit is this one; of one that is not run or not applicable, why that is so.
     pub reason: String,
     /// Whose number it is.
     pub source: String,
@@ -106,7 +125,7 @@ struct Element {
     value: f64,
     interval: Option<f64>,
     limit: f64,
-    holds: bool,
+    verdict: Verdict,
     /// How far it is beyond the limit, by the limit's size: the largest is the worst.
     excess: f64,
     beyond: usize,
@@ -204,10 +223,9 @@ pub(super) fn judged(
             })
             .collect();
         let worst = elements.iter().enumerate().max_by(|(_, a), (_, b)| {
-            let order = b.holds.cmp(&a.holds);
+            let order = a.verdict.weight().cmp(&b.verdict.weight());
             order.then(a.excess.total_cmp(&b.excess))
         });
-        let holds = count > 0 && elements.iter().all(|e| e.holds);
         let cell = worst.and_then(|(n, _)| cell_of(&sides.value, results, n, count));
         let case = file.content.case.as_ref();
         judged.push(LimitResult {
@@ -216,7 +234,7 @@ pub(super) fn judged(
             interval: worst.and_then(|(_, e)| e.interval),
             limit: worst.map(|(_, e)| e.limit).filter(|v| v.is_finite()),
             sense: sides.sense,
-            verdict: if holds { Verdict::Pass } else { Verdict::Fail },
+            verdict: worst.map_or(Verdict::Fail, |(_, e)| e.verdict),
             reason: limit.reason.clone(),
             source: match limit.source.as_str() {
                 "" => case.map_or_else(String::new, |c| c.source.clone()),
@@ -253,11 +271,19 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
     let values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
     let limits: Vec<f64> = pairs.iter().map(|(_, limit)| *limit).collect();
     let beyond = over.iter().filter(|over| **over > 0.0).count();
-    let holds = match seeds {
-        Seeds::Each | Seeds::Worst => beyond == 0,
+    let verdict = match seeds {
+        Seeds::Each | Seeds::Worst if beyond == 0 => Verdict::Pass,
+        Seeds::Each | Seeds::Worst => Verdict::Fail,
         Seeds::Mean => {
             let half = Some(ci95(&over)).filter(|half| half.is_finite());
-            mean(&over) - half.unwrap_or(0.0) <= 0.0
+            let (mean, half) = (mean(&over), half.unwrap_or(0.0));
+            if mean + half <= 0.0 {
+                Verdict::Pass
+            } else if mean - half > 0.0 {
+                Verdict::Fail
+            } else {
+                Verdict::Undecided
+            }
         }
     };
     let worst_seed = over.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
@@ -267,7 +293,7 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
         value: mean(&values),
         interval: Some(ci95(&values)).filter(|half| half.is_finite()),
         limit,
-        holds,
+        verdict,
         excess: mean(&over) / size,
         beyond,
         worst_seed: worst_seed.map_or(0, |(n, _)| n),

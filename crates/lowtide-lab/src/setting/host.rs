@@ -163,6 +163,18 @@ impl Host {
         }
     }
 
+    /// The host over which alone this one runs: a stack's own controller over its stack.
+    #[must_use]
+    pub fn home_of(contender: &Contender) -> Option<Self> {
+        let Contender::Stock(stock) = contender else {
+            return None;
+        };
+        Self::ALL
+            .iter()
+            .find(|host| host.stock().contains(stock))
+            .copied()
+    }
+
     /// Whether the setting's host can carry its controllers.
     ///
     /// # Errors
@@ -174,8 +186,7 @@ impl Host {
             let name = contender.name();
             let sentence = match contender {
                 Contender::Stock(stock) if !host.stock().contains(stock) => {
-                    let home = Self::ALL.iter().find(|host| host.stock().contains(stock));
-                    let home = home.copied().unwrap_or_default();
+                    let home = Self::home_of(contender).unwrap_or_default();
                     let stack = home.stack().unwrap_or_default();
                     format!(
                         "{name} is part of {stack} and runs only there: use --host {home}, or host = \"{home}\" \

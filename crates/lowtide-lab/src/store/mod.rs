@@ -188,6 +188,11 @@ impl Store {
         Some(format!("{}: {problem}{lost}", out.place().display()))
     }
 
+    /// How many new results are kept.
+    pub fn kept(&self) -> u64 {
+        self.lock().kept
+    }
+
     /// How many new results are kept. Waits until no line is under way and lets none begin, nor any
     /// other call end: for a process that is about to end itself.
     pub fn stop(&self) -> u64 {

@@ -171,7 +171,7 @@ class Scores(Result):
 
     @property
     def counts(self) -> Table:
-        """How many cases each controller passes, fails, and is not held against."""
+        """How many cases came out how, by suite and controller: passed, failed, undecided, not run, not applicable."""
     @property
     def explanations(self) -> list[tuple[str, str, str]]:
         """What happened in each case that fails: controller, case, text."""
@@ -349,7 +349,8 @@ def score(
     jobs: int = 0,
     progress: _Progress = None,
 ) -> Scores:
-    """Holds controllers against suites of cases with limits; a case that fails is no error but a verdict."""
+    """Holds controllers against suites of cases with limits; a case that fails is no error but a verdict: ``pass``,
+    ``fail``, ``undecided`` (the interval covers the limit), ``not_run`` or ``n/a``."""
 
 class Sweep(Result):
     """The grid of a scenario: a row for each run that is kept, with the columns of :func:`run`, and the scenario."""

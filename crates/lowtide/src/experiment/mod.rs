@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Instant;
 
-use indicatif::ProgressBar;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options, Shard, places};
 use lowtide_lab::figures;
@@ -17,9 +16,10 @@ use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
+use crate::progress::{self, Progress};
 use crate::run_flags::RunFlags;
 use crate::table::Look;
-use crate::{interrupt, output, program, progress};
+use crate::{interrupt, output, program};
 
 #[derive(clap::Args)]
 struct Common {
@@ -226,7 +226,7 @@ fn execute(
     args: &Common,
     cells: &[Cell],
     options: Options<'_>,
-    bar: &ProgressBar,
+    bar: &Progress,
 ) -> Result<Done, Failure> {
     let options = Options {
         jobs: args.flags.jobs.threads(),
@@ -234,7 +234,7 @@ fn execute(
     };
     let warned = Once::new();
     let progress = || {
-        bar.inc(1);
+        bar.inc();
         // Somebody may want to stop a sweep whose results nobody will find.
         if let Some(problem) = options.store.and_then(Store::problem) {
             warned.call_once(|| bar.suspend(|| output::say(format_args!("warning: {problem}"))));
@@ -245,7 +245,7 @@ fn execute(
     bar.finish_and_clear();
     let wall_s = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
     let took = wall_s.map_or_else(String::new, |s| format!(" in {s:.1} s"));
-    output::say(format_args!("{} runs{took}", bar.length().unwrap_or(0)));
+    output::say(format_args!("{} runs{took}", bar.length()));
     Ok(Done { results, wall_s })
 }
 

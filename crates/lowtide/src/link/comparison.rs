@@ -1,6 +1,7 @@
 //! What ran behind the link, beside what controllers would have done on it.
 
 use std::io::{self, Write as _};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
@@ -121,15 +122,15 @@ fn in_virtual_time(
     signals: &mut Signals,
 ) -> Result<Result<Comparison, String>, Failure> {
     let (send, done) = mpsc::channel();
-    let bar = progress::bar(compare::count_runs(setting, asked));
+    let bar = Arc::new(progress::bar(compare::count_runs(setting, asked)));
     let options = Options {
         jobs: 0,
         timelines: true,
     };
-    let (setting, asked, ticks) = (setting.clone(), asked.to_vec(), bar.clone());
+    let (setting, asked, ticks) = (setting.clone(), asked.to_vec(), Arc::clone(&bar));
     // Left to itself when a signal comes: the process ends soon.
     thread::spawn(move || {
-        let compared = compare::compare(&setting, &asked, options, &|| ticks.inc(1));
+        let compared = compare::compare(&setting, &asked, options, &|| ticks.inc());
         let _ = send.send(compared);
     });
     let compared = loop {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -11,17 +11,15 @@ use lowtide_lab::experiment::CellResult;
 use lowtide_lab::key::Key;
 use lowtide_lab::metrics::Measured;
 use lowtide_lab::program::obstacle;
-use lowtide_lab::run::{FailedRun, Run};
+use lowtide_lab::run::{FailedRun, Run, Stop};
 use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::Plan;
 use lowtide_lab::setting::{Group, Setting};
 use lowtide_lab::store::Store;
 use lowtide_sim::source::SourceConfig;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use super::recipe::Program;
-use super::session::{self, Done, Order};
+use super::session::{self, Done, Order, Trouble};
 use crate::failure::Failure;
 use crate::link;
 use crate::progress;
@@ -94,16 +92,18 @@ enum Outcome {
     Measured(Run),
     Unfaithful(Run, FailedRun),
     Failed(FailedRun),
+    NotRun(FailedRun),
 }
 
-/// Runs all cells with all their seeds, `jobs` at a time (0: as the cores allow). A signal ends all
-/// programs, then this process.
+/// Runs all cells with all their seeds, `jobs` at a time (0: as the cores allow); `stop` ends all programs, and
+/// what is left is not run.
 pub(super) fn execute(
     cells: &[Cell],
     cast: &Cast,
     jobs: usize,
     store: Option<&Store>,
-) -> Result<Vec<CellResult>, Failure> {
+    stop: &Stop,
+) -> Vec<CellResult> {
     let mut results: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
     let mut tasks = Vec::new();
     for (n, cell) in cells.iter().enumerate() {
@@ -129,59 +129,26 @@ pub(super) fn execute(
     };
     announce(cells, &tasks, workers);
     let bar = progress::bar(tasks.len() as u64);
-    let (next, stop, signalled) = (
-        AtomicUsize::new(0),
-        AtomicBool::new(false),
-        AtomicI32::new(0),
-    );
+    let next = AtomicUsize::new(0);
     let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::new(Vec::new());
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::run)?;
-    let handle = signals.handle();
     let work = || {
-        while !stop.load(Ordering::Relaxed)
-            && let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed))
-        {
-            let Some(outcome) = attempt(&cells[task.cell], task, &stop) else {
-                return;
-            };
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let outcome = attempt(&cells[task.cell], task, stop);
             if let (Some(store), Outcome::Measured(run)) = (store, &outcome) {
                 let cell = &cells[task.cell];
                 store.put(cell, task.seed, &run.measured.named());
             }
             let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
             all.push((task.cell, outcome));
-            bar.inc(1);
+            bar.inc();
         }
     };
     thread::scope(|scope| {
-        scope.spawn(|| {
-            for signal in signals.forever() {
-                signalled.store(signal, Ordering::Relaxed);
-                stop.store(true, Ordering::Relaxed);
-            }
-        });
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let ended: Vec<_> = workers.into_iter().map(|w| w.join()).collect();
-        handle.close();
-        // One that panicked is not one that ended.
-        if let Some(panic) = ended.into_iter().find_map(Result::err) {
-            std::panic::resume_unwind(panic);
+        for _ in 0..workers {
+            scope.spawn(work);
         }
     });
     bar.finish_and_clear();
-    if stop.load(Ordering::Relaxed) {
-        let kept = match store {
-            Some(store) => format!(
-                ": {} runs are in {}; the same command goes on from there",
-                store.stop(),
-                store.folder().display()
-            ),
-            None => String::new(),
-        };
-        // Nobody is left to tell when even this fails.
-        let _ = writeln!(io::stderr(), "interrupted{kept}");
-        std::process::exit(128 + signalled.load(Ordering::Relaxed));
-    }
     for (cell, outcome) in outcomes
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
@@ -194,12 +161,14 @@ pub(super) fn execute(
                 result.unfaithful.push(why);
             }
             Outcome::Failed(why) => result.failed.push(why),
+            Outcome::NotRun(why) => result.not_run.push(why),
         }
     }
     for result in &mut results {
         result.runs.sort_by_key(|run| run.seed);
+        result.not_run.sort_by_key(|run| run.seed);
     }
-    Ok(results)
+    results
 }
 
 fn announce(cells: &[Cell], tasks: &[Task], workers: usize) {
@@ -214,8 +183,8 @@ fn announce(cells: &[Cell], tasks: &[Task], workers: usize) {
     );
 }
 
-/// Makes a run, again where the link was not faithful; `None` when it was stopped.
-fn attempt(cell: &Cell, task: &Task, stop: &AtomicBool) -> Option<Outcome> {
+/// Makes a run, again where the link was not faithful.
+fn attempt(cell: &Cell, task: &Task, stop: &Stop) -> Outcome {
     let failed = |reason: String| FailedRun {
         name: cell.name(),
         seed: task.seed,
@@ -230,17 +199,21 @@ fn attempt(cell: &Cell, task: &Task, stop: &AtomicBool) -> Option<Outcome> {
     let started = Instant::now();
     let mut attempts = 0;
     loop {
+        if stop.is_uttered() {
+            return Outcome::NotRun(failed("interrupted".to_string()));
+        }
         attempts += 1;
         match session::run(order) {
-            Err(failure) => return Some(Outcome::Failed(failed(failure.to_string()))),
-            Ok(None) => return None,
+            Err(Trouble::NotRun(why)) => return Outcome::NotRun(failed(why.to_string())),
+            Err(Trouble::BrokeOff(why)) => return Outcome::Failed(failed(why.to_string())),
+            Ok(None) => {}
             Ok(Some(Done { run, unfaithful })) => match unfaithful {
-                None => return Some(Outcome::Measured(run)),
+                None => return Outcome::Measured(run),
                 Some(_) if attempts < ATTEMPTS => {}
                 Some(why) => {
                     let seconds = started.elapsed().as_secs();
                     let why = format!("{why} ({attempts} attempts in {seconds} s)");
-                    return Some(Outcome::Unfaithful(run, failed(why)));
+                    return Outcome::Unfaithful(run, failed(why));
                 }
             },
         }

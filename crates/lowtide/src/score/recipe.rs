@@ -25,7 +25,10 @@ pub(super) struct Recipe {
     /// Commands that must be there.
     #[serde(default)]
     needs: Vec<String>,
-    /// How to get them.
+    /// Variables of the environment that must be set.
+    #[serde(default)]
+    environment: Vec<String>,
+    /// How to get all that.
     #[serde(default)]
     install: String,
     /// Runs at the far end, and sends.
@@ -102,28 +105,31 @@ impl Recipe {
         let mut line = format!("{:<14} {}", format!("{}{choice}", self.name), self.about);
         if let Some(lacking) = self.lacking() {
             // Writing to a string cannot fail.
-            let _ = write!(line, " ({lacking} is not installed: {})", self.install);
+            let _ = write!(line, " (cannot run here: {lacking}: {})", self.install);
         }
         line
     }
 
-    /// A command that it needs and that is not there.
-    fn lacking(&self) -> Option<&str> {
+    /// What it needs and is not there, in words.
+    fn lacking(&self) -> Option<String> {
         let found = |command: &str| {
             let path = env::var_os("PATH").unwrap_or_default();
             env::split_paths(&path).any(|folder| folder.join(command).is_file())
         };
-        let lacking = self.needs.iter().find(|command| !found(command));
-        lacking.map(String::as_str)
+        let mut commands = self.needs.iter();
+        if let Some(command) = commands.find(|command| !found(command)) {
+            return Some(format!("the command '{command}' is not in PATH"));
+        }
+        let is_unset = |name: &&String| env::var_os(name).is_none_or(|value| value.is_empty());
+        let unset = self.environment.iter().find(is_unset)?;
+        Some(format!("the environment has no {unset}"))
     }
 
     fn with(&self, controller: Option<&str>) -> Result<Program, Failure> {
         let Self { name, .. } = self;
-        if let Some(command) = self.lacking() {
-            let problem = format!(
-                "recipe '{name}' needs the command '{command}', which is not in PATH: {}",
-                self.install
-            );
+        if let Some(lacking) = self.lacking() {
+            let install = &self.install;
+            let problem = format!("recipe '{name}' cannot run here: {lacking}: {install}");
             return Err(Failure::input(problem));
         }
         let (server, client) = match (controller, self.has_choice()) {
@@ -361,6 +367,7 @@ mod tests {
         for recipe in Recipe::built_in().unwrap() {
             let recipe = Recipe {
                 needs: Vec::new(),
+                environment: Vec::new(),
                 ..recipe
             };
             let controller = recipe.has_choice().then_some("cubic");

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use lowtide_cc::units::{self, Bytes, Time};
 use lowtide_lab::files;
 use lowtide_lab::program::{Programs, SenderLog};
-use lowtide_lab::run::Run;
+use lowtide_lab::run::{Run, Stop};
 use lowtide_lab::setting::Setting;
 use lowtide_link::{Addresses, Emulation, Namespace, PathConfig, Ports, Tunnel};
 use lowtide_sim::source::SourceConfig;
@@ -49,8 +49,8 @@ pub(super) struct Order<'a> {
     pub(super) seed: u64,
     /// The program of each group.
     pub(super) programs: &'a [Program],
-    /// Set when all is to end.
-    pub(super) stop: &'a AtomicBool,
+    /// Uttered when all is to end.
+    pub(super) stop: &'a Stop,
 }
 
 /// A run that came to its end.
@@ -60,8 +60,22 @@ pub(super) struct Done {
     pub(super) unfaithful: Option<String>,
 }
 
+/// Why a run came to nothing.
+pub(super) enum Trouble {
+    /// Nothing was measured: a program did not start, or the link failed.
+    NotRun(Failure),
+    /// A program ended before its time.
+    BrokeOff(Failure),
+}
+
+impl<E: Into<Failure>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        Self::NotRun(error.into())
+    }
+}
+
 /// Makes a run; `None` when it was stopped.
-pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
+pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
     let Order { setting, seed, .. } = order;
     let config = setting.config(seed).map_err(Failure::run)?;
     let mtu = u16::try_from(setting.packet_size.get()).map_err(Failure::run)?;
@@ -148,7 +162,7 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
     let (summary, [probe, _]) = emulation.finish()?;
     drop(guards);
     let Some(mut probe) = probe else {
-        return Err(Failure::run("the link lost its probe"));
+        return Err(Failure::run("the link lost its probe").into());
     };
     for n in 0..config.flows.len() {
         if let Some(log) = sender_log(&folder.of(n)) {
@@ -163,9 +177,10 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Failure> {
         .position(|flow| flow["loss_share"].is_nan());
     if let Some(flow) = silent {
         let name = &order.programs[setting.group_of_flows()[flow]].name;
-        return Err(Failure::run(format!(
+        let problem = format!(
             "flow {flow} ({name}) sent nothing: do both commands take {{host}} and {{port}}?"
-        )));
+        );
+        return Err(Failure::run(problem).into());
     }
     let unfaithful = (!summary.faithful).then(|| summary.complaints.join("; "));
     Ok(Some(Done { run, unfaithful }))
@@ -181,7 +196,7 @@ fn of(time: Time) -> Duration {
 fn wait_for_first_packet(
     flows: &mut [Flow<'_>],
     tunnel: &Tunnel,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<bool, Failure> {
     let begins = |flow: &&mut Flow<'_>| flow.start.is_zero();
     let mut are_any = false;
@@ -191,7 +206,7 @@ fn wait_for_first_packet(
     }
     let until = Instant::now() + READY;
     while are_any && !tunnel.near_waits() && Instant::now() < until {
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_uttered() {
             return Ok(false);
         }
         for flow in flows.iter_mut().filter(begins) {
@@ -208,8 +223,8 @@ fn carry(
     flows: &mut [Flow<'_>],
     end: Duration,
     emulation: &Emulation<Option<Programs>>,
-    stop: &AtomicBool,
-) -> Result<Option<Vec<(usize, Time)>>, Failure> {
+    stop: &Stop,
+) -> Result<Option<Vec<(usize, Time)>>, Trouble> {
     let began = emulation.started_at();
     let mut completed = Vec::new();
     loop {
@@ -217,14 +232,14 @@ fn carry(
         if now >= end {
             return Ok(Some(completed));
         }
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_uttered() {
             return Ok(None);
         }
         if emulation.is_broken() {
-            return Err(Failure::run("the link failed"));
+            return Err(Failure::run("the link failed").into());
         }
         for (n, flow) in flows.iter_mut().enumerate() {
-            if flow.step(now)? {
+            if flow.step(now).map_err(Trouble::BrokeOff)? {
                 let at = units::Duration::from_nanos(now.as_nanos() as u64);
                 completed.push((n, Time::ZERO + at));
             }
@@ -307,7 +322,7 @@ impl Flow<'_> {
     }
 
     /// Waits for the server to listen; false when all is to end.
-    fn wait_until_served(&mut self, stop: &AtomicBool) -> Result<bool, Failure> {
+    fn wait_until_served(&mut self, stop: &Stop) -> Result<bool, Failure> {
         let until = Instant::now() + READY;
         let port = self.port;
         while !self
@@ -315,7 +330,7 @@ impl Flow<'_> {
             .far()
             .run(|| lowtide_link::listens(Some(port)))?
         {
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_uttered() {
                 return Ok(false);
             }
             self.look_at_server()?;

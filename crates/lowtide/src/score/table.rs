@@ -33,28 +33,39 @@ pub(super) fn of(card: &Scorecard) -> String {
     text.push('\n');
     for score in &card.results {
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{}: {} passed, {} failed, {} not applicable",
-            score.controller, score.passed, score.failed, score.not_applicable
-        );
-        failures(&mut text, score);
+        let _ = writeln!(text, "{}: {}", score.controller, score.counts());
+        details(&mut text, score);
         text.push('\n');
     }
     text
 }
 
-fn failures(text: &mut String, score: &Score) {
+/// Each case that does not pass, and why.
+fn details(text: &mut String, score: &Score) {
     for case in &score.cases {
+        let (id, title, source, reason) = (&case.id, &case.title, &case.source, &case.reason);
+        // Writing to a string cannot fail.
         match case.verdict {
             Verdict::Pass => continue,
             Verdict::NotApplicable => {
-                let _ = writeln!(text, "  n/a   {} {}: {}", case.id, case.title, case.reason);
+                let _ = writeln!(text, "  n/a   {id} {title}: {reason}");
+                continue;
+            }
+            Verdict::NotRun => {
+                let _ = writeln!(text, "  not run  {id} {title}: {reason}");
+                continue;
+            }
+            Verdict::Undecided => {
+                let _ = writeln!(text, "  undecided  {id} {title} ({source})");
+                for limit in case.with(Verdict::Undecided) {
+                    let (metric, shown, cell) = (&limit.metric, limit.shown(), limit.in_cell());
+                    let _ = writeln!(text, "        {metric}: {shown}{cell}");
+                }
                 continue;
             }
             Verdict::Fail => {}
         }
-        let _ = writeln!(text, "  FAIL  {} {} ({})", case.id, case.title, case.source);
+        let _ = writeln!(text, "  FAIL  {id} {title} ({source})");
         for limit in case.failing() {
             let (shown, cell) = (limit.shown(), limit.in_cell());
             let _ = writeln!(
@@ -78,6 +89,8 @@ fn cell(case: &CaseResult) -> String {
     match case.verdict {
         Verdict::Pass => format!("pass{value}"),
         Verdict::Fail => format!("FAIL{value}"),
+        Verdict::Undecided => format!("undecided{value}"),
+        Verdict::NotRun => "not run".to_string(),
         Verdict::NotApplicable => "n/a".to_string(),
     }
 }
