@@ -326,7 +326,7 @@ impl PyComparison {
 fn shown(setting: &Setting, comparison: &Comparison) -> String {
     let several = setting.measured_flows() > 1;
     let usual = lowtide_lab::metrics::Table::Comparison;
-    let metrics = usual.columns(several, comparison.has_marks());
+    let metrics = usual.columns(several, |key| comparison.has(key));
     let heads = metrics
         .iter()
         .map(|m| format!("<th title=\"{}\">{}</th>", m.title(), m.head));

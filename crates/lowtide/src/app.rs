@@ -17,8 +17,8 @@ use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{
-    compare, experiment, frontier, kernel, link, list, merge, output, record, reproduce, score,
-    trace,
+    command, compare, experiment, frontier, kernel, link, list, merge, output, record, reproduce,
+    score, trace,
 };
 
 #[derive(Parser)]
@@ -121,6 +121,7 @@ impl App {
         if let Some(arguments) = score::bulk_tcp::asked_for(arguments) {
             return ended(score::bulk_tcp::run(&arguments));
         }
+        command::note(arguments);
         match Cli::try_parse_from(arguments) {
             Ok(cli) => run(cli, &self.contenders),
             Err(problem) => {

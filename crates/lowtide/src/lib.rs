@@ -21,6 +21,7 @@
 
 mod address;
 mod app;
+mod command;
 mod compare;
 mod experiment;
 mod failure;

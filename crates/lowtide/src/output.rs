@@ -16,6 +16,7 @@ use lowtide_lab::setting::Setting;
 use lowtide_lab::{figures, files, visible};
 use serde::Serialize;
 
+use crate::command;
 use crate::failure::Failure;
 use crate::table::{self, Column, Look};
 
@@ -69,8 +70,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Writes `index.html` and says where, on standard error, so that it does not mix with JSON.
-pub(crate) fn write_report(report: Report<'_>, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn write_report(mut report: Report<'_>, folder: &Path) -> Result<(), Failure> {
     let path = folder.join("index.html");
+    report.made_by = command::noted();
     report
         .write(&path)
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
@@ -100,7 +102,8 @@ pub(crate) fn write_qlog(setting: &Setting, version: Version, path: &Path) -> Re
 
 /// The table of a comparison.
 pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
-    let metrics = Shown::Comparison.columns(setting.measured_flows() > 1, comparison.has_marks());
+    let metrics =
+        Shown::Comparison.columns(setting.measured_flows() > 1, |key| comparison.has(key));
     let columns: Vec<Column<'_>> = metrics.iter().map(|m| column(m)).collect();
     let row = |entry: &Entry| {
         let name = match entry.role {

@@ -11,6 +11,9 @@ export function showLink(at, keeps = false) {
   const link = data.links[at];
   document.getElementById("link").value = at;
   document.getElementById("setting").textContent = data.links.length > 1 ? `${link.name}: ${link.setting}` : link.setting;
+  // The playground has no such line.
+  const verdict = document.getElementById("verdict");
+  if (verdict) verdict.textContent = link.verdict;
   drawComparison(link);
   setUpFlow(link, keeps);
 }

@@ -1,17 +1,22 @@
-// Colours, markers and dashes. Lines differ in colour (after Okabe and Ito, which the colour-blind
-// can tell apart, darkened or lightened for contrast) and in their markers.
+// Colours, markers and dashes. Lines differ in colour and in their markers. The first six colours are after Okabe and
+// Ito, which the colour-blind can tell apart, darkened or lightened for contrast. Each further one is, of the colours
+// with a contrast of 3.2 to the paper, the furthest from all before it (OKLab, at least 0.12).
 import { element } from "./decode.js";
 
 const themes = {
   light: {
     ink: "#1c1e21", quiet: "#5c6370", grid: "#e4e6ea", paper: "#ffffff",
     capacity: "rgba(120,130,145,0.22)", capacityEdge: "rgba(90,100,115,0.55)",
-    lanes: ["#0072b2", "#d55e00", "#008a63", "#b5488f", "#a87400", "#5b49b8"],
+    lanes: ["#0072b2", "#d55e00", "#008a63", "#b5488f", "#a87400", "#5b49b8", "#550000", "#002266", "#ee00ff", "#004400",
+      "#9977ff", "#770066", "#0000ff", "#992200", "#9900ff", "#ff0066", "#8888aa", "#440099", "#3366ff", "#9900aa",
+      "#336600", "#779900", "#334477", "#440055"],
   },
   dark: {
     ink: "#e6e8eb", quiet: "#9aa2ae", grid: "#2a2e35", paper: "#16181b",
     capacity: "rgba(150,160,175,0.20)", capacityEdge: "rgba(170,180,195,0.5)",
-    lanes: ["#56b4e9", "#ff8a3d", "#2fc79b", "#e89ac7", "#e3b62f", "#a99bff"],
+    lanes: ["#56b4e9", "#ff8a3d", "#2fc79b", "#e89ac7", "#e3b62f", "#a99bff", "#cc00bb", "#0066ff", "#77ff00", "#aaffff",
+      "#777700", "#dd2233", "#8866aa", "#ff55ff", "#008899", "#ffee00", "#9944ff", "#00aa00", "#ff4499", "#ffccbb",
+      "#00ffbb", "#bb7755", "#88cc00", "#bbccff"],
   },
 };
 export const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -28,7 +33,8 @@ export function theme() {
 
 // The n-th line's colour; the frames (limit, bound, floor) are grey.
 export function colour(lane) {
-  return lane.frame ? theme().quiet : theme().lanes[lane.index % 6];
+  const { quiet, lanes } = theme();
+  return lane.frame ? quiet : lanes[lane.index % lanes.length];
 }
 
 export function withAlpha(hex, alpha) {
@@ -38,7 +44,7 @@ export function withAlpha(hex, alpha) {
 
 export const DASHES = { solid: undefined, dashed: [6, 4], dotted: [2, 3] };
 
-// Eight shapes and six colours: 24 pairs before one returns.
+// Eight shapes, in turn; colours return after 24 lines.
 const SHAPES = ["circle", "square", "up", "diamond", "down", "cross", "plus", "bar"];
 
 export function shape(lane) {

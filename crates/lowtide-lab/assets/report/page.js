@@ -1,11 +1,18 @@
 // The page as a whole: its data, light and dark, print.
-import { data, setData } from "./decode.js";
+import { data, setData, element } from "./decode.js";
 import { prefersDark, setPrinting } from "./look.js";
 import { setUpLinks, redrawLink } from "./links.js";
 import { setUpSweeps, drawSweep } from "./sweep.js";
 import { drawPapers } from "./papers.js";
 import { drawFrontiers } from "./frontier.js";
 import { drawScores } from "./scores.js";
+
+// What made the page, and when: the date that it was given, or else that of the file.
+function made({ command, version, date }) {
+  const file = location.protocol === "file:" ? new Date(document.lastModified) : null;
+  const written = date ?? (file && !Number.isNaN(file.getTime()) ? file.toLocaleDateString("sv") : null);
+  return [command ? element("code", {}, command) : "", ` Lowtide ${version}`, written ? `, ${written}` : ""];
+}
 
 function redraw() {
   redrawLink();
@@ -14,6 +21,7 @@ function redraw() {
 
 setData(JSON.parse(document.getElementById("data").textContent));
 document.getElementById("about").textContent = data.about;
+document.getElementById("made").append(...made(data.made));
 setUpLinks();
 drawFrontiers();
 drawPapers();

@@ -135,11 +135,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether a queue marked packets of any contender.
+    /// Whether a metric of any entry is above zero, as marks and delays of frames are where there are any.
     #[must_use]
-    pub fn has_marks(&self) -> bool {
-        let mut shares = self.entries.iter().map(|e| e.mean["marked_share"]);
-        shares.any(|share| share > 0.0)
+    pub fn has(&self, metric: &str) -> bool {
+        let mut values = self.entries.iter().map(|e| e.mean[metric]);
+        values.any(|value| value > 0.0)
     }
 }
 

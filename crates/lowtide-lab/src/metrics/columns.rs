@@ -14,7 +14,7 @@ pub enum Table {
 }
 
 /// All columns that there are, in their order, and the tables that have them.
-const COLUMNS: [(&str, &[Table]); 11] = {
+const COLUMNS: [(&str, &[Table]); 12] = {
     use Table::{Cells, Comparison, Report};
     const ALL: &[Table] = &[Comparison, Report, Cells];
     [
@@ -25,6 +25,7 @@ const COLUMNS: [(&str, &[Table]); 11] = {
         ("rtt_ms.p99", ALL),
         ("queue_delay_ms.p95", &[Report]),
         ("self_inflicted_ms.p95", &[Comparison, Report]),
+        ("frame_delay_ms.p95", ALL),
         ("loss_share", ALL),
         ("marked_share", ALL),
         ("retransmitted_share", ALL),
@@ -33,14 +34,14 @@ const COLUMNS: [(&str, &[Table]); 11] = {
 };
 
 impl Table {
-    /// Its columns. That of the index of fairness is left out where flows are alone, that of marks where
-    /// nothing is marked.
+    /// Its columns. That of the index of fairness is left out where flows are alone; those of marks and of frames where
+    /// there are none: `has` tells whether any result has a value of that name above zero.
     #[must_use]
-    pub fn columns(self, several_flows: bool, marks: bool) -> Vec<&'static Metric> {
+    pub fn columns(self, several_flows: bool, has: impl Fn(&str) -> bool) -> Vec<&'static Metric> {
         let shown = COLUMNS.iter().filter(|(key, tables)| {
             let has_values = match *key {
                 "jain" => several_flows,
-                "marked_share" => marks,
+                "marked_share" | "frame_delay_ms.p95" => has(key),
                 _ => true,
             };
             has_values && tables.contains(&self)

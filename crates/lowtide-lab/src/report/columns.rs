@@ -36,13 +36,13 @@ pub(super) fn columns(runs: &[Run<'_>], asked: &[String]) -> Vec<Column> {
         metric,
     };
     let several = runs.iter().any(|run| run.setting.measured_flows() > 1);
-    let marks = runs.iter().any(|run| run.comparison.has_marks());
+    let has = |key: &str| runs.iter().any(|run| run.comparison.has(key));
     let mut entries = runs.iter().flat_map(|run| &run.comparison.entries);
     let is_mixed = entries.any(|entry| !entry.lives.is_empty());
     let asked = asked.iter().map(|name| split_group(name).1);
     let share = is_mixed.then_some("share");
     let usual = Table::Report
-        .columns(several, marks)
+        .columns(several, has)
         .into_iter()
         .map(|m| m.key);
     let mut metrics: Vec<&'static Metric> = Vec::new();

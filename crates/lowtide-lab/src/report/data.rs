@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::columns::{Column, columns};
 use super::frontier::FrontierResult;
+use super::made::Made;
 use super::papers::PaperResult;
 use super::score::ScoreResult;
 use super::series::{Band, Counts, Series};
 use super::sweep::Sweep;
+use super::verdict::sentence;
 use super::{Report, Run};
 use crate::colours;
 use crate::compare::{Comparison, Entry, Role};
@@ -34,6 +36,7 @@ const CDF_POINTS: usize = 400;
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
     about: &'a str,
+    made: Made<'a>,
     rate_window_ms: f64,
     columns: Vec<Column>,
     links: Vec<LinkData<'a>>,
@@ -48,6 +51,8 @@ pub(super) struct Data<'a> {
 struct LinkData<'a> {
     name: &'a str,
     setting: String,
+    /// What came out, for people.
+    verdict: String,
     /// The first seed, whose runs are shown over time.
     seed: u64,
     duration: f64,
@@ -165,6 +170,7 @@ impl<'a> Data<'a> {
         let columns = columns(runs, &report.metrics);
         Ok(Self {
             about: &report.about,
+            made: Made::by(&report.made_by),
             rate_window_ms: RATE_WINDOW.as_millis_f64(),
             links: runs
                 .iter()
@@ -245,6 +251,7 @@ fn link_data<'a>(run: &Run<'a>, link: &Link, shown: &[Column], thinning: Thinnin
     LinkData {
         name: &setting.link_name,
         setting: about(setting, comparison),
+        verdict: sentence(setting, comparison),
         seed: setting.link.seed(setting.seeds.first),
         duration: setting.duration.as_secs_f64(),
         flows: setting.flow_count(),

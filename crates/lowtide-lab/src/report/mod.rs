@@ -9,10 +9,12 @@ mod columns;
 mod data;
 mod figure;
 mod frontier;
+mod made;
 mod papers;
 mod score;
 mod series;
 mod sweep;
+mod verdict;
 
 use std::io;
 use std::path::Path;
@@ -83,6 +85,8 @@ pub struct Report<'a> {
     pub title: String,
     /// What it is about, in a sentence.
     pub about: String,
+    /// The command that made it, as far as it decides what is shown.
+    pub made_by: String,
     /// Comparisons and runs over time.
     pub runs: Vec<Run<'a>>,
     /// Names of the metrics that the question is about: shown first.

@@ -59,7 +59,7 @@ pub fn write_report(cards: &[Scorecard], made_by: &str, folder: &Path) -> io::Re
     };
     let report = Report {
         title: "Scorecards".to_string(),
-        about: format!("Made by {made_by}."),
+        made_by: made_by.to_string(),
         scores: cards.iter().enumerate().map(score).collect(),
         ..Report::of_comparisons(&runs)
     };

@@ -23,10 +23,11 @@ struct Column<'a> {
 /// The values that the file asks for, as they are; else the usual ones.
 fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>> {
     if file.content.metrics.is_empty() {
-        let marked = |result: &CellResult| result.value("marked_share").is_some_and(|m| m.0 > 0.0);
-        let usual = Shown::Cells
-            .columns(true, results.iter().any(marked))
-            .into_iter();
+        let has = |key: &str| {
+            let mut values = results.iter().filter_map(|result| result.value(key));
+            values.any(|(mean, _)| mean > 0.0)
+        };
+        let usual = Shown::Cells.columns(true, has).into_iter();
         return usual
             .map(|metric| Column {
                 head: metric.head,
