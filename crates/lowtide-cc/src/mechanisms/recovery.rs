@@ -67,6 +67,8 @@ pub struct RecoveryEpoch {
     after_timeout: bool,
     /// `began_at` from before a timeout.
     undo: Undo<u64>,
+    /// Every loss is one of its own.
+    each_loss: bool,
 }
 
 impl RecoveryEpoch {
@@ -86,6 +88,18 @@ impl RecoveryEpoch {
             },
             after_timeout: false,
             undo: Undo::new(),
+            each_loss: false,
+        }
+    }
+
+    /// No epochs: each loss event is a congestion event of its own, and is over at once. ns-3's QUIC
+    /// module runs TCP's controllers so, because their packets never move the number that ends a
+    /// recovery (signetlabdei/quic c1ac573, `QuicSocketBase::OnReceivedAckFrame`).
+    #[must_use]
+    pub const fn with_each_loss(self) -> Self {
+        Self {
+            each_loss: true,
+            ..self
         }
     }
 
@@ -103,6 +117,9 @@ impl RecoveryEpoch {
     /// Packets were lost; true when that opens a recovery.
     #[inline]
     pub fn on_loss(&mut self, loss: &LossEvent<'_>) -> bool {
+        if self.each_loss {
+            return true;
+        }
         self.to_resend += loss.bytes_lost;
         let belongs = |number| {
             let again = self.active && self.resent.contains(number);

@@ -81,6 +81,12 @@ impl RenoWindow {
         self
     }
 
+    /// Reno's window that reduces at each loss event instead of once a round trip.
+    pub(crate) fn with_each_loss(mut self) -> Self {
+        self.recovery = self.recovery.with_each_loss();
+        self
+    }
+
     /// The window, in a recovery the one that it comes down to.
     #[inline]
     pub(crate) fn cwnd(&self) -> Bytes {

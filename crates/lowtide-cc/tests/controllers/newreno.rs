@@ -54,3 +54,39 @@ fn a_spurious_timeout_gives_back_window_and_threshold_even_after_several_expirie
         assert_eq!(host.cc.snapshot().ssthresh, None, "still in slow start");
     }
 }
+
+#[test]
+fn an_acknowledgment_of_three_packets_counts_as_one_where_acknowledgments_count() {
+    let rtt = Duration::from_millis(50);
+    let rounds_to_80_packets = |spec: &str| {
+        let newreno = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
+        let mut host = Host::new(newreno, Rate::from_mbps(8_000), rtt);
+        host.ack_every = 3;
+        host.run_until(|h| h.cc.cwnd() >= MSS * 80);
+        (host.now.as_secs_f64() / rtt.as_secs_f64()) as u32
+    };
+    // Ten packets become 80 after three doublings, or after about log(8)/log(4/3) = 7.2 rounds.
+    let by_bytes = rounds_to_80_packets("newreno");
+    let by_acks = rounds_to_80_packets("newreno:grow=acks");
+    assert!(by_bytes <= 4, "{by_bytes}");
+    assert!((6..=9).contains(&by_acks), "{by_acks}");
+}
+
+#[test]
+fn each_loss_event_halves_the_window_where_there_are_no_recoveries() {
+    for (spec, halvings) in [("newreno", 1), ("newreno:reduce=each-loss", 2)] {
+        let newreno = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
+        let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+        host.run_until(|h| h.cc.cwnd() >= MSS * 80);
+        let before = host.cc.cwnd().as_f64();
+        // Two of the same flight, found lost one after the other.
+        let next = host.next_number();
+        host.lose = vec![next - 20, next - 5];
+        host.run_until(|h| h.losses == 2);
+        let left = host.cc.cwnd().as_f64() / before;
+        assert!(
+            (left - 0.5_f64.powi(halvings)).abs() < 0.1,
+            "{spec}: {left}"
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Cubic, HyStart};
-use crate::controllers::newreno::entry::ABE;
+use crate::controllers::newreno::entry::{ABE, REDUCE, reduces_at_each_loss};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 const TRUE: &str = "true";
@@ -24,6 +24,7 @@ pub(crate) static CUBIC: Entry = Entry {
             domain: Domain::Choice(&[TRUE, FALSE, LINUX, RFC9406]),
         },
         ABE,
+        REDUCE,
     ],
     make: |values, config| {
         let hystart = match values.word("hystart") {
@@ -32,12 +33,14 @@ pub(crate) static CUBIC: Entry = Entry {
             RFC9406 => HyStart::Rfc9406,
             _ => HyStart::of(config.transport),
         };
-        let cubic = Cubic::new(config, hystart);
-        Box::new(if values.flag("abe") {
-            cubic.with_abe()
-        } else {
-            cubic
-        })
+        let mut cubic = Cubic::new(config, hystart);
+        if values.flag("abe") {
+            cubic = cubic.with_abe();
+        }
+        if reduces_at_each_loss(values) {
+            cubic = cubic.with_each_loss();
+        }
+        Box::new(cubic)
     },
     receiver: None,
 };

@@ -126,6 +126,13 @@ impl Cubic {
         self
     }
 
+    /// CUBIC that reduces at each loss event instead of once a round trip (ns-3's QUIC module).
+    #[must_use]
+    pub fn with_each_loss(mut self) -> Self {
+        self.recovery = self.recovery.with_each_loss();
+        self
+    }
+
     /// The window in bytes, in a recovery the one that it comes down to.
     fn window(&self) -> Bytes {
         self.max_datagram.mul_f64(self.cwnd).max(self.max_datagram)

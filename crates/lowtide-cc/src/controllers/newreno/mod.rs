@@ -14,6 +14,8 @@ use crate::units::{Bytes, Rate, Time};
 #[derive(Clone, Debug)]
 pub struct NewReno {
     window: RenoWindow,
+    /// The window grows for an acknowledgment as for one packet, whatever it acknowledges.
+    counts_acks: bool,
 }
 
 impl NewReno {
@@ -22,15 +24,30 @@ impl NewReno {
     pub fn new(config: &Config) -> Self {
         Self {
             window: RenoWindow::new(config),
+            counts_acks: false,
         }
     }
 
     /// The same with ABE: a mark in congestion avoidance leaves 0.8 of the window (RFC 8511).
     #[must_use]
-    pub fn with_abe(config: &Config) -> Self {
-        Self {
-            window: RenoWindow::new(config).with_abe(),
-        }
+    pub fn with_abe(mut self) -> Self {
+        self.window = self.window.with_abe();
+        self
+    }
+
+    /// The same, growing by acknowledgments: one that covers several packets counts as one (RFC 5681
+    /// Eq. 2 and 3; ns-3's `TcpNewReno`).
+    #[must_use]
+    pub fn counting_acks(mut self) -> Self {
+        self.counts_acks = true;
+        self
+    }
+
+    /// The same, reducing at each loss event instead of once a round trip (ns-3's QUIC module).
+    #[must_use]
+    pub fn with_each_loss(mut self) -> Self {
+        self.window = self.window.with_each_loss();
+        self
     }
 }
 
@@ -41,7 +58,12 @@ impl Controller for NewReno {
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         if self.window.on_ack(ack) {
-            self.window.grow(ack.bytes_acked);
+            let acked = if self.counts_acks {
+                ack.bytes_acked.min(self.window.max_datagram())
+            } else {
+                ack.bytes_acked
+            };
+            self.window.grow(acked);
         }
     }
 
