@@ -3,7 +3,7 @@
 use super::host::{Host, MSS};
 use lowtide_cc::Config;
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 const RATE: Rate = Rate::from_mbps(16); // 2 packets a millisecond
 const RTT: Duration = Duration::from_millis(50);
@@ -293,4 +293,30 @@ fn probe_rtt_does_not_lower_the_estimate_where_it_lasts_longer_than_the_filters_
         let after = host.cc.snapshot().bandwidth.unwrap();
         assert!(after >= before.mul_f64(0.99), "{rtt} ms: {after} {before}");
     }
+}
+
+#[test]
+fn bbr_prime_paces_below_its_estimate_and_probes_the_rtt_by_the_simulations_clock() {
+    let started_at_12_s = |spec: &str| {
+        let config = Config {
+            now: Time::ZERO + Duration::from_secs(12),
+            ..Config::for_datagram(MSS)
+        };
+        let bbr = registry::build(spec, &config).unwrap();
+        let mut host = Host::new(bbr, Rate::from_mbps(16), Duration::from_millis(50));
+        host.now = config.now;
+        host.run_until(|h| h.phase() == "ProbeBW" && h.cc.snapshot().pacing_gain == Some(1.0));
+        let estimate = host.cc.snapshot().bandwidth.unwrap().as_bits_per_sec() as f64;
+        let paced = host.cc.pacing_rate().unwrap().as_bits_per_sec() as f64;
+        let mut probes = false;
+        while host.now < Time::ZERO + Duration::from_secs(15) {
+            assert!(host.step());
+            probes |= host.phase() == "ProbeRTT";
+        }
+        (paced / estimate, probes)
+    };
+    let (share, probes) = started_at_12_s("bbr-noagg:prime=true");
+    assert!((share - 0.95).abs() < 0.001 && probes, "{share} {probes}");
+    let (share, probes) = started_at_12_s("bbr-noagg");
+    assert!((share - 0.99).abs() < 0.001 && !probes, "{share} {probes}");
 }

@@ -73,6 +73,7 @@ impl Bbr {
                 policer,
                 burst_packets: burst,
                 ecn,
+                prime: false,
             },
         })
     }
@@ -83,6 +84,7 @@ impl Bbr {
             policer,
             burst_packets,
             ecn,
+            prime: _,
         } = self.options;
         let name = &self.name;
         let burst = burst_packets.map_or("None".to_string(), |burst| burst.to_string());

@@ -15,7 +15,8 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     /// Ends once no more than the BDP at `bandwidth` is left in flight (Linux `bbr_check_drain`).
     pub(super) fn check_drain_done(&mut self, ack: &AckEvent<'_>, bandwidth: Rate) {
         if self.model.phase == Phase::Drain
-            && ack.inflight <= self.model.inflight_at(bandwidth, 1.0)
+            && (ack.inflight <= self.model.inflight_at(bandwidth, 1.0)
+                || self.drain_until.is_some_and(|until| ack.now >= until))
         {
             self.enter_probe_bw(ack.now);
         }

@@ -42,11 +42,27 @@ pub(crate) const ECN: Parameter = Parameter {
     domain: Domain::Flag,
 };
 
+pub(crate) const PRIME: Parameter = Parameter {
+    name: "prime",
+    summary: "as BBR' for ns-3.27 (Claypool et al. 2018): steady phases at 0.95 of the estimate, \
+              all phases one min_rtt long, ProbeRTT by the simulation's clock",
+    default: Value::Flag(Options::DEFAULT.prime),
+    domain: Domain::Flag,
+};
+
 /// What every BBR of the first version takes beside its own parameters.
 pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
     Options {
         policer: values.flag("policer"),
         ..options_without_policer(values, aggregation)
+    }
+}
+
+/// The same for one that BBR′ has been the base of.
+pub(crate) fn prime_options(values: &Values, aggregation: bool) -> Options {
+    Options {
+        prime: values.flag("prime"),
+        ..options(values, aggregation)
     }
 }
 
@@ -56,6 +72,7 @@ pub(crate) fn options_without_policer(values: &Values, aggregation: bool) -> Opt
     Options {
         aggregation,
         policer: false,
+        prime: false,
         burst_packets: (burst > 0).then_some(burst),
         ecn: values.flag("ecn"),
     }
@@ -77,7 +94,7 @@ pub(crate) static BBR_NOAGG: Entry = Entry {
     name: "bbr-noagg",
     summary: "BBR v1 without compensation of ACK aggregation",
     source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
-    parameters: &[POLICER, BURST, ECN],
-    make: |values, config| Box::new(Bbr::v1(config, options(values, false))),
+    parameters: &[POLICER, BURST, ECN, PRIME],
+    make: |values, config| Box::new(Bbr::v1(config, prime_options(values, false))),
     receiver: None,
 };

@@ -37,6 +37,7 @@ mod pacing;
 mod phase;
 mod policer;
 mod policy;
+mod prime;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
@@ -80,6 +81,8 @@ pub struct Options {
     pub burst_packets: Option<u64>,
     /// Be ECN-capable and answer marks.
     pub ecn: bool,
+    /// Be BBR′ for ns-3.27 (Claypool et al. 2018) in what it does otherwise: see `prime.rs`.
+    pub prime: bool,
 }
 
 impl Options {
@@ -89,6 +92,7 @@ impl Options {
         policer: true,
         burst_packets: None,
         ecn: false,
+        prime: false,
     };
 }
 
@@ -115,6 +119,8 @@ pub struct Bbr<E: BandwidthEstimator = MaxBandwidth, P: Policy = V1> {
     pacing: Pacing,
     window: Window,
     marks: MarkCap,
+    /// Until when Drain lasts at most (BBR′).
+    drain_until: Option<Time>,
     /// The flow sends again after idleness and has had no acknowledgment yet.
     idle_restart: bool,
     rng: SeededRng,
@@ -133,14 +139,14 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     #[must_use]
     pub fn new(config: &Config, options: Options, estimator: E, policy: P) -> Self {
         let mut model = Model::new(config);
-        let pacing = Pacing::new(&mut model, options.burst_packets);
+        let pacing = Pacing::new(&mut model, &options);
         Self {
             estimator,
             policy,
             options,
-            full_pipe: FullPipe::default(),
+            full_pipe: FullPipe::new(options.prime.then(|| prime::Timer::new(config.now))),
             cycle: Cycle::new(config.now),
-            min_rtt: MinRtt::new(config.now),
+            min_rtt: MinRtt::new(config.now, options.prime),
             probe_rtt: ProbeRtt::default(),
             aggregation: Aggregation::new(config.now),
             policer: Policer::default(),
@@ -148,6 +154,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             pacing,
             window: Window::new(&model),
             marks: MarkCap::new(),
+            drain_until: None,
             idle_restart: false,
             rng: SeededRng::new(config.seed),
             model,

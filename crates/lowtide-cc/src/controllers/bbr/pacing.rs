@@ -1,6 +1,8 @@
 //! Pacing rate and burst size.
 
+use super::Options;
 use super::model::Model;
+use super::prime;
 use crate::controller::AckEvent;
 use crate::units::{Bytes, Duration, Rate};
 
@@ -22,13 +24,15 @@ pub(super) struct Pacing {
     seen_rtt: bool,
     /// Packets of a burst, where that does not follow the rate.
     burst_packets: Option<u64>,
+    prime: bool,
 }
 
 impl Pacing {
-    pub(super) fn new(model: &mut Model, burst_packets: Option<u64>) -> Self {
+    pub(super) fn new(model: &mut Model, options: &Options) -> Self {
         let pacing = Self {
             seen_rtt: false,
-            burst_packets,
+            burst_packets: options.burst_packets,
+            prime: options.prime,
         };
         pacing.start_from_window(model.initial_window, NOMINAL_RTT, model);
         pacing
@@ -67,7 +71,12 @@ impl Pacing {
 
     /// Paces at `gain` × bandwidth.
     pub(super) fn follow(&self, gain: f64, model: &mut Model) {
-        let rate = model.bandwidth.mul_f64(gain * MARGIN);
+        let gain = if self.prime {
+            prime::pacing_gain(gain)
+        } else {
+            gain * MARGIN
+        };
+        let rate = model.bandwidth.mul_f64(gain);
         if model.full_pipe || rate > model.pacing_rate {
             self.set(rate, model);
         }

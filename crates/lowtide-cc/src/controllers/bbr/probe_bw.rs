@@ -49,19 +49,19 @@ impl Cycle {
         self.index == PROBE
     }
 
-    /// Goes on to the next phase if it is time to. `bandwidth`: the estimator's; `policed`: the gain
-    /// is 1 throughout, so that only time counts.
+    /// Goes on to the next phase if it is time to. `bandwidth`: the estimator's; `by_time`: only time
+    /// counts, because the gain is a policer's, 1 throughout, or the host is BBR′.
     #[inline]
     pub(super) fn on_ack(
         &mut self,
         ack: &AckEvent<'_>,
         bandwidth: Rate,
-        policed: bool,
+        by_time: bool,
         model: &Model,
         policy: &impl Policy,
     ) {
-        let is_over = if policed {
-            self.has_full_length(ack, model)
+        let is_over = if by_time {
+            self.has_full_length(ack, model) || (self.is_probing() && policy.ends_probe(model))
         } else {
             self.is_over(ack, bandwidth, model, policy)
         };
@@ -121,9 +121,9 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
         if self.model.phase != Phase::ProbeBw {
             return;
         }
-        let policed = self.policer.rate().is_some();
+        let by_time = self.options.prime || self.policer.rate().is_some();
         self.cycle
-            .on_ack(ack, bandwidth, policed, &self.model, &self.policy);
+            .on_ack(ack, bandwidth, by_time, &self.model, &self.policy);
         self.model.probing = self.cycle.is_probing();
     }
 }

@@ -8,6 +8,7 @@ use super::estimator::BandwidthEstimator;
 use super::model::Model;
 use super::phase::Phase;
 use super::policy::Policy;
+use super::prime::Recent;
 use crate::controller::AckEvent;
 use crate::delivery_rate::RateSample;
 use crate::mechanisms::SelfLimited;
@@ -20,17 +21,20 @@ pub(super) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const STAY: Duration = Duration::from_millis(200);
 
 /// The windowed minimum RTT.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MinRtt {
     value: Duration,
     seen_at: Time,
+    /// BBR′'s samples.
+    recent: Option<Recent>,
 }
 
 impl MinRtt {
-    pub(super) fn new(now: Time) -> Self {
+    pub(super) fn new(now: Time, prime: bool) -> Self {
         Self {
             value: Duration::MAX,
-            seen_at: now,
+            seen_at: if prime { Time::ZERO } else { now },
+            recent: prime.then(Recent::default),
         }
     }
 
@@ -43,6 +47,15 @@ impl MinRtt {
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, window: Duration) -> bool {
         let expired = ack.now > self.seen_at + window;
+        if let Some(recent) = &mut self.recent {
+            if let Some(rtt) = ack.rtt {
+                if rtt < self.value && self.value != Duration::MAX {
+                    self.seen_at = ack.now;
+                }
+                self.value = recent.on_sample(rtt, ack.now, window);
+            }
+            return expired;
+        }
         if let Some(rtt) = ack.rtt.filter(|rtt| *rtt <= self.value || expired) {
             // A zero would keep the BDP at zero permanently.
             self.value = rtt.max(Duration::from_nanos(1));
@@ -57,9 +70,18 @@ impl MinRtt {
         self.seen_at = now;
     }
 
+    /// A ProbeRTT begins because the minimum has expired; BBR′ counts from here to the next one.
+    fn probe_begins(&mut self, now: Time) {
+        if self.recent.is_some() {
+            self.seen_at = now;
+        }
+    }
+
     /// A ProbeRTT that came because the minimum had expired is over: it holds what was found there.
     pub(super) fn confirm(&mut self, now: Time) {
-        self.seen_at = now;
+        if self.recent.is_none() {
+            self.seen_at = now;
+        }
     }
 }
 
@@ -127,11 +149,13 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
         let expired = self.min_rtt.on_ack(ack, self.policy.min_rtt_window());
         self.model.min_rtt = self.min_rtt.get();
         let path_changes = self.model.phase == Phase::ProbeBw && self.policy.path_changes();
+        let may_probe = !self.options.prime || self.model.phase == Phase::ProbeBw;
         if self.model.phase != Phase::ProbeRtt
+            && may_probe
             && (((expired || path_changes) && !self.idle_restart)
                 || self.loss_calls_for_probe_rtt(ack))
         {
-            self.enter_probe_rtt(expired || path_changes);
+            self.enter_probe_rtt(expired || path_changes, ack.now);
         }
         if self.model.phase == Phase::ProbeRtt {
             let floor = self.probe_rtt_window();
@@ -150,7 +174,8 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
                 .loss_calls_for_probe_rtt(self.window.get(), ack, &self.model)
     }
 
-    fn enter_probe_rtt(&mut self, renews_min_rtt: bool) {
+    fn enter_probe_rtt(&mut self, renews_min_rtt: bool, now: Time) {
+        self.min_rtt.probe_begins(now);
         self.probe_rtt = ProbeRtt::new(renews_min_rtt);
         if self.loss_probe_window().is_some() {
             self.window.forget();

@@ -5,6 +5,7 @@ use super::estimator::BandwidthEstimator;
 use super::model::Model;
 use super::phase::Phase;
 use super::policy::Policy;
+use super::prime::{Timer, drain_until};
 use crate::controller::AckEvent;
 use crate::units::Rate;
 
@@ -15,18 +16,32 @@ const FULL_PIPE_GROWTH: f64 = 1.25;
 const FULL_PIPE_ROUNDS: u32 = 3;
 
 /// Looks for the bandwidth to stop growing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct FullPipe {
     bandwidth: Rate,
     rounds_without_growth: u32,
+    /// What counts as a round in BBR′.
+    timer: Option<Timer>,
 }
 
 impl FullPipe {
+    pub(super) fn new(timer: Option<Timer>) -> Self {
+        Self {
+            bandwidth: Rate::ZERO,
+            rounds_without_growth: 0,
+            timer,
+        }
+    }
+
     /// Whether the pipe has just been found full, by the estimator's `bandwidth`.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, bandwidth: Rate, model: &Model) -> bool {
         let app_limited = ack.rate_sample.is_none_or(|s| s.app_limited);
-        if model.full_pipe || !model.rounds.starts_now() || app_limited {
+        let round_starts = match &mut self.timer {
+            Some(timer) => timer.fires(ack.now, model.min_rtt),
+            None => model.rounds.starts_now(),
+        };
+        if model.full_pipe || !round_starts || app_limited {
             return false;
         }
         if bandwidth >= self.bandwidth.mul_f64(FULL_PIPE_GROWTH) {
@@ -40,7 +55,7 @@ impl FullPipe {
 
     /// After a timeout the path may have changed.
     pub(super) fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.timer);
     }
 }
 
@@ -55,6 +70,10 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
         self.model.full_pipe |= self.policy.ends_startup(ack, &self.model);
         if self.model.full_pipe {
             self.enter(Phase::Drain);
+            self.drain_until = self
+                .options
+                .prime
+                .then(|| drain_until(ack.now, self.model.min_rtt));
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{SkipConfig, bbr_s};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
 use crate::estimators::{Adaptation, NoiseBounds};
 use crate::registry::{Domain, Entry, Parameter, Value};
 use crate::units::Duration;
@@ -14,7 +14,7 @@ pub(crate) static BBR_S: Entry = Entry {
     source: "Chiariotti et al. 2021 (BBR-S)",
     parameters: PARAMETERS,
     make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
+        let options = prime_options(values, values.flag("aggregation"));
         let skip = SkipConfig {
             step: values.span("step"),
             // The registry's ranges fit.
@@ -98,4 +98,5 @@ static PARAMETERS: &[Parameter] = &[
     POLICER,
     BURST,
     ECN,
+    PRIME,
 ];

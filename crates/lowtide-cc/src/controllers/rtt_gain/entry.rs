@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{RttGain, rtt_gain};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
 use crate::registry::{Domain, Entry, Parameter, Value};
 
 pub(crate) static RTT_GAIN: Entry = Entry {
@@ -24,9 +24,10 @@ pub(crate) static RTT_GAIN: Entry = Entry {
         POLICER,
         BURST,
         ECN,
+        PRIME,
     ],
     make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
+        let options = prime_options(values, values.flag("aggregation"));
         Box::new(rtt_gain(config, options, values.real("alpha")))
     },
     receiver: None,
