@@ -109,7 +109,7 @@ fn pairwise<T>(
         .collect())
 }
 
-/// Whether a claim holds. What is not a number (NaN, or infinite by a division by zero) holds nowhere.
+/// Whether a claim holds. What cannot be compared (NaN) does not.
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -121,14 +121,11 @@ pub fn holds(claim: &Claim, context: &dyn Context) -> Result<Holds, ClaimError> 
         let mut chain: Vec<bool> = vec![true];
         for (comparison, right) in further {
             let right = evaluate(right, context)?;
-            let link = pairwise(&left, &right, |a, b| {
-                let is_in_order = match comparison {
-                    Comparison::Below => a < b,
-                    Comparison::AtMost => a <= b,
-                    Comparison::Above => a > b,
-                    Comparison::AtLeast => a >= b,
-                };
-                is_in_order && a.is_finite() && b.is_finite()
+            let link = pairwise(&left, &right, |a, b| match comparison {
+                Comparison::Below => a < b,
+                Comparison::AtMost => a <= b,
+                Comparison::Above => a > b,
+                Comparison::AtLeast => a >= b,
             })?;
             let number = |all: &[bool]| all.iter().map(|b| f64::from(*b)).collect::<Vec<_>>();
             chain = pairwise(&number(&chain), &number(&link), |a, b| a * b > 0.0)?;

@@ -132,7 +132,16 @@ fn write_page(
              from the claim's expression there. `ours` is the mean over the seeds with its 95 % interval\n\
              (Student's t); where it covers several cells, of their mean. [How to read and edit the\n\
              files](scenario-files.md), [metrics](metrics.md), [stand-ins for links that cannot be\n\
-             had](simulator/traces.md).\n",
+             had](simulator/traces.md).\n\n\
+             A printed value is met when ours lies within the tolerance of its kind, the same in all files:\n\n\
+             | value | the paper's link | a model in its place |\n|---|---|---|\n\
+             | throughput, goodput, packets sent | 5 % | 10 % |\n\
+             | RTT | a factor of 1.25 | 1.5 |\n\
+             | lost or retransmitted | a third | a third |\n\
+             | Jain's index | 0.02 | 0.02 |\n\
+             | times read off a curve, values of one digit | a factor of 2 | 2 |\n\n\
+             Rates follow from the link; RTTs and losses hang on queues and bursts, which the papers hardly print.\n\
+             Texts have the papers' figures only: ours are in the tables.\n",
             title(experiments)
         )?;
         writeln!(

@@ -13,7 +13,7 @@ macro_rules! papers {
     };
 }
 
-static PAPERS: &[(&str, &str)] = papers![
+pub(super) static PAPERS: &[(&str, &str)] = papers![
     "rbbr-fig3",
     "rbbr-table2",
     "rbbr-table3",

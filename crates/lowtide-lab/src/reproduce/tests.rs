@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use super::papers::PAPERS;
 use super::*;
 use crate::contender::Contenders;
 use crate::experiment::{Options, run};
@@ -114,7 +115,11 @@ fn every_paper_file_is_read_and_has_cells_and_claims() {
             .as_ref()
             .unwrap_or_else(|| panic!("{name}"));
         assert!(!paper.reference.is_empty(), "{name}");
-        assert!(!file.content.claims.is_empty(), "{name}");
+        let content = &file.content;
+        assert!(
+            !content.claims.is_empty() || !content.printed.is_empty(),
+            "{name}"
+        );
         for claim in &file.content.claims {
             parse_claim(&claim.holds).unwrap_or_else(|e| panic!("{name}: {e}"));
             parse_expression(&claim.value).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -127,4 +132,68 @@ fn every_paper_file_is_read_and_has_cells_and_claims() {
     assert_eq!(select("rbbr", files.clone()).len(), 8);
     assert_eq!(select("ebcc-bw", files.clone()).len(), 1);
     assert!(select("none", files).is_empty());
+}
+
+/// When a printed value of this kind is met; what [`document`] says at its beginning. `stand_in`: a
+/// model is in the place of the paper's link.
+fn tolerance(metric: &str, stand_in: bool) -> &'static str {
+    let is = |kinds: &[&str]| kinds.iter().any(|kind| metric.starts_with(kind));
+    match () {
+        () if is(&["equilibrium"]) || metric.ends_with("(one digit)") => {
+            "paper / 2 <= ours <= 2 * paper"
+        }
+        () if is(&["lost", "retransmitted"]) => "abs(ours - paper) <= paper / 3",
+        () if is(&["Jain's index"]) => "abs(ours - paper) <= 0.02",
+        () if is(&["throughput", "goodput", "sent"]) && stand_in => {
+            "0.9 * paper <= ours <= 1.1 * paper"
+        }
+        () if is(&["throughput", "goodput", "sent"]) => "0.95 * paper <= ours <= 1.05 * paper",
+        () if is(&["mean RTT"]) && stand_in => "paper / 1.5 <= ours <= 1.5 * paper",
+        () if is(&["mean RTT"]) => "paper / 1.25 <= ours <= 1.25 * paper",
+        () => panic!("no tolerance for '{metric}'"),
+    }
+}
+
+#[test]
+fn a_figure_has_the_same_tolerance_wherever_it_is_held_against_the_paper() {
+    for (file, (_, text)) in built_in().unwrap().iter().zip(PAPERS) {
+        let content = &file.content;
+        let stand_in = text.contains("\nmodel = ");
+        let printed = content.printed.iter().map(|p| (&p.metric, &p.claim));
+        let compared = content.claims.iter().filter(|c| c.holds.contains("paper"));
+        for (metric, expression) in printed.chain(compared.map(|c| (&c.metric, &c.holds))) {
+            let (name, expected) = (file.name(), tolerance(metric, stand_in));
+            assert_eq!(expression, expected, "{name}: {metric}");
+        }
+    }
+}
+
+/// Numbers of a text, as they are written.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.')
+        .map(|number| number.trim_matches('.'))
+        .filter(|number| !number.is_empty())
+}
+
+/// Settings and printed values may stand in a text; what was measured would be wrong after the next
+/// run, and the table beside it has it.
+#[test]
+fn texts_have_no_figures_but_those_of_their_file() {
+    for (file, (_, text)) in built_in().unwrap().iter().zip(PAPERS) {
+        let name = file.name();
+        let content = &file.content;
+        let notes = content.claims.iter().map(|c| c.note.as_str());
+        let notes = notes.chain(content.printed.iter().map(|p| p.note.as_str()));
+        let finding = content.paper.as_ref().map(|p| p.finding.as_str());
+        let texts: Vec<&str> = notes.chain(finding).filter(|t| !t.is_empty()).collect();
+        let rest = texts.iter().fold((*text).to_string(), |rest, text| {
+            rest.replace(text.trim(), "")
+        });
+        let known: Vec<&str> = numbers(&rest).collect();
+        for text in texts {
+            for number in numbers(text) {
+                assert!(known.contains(&number), "{name}: {number} in: {text}");
+            }
+        }
+    }
 }

@@ -180,27 +180,6 @@ fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
 }
 
 #[test]
-fn what_is_not_a_number_never_passes_a_limit() {
-    let zero = "(0 * throughput_mbps)";
-    for (value, sense, limit) in [
-        (format!("log2{zero}"), "at_most", "1".to_string()),
-        (format!("-1 / {zero}"), "at_most", "1".to_string()),
-        (format!("1 / {zero}"), "at_least", "1".to_string()),
-        (format!("0 / {zero}"), "at_most", "1".to_string()),
-        ("jain".to_string(), "at_most", format!("1 / {zero}")),
-        ("jain".to_string(), "at_least", format!("log2{zero}")),
-    ] {
-        for seeds in ["mean", "each", "worst"] {
-            let limits = format!(
-                "[[limits]]\nmetric = 'x'\nvalue = '{value}'\n{sense} = '{limit}'\nseeds = '{seeds}'\nreason = 'so'\n"
-            );
-            let card = card(&limits, "cubic").unwrap();
-            assert_eq!(verdicts(&card), [Verdict::Fail], "{limits}");
-        }
-    }
-}
-
-#[test]
 fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
     let more = r#"
         [[limits]]

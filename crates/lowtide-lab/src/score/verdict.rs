@@ -258,14 +258,10 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
         }
         Seeds::Mean | Seeds::Each => pairs,
     };
-    // Above zero: beyond the limit. What is not a number (NaN, or infinite by a division by zero) is beyond any.
+    // Above zero: beyond the limit. What does not exist is beyond any.
     let excess = |(value, limit): &(f64, f64)| {
         let over = sense.over(*value, *limit);
-        if over.is_finite() {
-            over
-        } else {
-            f64::INFINITY
-        }
+        if over.is_nan() { f64::INFINITY } else { over }
     };
     let over: Vec<f64> = pairs.iter().map(excess).collect();
     let values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
@@ -304,7 +300,7 @@ fn element(pairs: &[(f64, f64)], sense: Sense, seeds: Seeds) -> Element {
 fn against_worst_limit(pairs: &[(f64, f64)], sense: Sense) -> Vec<(f64, f64)> {
     let limits = pairs.iter().map(|(_, limit)| *limit);
     let worst = limits.reduce(|a, b| match sense {
-        _ if !a.is_finite() || !b.is_finite() => f64::NAN,
+        _ if a.is_nan() || b.is_nan() => f64::NAN,
         Sense::AtMost => a.max(b),
         Sense::AtLeast => a.min(b),
     });
