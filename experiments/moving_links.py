@@ -19,11 +19,11 @@ PAIRS = ["ATT-LTE-driving-2016", "TMobile-LTE-short", "Verizon-LTE-short"]
 WINDOWS = [("before", 5, 15), ("while it is longer", 15, 30), ("after", 30, 45)]
 # What goes the other way, and the queue before that way's limit.
 UPLOADS = [
-    ("none", []),
-    ("ebb", ["--reverse-cc", "ebb"]),
-    ("BBR", ["--reverse-cc", "bbr"]),
+    ("none", ["--reverse-buffer", "inf"]),
+    ("ebb", ["--reverse-cc", "ebb", "--reverse-buffer", "inf"]),
+    ("BBR", ["--reverse-cc", "bbr", "--reverse-buffer", "inf"]),
     ("CUBIC, 2 BDP", ["--reverse-cc", "cubic", "--reverse-buffer", "2bdp"]),
-    ("CUBIC, no limit", ["--reverse-cc", "cubic"]),
+    ("CUBIC, no limit", ["--reverse-cc", "cubic", "--reverse-buffer", "inf"]),
 ]
 HEAD = """# Links that move, and links limited both ways
 
@@ -123,14 +123,14 @@ def both_ways(args):
     """A download of each controller beside an upload."""
     text = "## A download beside an upload\n\n"
     text += "The recorded pairs of LTE links, both ways limited; one flow down, and one up whose data stands in the queue of the download's "
-    text += "acknowledgments. Without another word the queues have no limit. `lowtide compare --trace PAIR.down --reverse-trace PAIR.up "
-    text += "--rtt 40ms`, and:\n\n"
+    text += "acknowledgments. `lowtide compare --trace PAIR.down --reverse-trace PAIR.up "
+    text += "--rtt 40ms --buffer inf`, and:\n\n"
     for name, flags in UPLOADS[1:]:
         text += f"- {name}: `{' '.join(flags)}`\n"
     text += "\nMbit/s, and the 95th percentile of the download's RTT in ms.\n\n"
     for pair in PAIRS:
         path = os.path.join(args.traces, "mahimahi", pair)
-        common = ["compare", "--trace", f"{path}.down", "--reverse-trace", f"{path}.up", "--rtt", "40ms"]
+        common = ["compare", "--trace", f"{path}.down", "--reverse-trace", f"{path}.up", "--rtt", "40ms", "--buffer", "inf"]
         done = [lowtide(args, [*common, *flags]) for _, flags in UPLOADS]
         entries = [{entry["controller"]: entry for entry in one["results"]} for one in done]
         rows = []

@@ -102,7 +102,7 @@ def measured(args, trace, rtt_ms):
     """Of each controller the throughput and the p95 queueing delay on a link, means over round trips."""
     sums = {c: [0.0, 0.0] for c in CONTROLLERS}
     for n in range(RUNS):
-        command = [args.lowtide, "compare", "--trace", trace, "--rtt", f"{rtt_ms + n * RTT_STEP_MS:.3f}ms"]
+        command = [args.lowtide, "compare", "--trace", trace, "--rtt", f"{rtt_ms + n * RTT_STEP_MS:.3f}ms", "--buffer", "inf"]
         command += ["--duration", "50s", "--json", "--no-timing", "--jobs", str(args.jobs)]
         for controller in CONTROLLERS:
             command += ["--cc", controller]

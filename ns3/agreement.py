@@ -80,7 +80,7 @@ def scenarios(args):
         path = os.path.join(args.traces, trace)
         if os.path.exists(path):
             name = f"{os.path.basename(trace)}, 40ms, {n} flow" + ("s" if n != "1" else "")
-            yield name, ["--trace", path, "--rtt", "40ms", "--flows", n]
+            yield name, ["--trace", path, "--rtt", "40ms", "--buffer", "inf", "--flows", n]
         else:
             print(f"skipped: {path} is not there", file=sys.stderr)
 

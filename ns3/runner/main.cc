@@ -87,7 +87,13 @@ Run(const Scenario& s, const std::string& controller, uint64_t& packets)
 
     auto service = MakeService(s);
     const Time duration = NanoSeconds(Duration(s, *service));
-    const std::string limitText = !s.buffer.empty() ? s.buffer : s.trace.empty() ? "2bdp" : "inf";
+    std::string limitText = s.buffer;
+    if (limitText.empty())
+    {
+        // As `lowtide compare` has it: 2 BDP, and on traces at least 1200 kB.
+        const double twoBdp = 2.0 * service->MeanRate() * s.rtt / 1e9;
+        limitText = s.trace.empty() || twoBdp >= 1.2e6 ? "2bdp" : "1200kB";
+    }
     BottleneckDevice::Limit limit;
     ParseLimit(limitText, service->MeanRate(), s.rtt, limit.packets, limit.bytes);
     const Time there = NanoSeconds(s.rtt / 2);

@@ -56,9 +56,9 @@ function defaults() {
   const { name, of } = kind();
   const sections = name === "scenario" ? lists.scenarios.find((s) => s.name === of).sections : {};
   const model = lists.models.find((m) => m.name === of);
-  const unlimited = ["model", "trace"].includes(name) || (name === "scenario" && sections.link.model);
+  const varies = ["model", "trace"].includes(name) || (name === "scenario" && sections.link.model);
   return {
-    rtt: sections.path?.rtt ?? "40ms", buffer: sections.link?.buffer ?? (unlimited ? "inf" : "2bdp"), flows: "1",
+    rtt: sections.path?.rtt ?? "40ms", buffer: sections.link?.buffer ?? (varies ? "1200kB" : "2bdp"), flows: "1",
     duration: sections.run?.duration ?? (name === "trace" ? "the trace’s" : "30s"),
     source: sections.flows?.[0]?.source ?? "bulk", model: model ? `${model.mean_mbps}mbit` : "",
   };

@@ -7,7 +7,7 @@ use lowtide_lab::figures;
 use lowtide_lab::frontier::{self as lab, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::report::{FrontierResult, Report};
-use lowtide_lab::setting::Host;
+use lowtide_lab::setting::{Host, default_buffer_name};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
@@ -30,11 +30,10 @@ const MAX_RATIO: f64 = 1000.0;
 /// One value or several.
 fn several<'py>(
     value: Option<Bound<'py, PyAny>>,
-    usual: &str,
-    py: Python<'py>,
+    usual: Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match value.filter(|value| !value.is_none()) {
-        None => Ok(vec![PyString::new(py, usual).into_any()]),
+        None => Ok(vec![usual]),
         Some(list) if list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>() => {
             list.try_iter()?.collect()
         }
@@ -87,11 +86,13 @@ pub(crate) fn frontier(
     let options = options.unwrap_or_else(|| PyDict::new(py));
     let mut request: Option<Asked> = None;
     let mut places = Vec::new();
-    for rtt in several(rtt, "40ms", py)? {
-        for buffer in several(buffer.clone(), "inf", py)? {
+    for rtt in several(rtt, PyString::new(py, "40ms").into_any())? {
+        for buffer in several(buffer.clone(), py.None().into_bound(py))? {
             let place = options.copy()?;
             place.set_item("rtt", &rtt)?;
-            place.set_item("buffer", &buffer)?;
+            if !buffer.is_none() {
+                place.set_item("buffer", &buffer)?;
+            }
             // Traces are read once for all places.
             let mut asked = Asked::new(py, Some(&place), &mut known)?;
             if let Some(earlier) = request.take() {
@@ -103,7 +104,11 @@ pub(crate) fn frontier(
                 rtt: settings
                     .first()
                     .map_or(Duration::ZERO, |setting| setting.rtt),
-                buffer: buffer.str()?.to_string(),
+                buffer: if buffer.is_none() {
+                    default_buffer_name(&settings).to_string()
+                } else {
+                    buffer.str()?.to_string()
+                },
                 settings,
             });
         }

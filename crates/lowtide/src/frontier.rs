@@ -11,7 +11,9 @@ use lowtide_lab::figures;
 use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::report::{FrontierResult, Report};
-use lowtide_lab::setting::{BufferText, Host, Resolver, Sections, Setting, SpanText};
+use lowtide_lab::setting::{
+    BufferText, Host, Resolver, Sections, Setting, SpanText, default_buffer_name,
+};
 use lowtide_sim::queue::{self, QueueLimit};
 
 use crate::failure::Failure;
@@ -55,9 +57,10 @@ pub(crate) struct Args {
           value_parser = quantity::duration, help_heading = "Link")]
     rtt: Vec<Duration>,
 
-    /// Queues before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
-    #[arg(long, value_name = "LIMIT", value_delimiter = ',', default_value = "inf",
-          value_parser = buffer, help_heading = "Link")]
+    /// Queues before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf [default: 2bdp, at
+    /// least 1200kB]
+    #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = buffer,
+          help_heading = "Link")]
     buffer: Vec<Buffer>,
 
     #[command(flatten)]
@@ -78,7 +81,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 
     /// Write the frontier of each RTT and buffer as SVG and PNG into this folder, of all traces
-    /// together and of each (-1, -2, … in their order)
+    /// together and of each (-1, -2, … in their order); of up to six controllers an overview
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 
@@ -188,20 +191,28 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
             flows.timestamps = args.timestamps.then_some(true).or(flows.timestamps);
         }
     }
+    let buffers: Vec<Option<&Buffer>> = match &args.buffer[..] {
+        [] => vec![None],
+        typed => typed.iter().map(Some).collect(),
+    };
     let mut places = Vec::new();
     for rtt in &args.rtt {
-        for buffer in &args.buffer {
+        for buffer in &buffers {
             let setting = |sections: &Sections| -> Result<Setting, Failure> {
                 let mut sections = sections.clone();
                 sections.path.rtt = Some(SpanText(*rtt));
-                sections.link.buffer = Some(BufferText(buffer.limit));
+                sections.link.buffer = buffer.map(|buffer| BufferText(buffer.limit));
                 let setting = resolver.setting(&sections);
                 setting.map_err(|problem| args.traces.failure(&problem))
             };
+            let settings: Vec<Setting> = links.iter().map(setting).collect::<Result<_, _>>()?;
             places.push(Place {
                 rtt: *rtt,
-                buffer: buffer.text.clone(),
-                settings: links.iter().map(setting).collect::<Result<_, _>>()?,
+                buffer: buffer.map_or_else(
+                    || default_buffer_name(&settings).to_string(),
+                    |buffer| buffer.text.clone(),
+                ),
+                settings,
             });
         }
     }

@@ -51,7 +51,7 @@ pub(crate) struct LinkArgs {
     queue: Option<QueueKind>,
 
     /// Queue before the bottleneck: 2bdp, 100p (packets), 64kB, 50ms or inf
-    /// [default: inf on traces, 2bdp at --rate and --schedule, or the scenario's]
+    /// [default: 2bdp, at least 1200kB on traces and models, or the scenario's]
     #[arg(long, value_parser = queue::parse)]
     buffer: Option<QueueLimit>,
 
@@ -81,7 +81,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "QUEUE", requires = "way_back", value_parser = QueueKind::parse)]
     reverse_queue: Option<QueueKind>,
 
-    /// How much that queue holds [default: inf on a trace, 2bdp at a rate]
+    /// How much that queue holds [default: 2bdp, at least 1200kB on a trace]
     #[arg(long, value_name = "BUFFER", requires = "way_back", value_parser = queue::parse)]
     reverse_buffer: Option<QueueLimit>,
 

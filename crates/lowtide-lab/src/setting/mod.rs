@@ -3,6 +3,7 @@
 //! Command lines and scenario files fill the same [`Sections`]; a [`Resolver`] checks them and makes
 //! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
 
+mod buffer;
 mod built_in;
 mod cross;
 mod host;
@@ -29,6 +30,7 @@ use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 
+pub use self::buffer::{BASE_STATION, default_name as default_buffer_name};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::host::{Host, Misplaced};
@@ -69,6 +71,15 @@ impl LinkSource {
         match self {
             Self::Fixed(_) => seed,
             Self::Generated { seed: own, .. } => own.unwrap_or(seed),
+        }
+    }
+
+    /// Its mean rate; of a generated one its model's.
+    #[must_use]
+    pub fn mean_rate(&self) -> Rate {
+        match self {
+            Self::Fixed(link) => link.mean_rate(),
+            Self::Generated { model, .. } => model.mean(),
         }
     }
 

@@ -9,12 +9,13 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::impairment::{self, Aggregation, Jitter, LossModel, MovingDelay, Script};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
 use lowtide_sim::network::{Arrivals, Cross};
-use lowtide_sim::queue::{QueueKind, QueueLimit};
+use lowtide_sim::queue::QueueKind;
 use lowtide_sim::source::{self, SourceConfig};
 use lowtide_sim::trace::{self, generate};
 use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
+use super::buffer::buffer;
 use super::cross::{self, Traffic, Web};
 use super::links::Links;
 use super::sections::{
@@ -142,10 +143,10 @@ impl Resolver {
         let name = sections.link.name.clone();
         let mut setting = Setting::on_link(&name.unwrap_or(link.1), link.0);
         setting.queue = queue(&sections.link);
-        setting.buffer = buffer(&sections.link);
         setting.policer = sections.link.policer.map(|policer| policer.0);
-        setting.reverse = self.reverse(&sections.reverse)?;
         set_path(&mut setting, &sections.path)?;
+        setting.buffer = buffer(&sections.link, &setting.link, setting.rtt);
+        setting.reverse = self.reverse(&sections.reverse, setting.rtt)?;
         let run = &sections.run;
         if let Some(duration) = run.duration {
             setting.duration = duration.0;
@@ -224,7 +225,11 @@ impl Resolver {
     }
 
     /// The bottleneck of the way back.
-    fn reverse(&mut self, section: &LinkSection) -> Result<Option<Reverse>, Problem> {
+    fn reverse(
+        &mut self,
+        section: &LinkSection,
+        rtt: Duration,
+    ) -> Result<Option<Reverse>, Problem> {
         if *section == LinkSection::default() {
             return Ok(None);
         }
@@ -235,9 +240,9 @@ impl Resolver {
         let (link, name) = self.link(section).map_err(named)?;
         Ok(Some(Reverse {
             name: section.name.clone().unwrap_or(name),
-            link,
             queue: queue(section),
-            buffer: buffer(section),
+            buffer: buffer(section, &link, rtt),
+            link,
             policer: section.policer.map(|policer| policer.0),
             cross: Vec::new(),
         }))
@@ -284,11 +289,7 @@ impl Resolver {
             (Direction::Reverse, Some(reverse)) => &reverse.link,
             _ => &setting.link,
         };
-        let rate = match link {
-            LinkSource::Fixed(link) => link.mean_rate(),
-            LinkSource::Generated { model, .. } => model.mean(),
-        };
-        let count = Web::count(setting.duration, load, rate);
+        let count = Web::count(setting.duration, load, link.mean_rate());
         if count + setting.flow_count() as u64 > MAX_FLOWS {
             let problem = format!(
                 "in {} s these would be {count} short flows; a run has at most {MAX_FLOWS} flows: take \
@@ -737,17 +738,6 @@ fn drift(text: &str, setting: &Setting) -> Result<Vec<(Time, Duration)>, Problem
 /// How the queue before a link is managed.
 fn queue(section: &LinkSection) -> QueueKind {
     section.queue.map_or(QueueKind::DropTail, |queue| queue.0)
-}
-
-/// How much that queue holds.
-fn buffer(section: &LinkSection) -> QueueLimit {
-    let shallow = section.rate.is_some() || section.schedule.is_some();
-    let usual = if shallow {
-        QueueLimit::Bdp(2.0)
-    } else {
-        QueueLimit::Unlimited
-    };
-    section.buffer.map_or(usual, |buffer| buffer.0)
 }
 
 fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {

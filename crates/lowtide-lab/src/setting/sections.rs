@@ -94,7 +94,7 @@ pub struct LinkSection {
     /// How the queue before the bottleneck is managed (default `droptail`); `lowtide list` names what
     /// there is.
     pub queue: Option<QueueText>,
-    /// How much that queue holds (default `inf` on traces and models, `2bdp` else).
+    /// How much that queue holds (default `2bdp`, and at least `1200kB` on traces and models).
     pub buffer: Option<BufferText>,
     /// Traffic of others over it: `cbr:5mbit`, `onoff:10mbit:1s:500ms`, `video:2mbit`, `web:30%` (short
     /// CUBIC flows of that load), `file:PATH`.
