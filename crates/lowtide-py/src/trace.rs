@@ -201,7 +201,7 @@ impl Trace {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (model="4g", *, mean=None, duration=None, seed=1))]
+    #[pyo3(signature = (model="lte", *, mean=None, duration=None, seed=1))]
     fn generate(
         py: Python<'_>,
         model: &str,
@@ -306,8 +306,11 @@ impl Trace {
         dict.set_item("percentiles_mbps", info.percentiles.map(Rate::as_mbps))?;
         dict.set_item("max_mbps", info.max.as_mbps())?;
         dict.set_item("variation", info.variation)?;
+        dict.set_item("variation_of_wider", info.variation_of_wider)?;
         dict.set_item("empty_share", info.empty_share)?;
         dict.set_item("longest_gap_ms", info.longest_gap.as_millis_f64())?;
+        dict.set_item("outages", info.outages)?;
+        dict.set_item("outage_ms", info.outage_length.as_millis_f64())?;
         dict.set_item("autocorrelation", info.autocorrelation)?;
         Ok(dict)
     }

@@ -113,7 +113,7 @@ pub(crate) enum Command {
     /// Generate a trace of a link that cannot be had
     Generate {
         /// Model; 'lowtide trace models' describes them
-        #[arg(long, value_name = "NAME", default_value = "4g")]
+        #[arg(long, value_name = "NAME", default_value = "lte")]
         model: String,
         /// Mean rate [default: the model's]
         #[arg(long, value_parser = quantity::rate)]
@@ -260,8 +260,13 @@ struct JsonInfo {
     percentiles_mbps: [f64; 5],
     max_mbps: f64,
     variation: f64,
+    /// Over bins of 100 ms and 1 s.
+    variation_of_wider: [Option<f64>; 2],
     empty_share: f64,
     longest_gap_ms: f64,
+    /// Times of at least 200 ms in which nothing could leave, and their mean length.
+    outages: u64,
+    outage_ms: f64,
     /// At 10 ms, 100 ms, 1 s and 10 s.
     autocorrelation: [Option<f64>; 4],
 }
@@ -279,8 +284,11 @@ fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> R
             percentiles_mbps: info.percentiles.map(Rate::as_mbps),
             max_mbps: info.max.as_mbps(),
             variation: info.variation,
+            variation_of_wider: info.variation_of_wider,
             empty_share: info.empty_share,
             longest_gap_ms: info.longest_gap.as_millis_f64(),
+            outages: info.outages,
+            outage_ms: info.outage_length.as_millis_f64(),
             autocorrelation: info.autocorrelation,
         });
     }
@@ -291,26 +299,31 @@ fn describe(files: &[PathBuf], json: &JsonFlag, opportunity: Option<Bytes>) -> R
     let mut text = String::new();
     for i in all {
         let [p5, p25, p50, p75, p95] = i.percentiles_mbps;
-        let autocorrelation: Vec<String> = i
-            .autocorrelation
-            .iter()
-            .map(|a| a.map_or("-".to_string(), |a| format!("{a:.2}")))
-            .collect();
+        let shown = |values: &[Option<f64>]| {
+            let values = values.iter();
+            let values = values.map(|v| v.map_or("-".to_string(), |v| format!("{v:.2}")));
+            values.collect::<Vec<_>>().join(" / ")
+        };
+        let [wider, widest] = i.variation_of_wider;
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{}\n  length          {:.1} s\n  mean            {:.2} Mbit/s\n  \
              10 ms rates     {p5:.2} / {p25:.2} / {p50:.2} / {p75:.2} / {p95:.2} Mbit/s (5, 25, 50, 75, 95 %), most {:.2}\n  \
-             variation       {:.2} (standard deviation / mean)\n  empty bins      {:.1} %\n  \
-             longest gap     {} ms\n  autocorrelation {} (at 10 ms, 100 ms, 1 s, 10 s)",
+             variation       {} (standard deviation / mean of rates over 10 ms, 100 ms, 1 s)\n  \
+             empty bins      {:.1} %\n  longest gap     {} ms\n  \
+             outages         {} of 200 ms and more, {:.0} ms on average\n  \
+             autocorrelation {} (at 10 ms, 100 ms, 1 s, 10 s)",
             i.file,
             i.length_s,
             i.mean_mbps,
             i.max_mbps,
-            i.variation,
+            shown(&[Some(i.variation), wider, widest]),
             i.empty_share * 100.0,
             i.longest_gap_ms,
-            autocorrelation.join(" / "),
+            i.outages,
+            i.outage_ms,
+            shown(&i.autocorrelation),
         );
     }
     output::print(text.as_bytes())

@@ -254,3 +254,21 @@ fn what_cannot_be_swept_is_refused_with_the_flag_and_the_remedy() {
     with("--trace", "a", &["--traces", "--trace"]);
     refused(&["--traces", "absent"], &["absent"]);
 }
+
+#[test]
+fn a_few_controllers_have_an_overview_with_large_names() {
+    let dir = traces();
+    let figures = tempfile::tempdir().unwrap();
+    let folder = figures.path().display().to_string();
+    frontier(dir.path(), &["--cc", "copa,ebb", "--figures", &folder]);
+    // Without --buffer these slow links have that of a base station.
+    let svg = figures.path().join("overview-40ms-1200kB.svg");
+    let svg = fs::read_to_string(svg).unwrap();
+    for name in ["bbr", "copa", "ebb"] {
+        assert_eq!(svg.matches(&format!("\n{name}\n")).count(), 1, "{name}");
+    }
+    let sizes = svg.split("font-size=\"").skip(1);
+    let sizes = sizes.filter_map(|text| text.split('"').next()?.parse::<f64>().ok());
+    let least = sizes.fold(f64::MAX, f64::min);
+    assert!((16.0..100.0).contains(&least), "{least}");
+}

@@ -3,19 +3,36 @@
 use std::io;
 use std::path::Path;
 
-use super::folder::Folder;
+use super::folder::{Folder, not_drawn};
+use super::overview;
 use super::plot::{Axis, Line, Look, Plot, Series};
 use crate::contender::ORACLE;
 use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
 /// Writes the frontier of each place, as `.svg` and `.png`, into `folder`, which is made:
-/// `frontier-40ms-inf` of all traces together, `frontier-40ms-inf-1`, `-2`, … of each trace.
+/// `frontier-40ms-2bdp` of all traces together, `frontier-40ms-2bdp-1`, `-2`, … of each trace, and
+/// with up to six controllers `overview-40ms-2bdp`, all traces together in large letters.
 ///
 /// # Errors
 /// When a figure cannot be drawn or a file cannot be written.
 pub fn write_frontier(frontier: &Frontier, folder: &Path) -> io::Result<()> {
     let folder = Folder::new(folder);
-    plots(frontier).iter().try_for_each(|plot| folder.put(plot))
+    plots(frontier)
+        .iter()
+        .try_for_each(|plot| folder.put(plot))?;
+    for rows in frontier.rows.chunk_by(Row::is_beside) {
+        if let Some(svg) = overview::svg(frontier, rows).map_err(not_drawn)? {
+            folder.put_svg(&name("overview", &rows[0]), &svg)?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of a place's figure.
+fn name(figure: &str, place: &Row) -> String {
+    let is_file_name = |c: &char| c.is_ascii_alphanumeric() || "-.".contains(*c);
+    let name = format!("{figure}-{}ms-{}", place.rtt_ms, place.buffer);
+    name.chars().filter(is_file_name).collect()
 }
 
 fn plots(frontier: &Frontier) -> Vec<Plot> {
@@ -31,7 +48,7 @@ pub(crate) fn of_place(frontier: &Frontier, rows: &[Row]) -> Vec<Plot> {
     let is_here = |c: &&Curve| c.rtt_ms == first.rtt_ms && c.buffer == first.buffer;
     let curves: Vec<&Curve> = frontier.curves.iter().filter(is_here).collect();
     let (rtt, buffer, base) = (first.rtt_ms, &first.buffer, &frontier.base);
-    let name = format!("frontier-{rtt}ms-{buffer}");
+    let name = name("frontier", first);
     let place = format!("RTT {rtt} ms, buffer {buffer}");
     let count = frontier.traces.len();
     let x = format!("p95 of the queueing delay over {base}'s");
@@ -78,8 +95,6 @@ fn plot(
     rows: &[Row],
     at: impl Fn(&Row) -> (f64, f64),
 ) -> Plot {
-    let is_file_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-    let name: String = name.chars().filter(|c| is_file_name(*c)).collect();
     let points = |is_point: &dyn Fn(&str) -> bool| -> Vec<(f64, f64)> {
         let own = rows.iter().filter(|row| is_point(&row.controller));
         let places = own.map(&at);
@@ -132,7 +147,7 @@ fn plot(
         let margin = (ends.1 - ends.0) * 0.05;
         vertical = vertical.within(ends.0 - margin, ends.1 + margin);
     }
-    let mut plot = Plot::new(&name, Axis::log(x), vertical);
+    let mut plot = Plot::new(name, Axis::log(x), vertical);
     plot.lines = limits
         .into_iter()
         .take(1)

@@ -3,6 +3,7 @@
 mod folder;
 mod frontier;
 mod grid;
+mod overview;
 mod phases;
 pub(crate) mod plot;
 #[cfg_attr(target_family = "wasm", path = "no_raster.rs")]

@@ -41,7 +41,7 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    fn colour(self) -> RGBColor {
+    pub(super) fn colour(self) -> RGBColor {
         match self {
             Self::Controller(n) | Self::Printed(n) => COLOURS[n % COLOURS.len()],
             Self::Frame | Self::Level => GREY,
@@ -131,7 +131,7 @@ impl Axis {
         }
     }
 
-    fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    pub(crate) fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
         let has_place = |v: &f64| v.is_finite() && (!self.log || *v > 0.0);
         let seen = values.filter(|v| has_place(v) && !self.is_beyond(*v));
         let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
@@ -213,13 +213,13 @@ fn even(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// An axis as the drawing library wants it: linear, with given ticks.
-struct Scale {
+pub(super) struct Scale {
     ends: (f64, f64),
     ticks: Vec<f64>,
 }
 
 impl Scale {
-    fn new(axis: &Axis, ends: (f64, f64)) -> Self {
+    pub(super) fn new(axis: &Axis, ends: (f64, f64)) -> Self {
         Self {
             ends,
             ticks: axis.ticks(ends),
@@ -554,7 +554,7 @@ pub(crate) fn draw_name(
 }
 
 /// A closed or open figure around a point of the page.
-fn shape<'s>(
+pub(super) fn shape<'s>(
     (x, y): (i32, i32),
     look: Look,
     r: i32,

@@ -51,9 +51,9 @@ impl BuiltIn {
 static BUILT_IN: &[BuiltIn] = &[
     BuiltIn {
         name: "4g",
-        summary: "one bulk flow on a 4G-like link whose rate changes every 10 ms, 40 ms RTT",
+        summary: "one bulk flow on an LTE-like link whose rate changes every 10 ms, 40 ms RTT, 1200 kB of queue",
         toml: r#"
-            link = { name = "built-in 4G-like link", model = "4g" }
+            link = { name = "built-in 4G-like link", model = "lte" }
             flows = [{}]
         "#,
     },

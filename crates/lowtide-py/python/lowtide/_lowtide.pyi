@@ -250,7 +250,7 @@ class Trace:
         ``format`` says, by the names of ``lowtide trace convert --from``."""
     @staticmethod
     def generate(
-        model: str = "4g", *, mean: str | None = None, duration: _Time | None = None, seed: int = 1
+        model: str = "lte", *, mean: str | None = None, duration: _Time | None = None, seed: int = 1
     ) -> Trace:
         """A link that cannot be had; :meth:`models` names the models. Its duration is a minute unless said."""
     @staticmethod

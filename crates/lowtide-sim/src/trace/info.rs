@@ -10,6 +10,12 @@ pub const BIN: Duration = Duration::from_millis(10);
 /// The longest trace that is described, in bins: more than a day.
 const MAX_BINS: u64 = 10_000_000;
 
+/// Wider bins in which the rates' variation is given, too.
+pub const WIDER: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+
+/// The shortest time without service that counts as an outage.
+pub const OUTAGE: Duration = Duration::from_millis(200);
+
 /// Why a link cannot be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InfoError {
@@ -51,10 +57,16 @@ pub struct Info {
     pub max: Rate,
     /// Standard deviation of the bins' rates over their mean.
     pub variation: f64,
+    /// The same over bins of [`WIDER`] widths; `None` where the link is shorter than ten of them.
+    pub variation_of_wider: [Option<f64>; 2],
     /// Share of bins in which nothing could leave.
     pub empty_share: f64,
     /// The longest time in which nothing could leave, in whole bins.
     pub longest_gap: Duration,
+    /// How many times of at least [`OUTAGE`] there are in which nothing could leave.
+    pub outages: u64,
+    /// Their mean length, in whole bins; zero without any.
+    pub outage_length: Duration,
     /// Autocorrelation of the bins' rates at [`LAGS`]; `None` where the trace is too short or
     /// constant.
     pub autocorrelation: [Option<f64>; 4],
@@ -80,12 +92,19 @@ pub fn describe(link: &Link, length: Duration) -> Result<Info, InfoError> {
     let rate = |bytes: u64| Rate::from_bytes_per_sec(bytes * (1_000_000_000 / BIN.as_nanos()));
     let mut sorted = bins.clone();
     sorted.sort_unstable();
-    let mean = bins.iter().sum::<u64>() as f64 / count as f64;
-    let variance = bins
-        .iter()
-        .map(|b| (*b as f64 - mean) * (*b as f64 - mean))
-        .sum::<f64>()
-        / count as f64;
+    let (mean, variance) = moments(&bins);
+    let variation_of = |(mean, variance): (f64, f64)| {
+        if mean == 0.0 {
+            0.0
+        } else {
+            libm::sqrt(variance) / mean
+        }
+    };
+    let wider = |width: Duration| {
+        let bins = bins.chunks_exact((width.as_nanos() / BIN.as_nanos()) as usize);
+        let bins: Vec<u64> = bins.map(|bins| bins.iter().sum()).collect();
+        (bins.len() >= 10).then(|| variation_of(moments(&bins)))
+    };
     let autocorrelation = |lag: Duration| {
         let lag = (lag.as_nanos() / BIN.as_nanos()) as usize;
         // Below four times the lag the estimate says nothing.
@@ -99,11 +118,10 @@ pub fn describe(link: &Link, length: Duration) -> Result<Info, InfoError> {
             / count as f64;
         Some(covariance / variance)
     };
-    let longest_gap = bins
-        .split(|b| *b > 0)
-        .map(<[u64]>::len)
-        .max()
-        .map_or(Duration::ZERO, |n| BIN * n as u64);
+    let gaps = || bins.split(|b| *b > 0).map(|gap| BIN * gap.len() as u64);
+    let longest_gap = gaps().max().unwrap_or(Duration::ZERO);
+    let outages = gaps().filter(|gap| *gap >= OUTAGE);
+    let (outages, without) = outages.fold((0, Duration::ZERO), |(n, sum), gap| (n + 1, sum + gap));
     Ok(Info {
         length,
         mean: Rate::from_volume(
@@ -112,15 +130,22 @@ pub fn describe(link: &Link, length: Duration) -> Result<Info, InfoError> {
         ),
         percentiles: [5, 25, 50, 75, 95].map(|p| rate(sorted[(count - 1) * p / 100])),
         max: rate(sorted[count - 1]),
-        variation: if mean == 0.0 {
-            0.0
-        } else {
-            libm::sqrt(variance) / mean
-        },
+        variation: variation_of((mean, variance)),
+        variation_of_wider: WIDER.map(wider),
         empty_share: bins.iter().filter(|b| **b == 0).count() as f64 / count as f64,
         longest_gap,
+        outages,
+        outage_length: without.div(outages.max(1)),
         autocorrelation: LAGS.map(autocorrelation),
     })
+}
+
+/// Mean and variance.
+fn moments(bins: &[u64]) -> (f64, f64) {
+    let count = bins.len() as f64;
+    let mean = bins.iter().sum::<u64>() as f64 / count;
+    let deviations = bins.iter().map(|b| (*b as f64 - mean) * (*b as f64 - mean));
+    (mean, deviations.sum::<f64>() / count)
 }
 
 /// The length of a link's repetition, where it has one.

@@ -29,7 +29,7 @@ fn on_a_constant_link() {
 #[test]
 fn on_a_mobile_link() {
     for named in generate::named() {
-        if named.name.starts_with("4g") {
+        if named.name == "lte" || named.name.starts_with("4g") {
             let link = named.model().generate(Duration::from_secs(60), 1).unwrap();
             let run = Run::over(Link::Rates(link), QueueLimit::Unlimited, 60);
             run.agrees(named.name);

@@ -2,7 +2,7 @@
 
 use lowtide_cc::units::{Duration, Rate};
 
-use super::{Blockage, Cellular};
+use super::{Blockage, Cellular, Lte};
 use crate::link::{LinkError, RateSchedule};
 
 /// A model with its parameters.
@@ -12,6 +12,8 @@ pub enum Model {
     Cellular(Cellular),
     /// 4G-like; what is generated is scaled so that its mean is just the model's.
     CellularOfMean(Cellular),
+    /// LTE, scaled likewise.
+    LteOfMean(Lte),
     /// mmWave-like, scaled likewise.
     BlockageOfMean(Blockage),
 }
@@ -22,6 +24,7 @@ impl Model {
     pub const fn mean(&self) -> Rate {
         match self {
             Self::Cellular(model) | Self::CellularOfMean(model) => model.mean,
+            Self::LteOfMean(model) => model.mean,
             Self::BlockageOfMean(model) => model.mean,
         }
     }
@@ -31,6 +34,7 @@ impl Model {
     pub const fn with_mean(mut self, mean: Rate) -> Self {
         match &mut self {
             Self::Cellular(model) | Self::CellularOfMean(model) => model.mean = mean,
+            Self::LteOfMean(model) => model.mean = mean,
             Self::BlockageOfMean(model) => model.mean = mean,
         }
         self
@@ -41,6 +45,7 @@ impl Model {
     pub const fn interval(&self) -> Duration {
         match self {
             Self::Cellular(model) | Self::CellularOfMean(model) => model.interval,
+            Self::LteOfMean(model) => model.interval,
             Self::BlockageOfMean(model) => model.interval,
         }
     }
@@ -54,6 +59,7 @@ impl Model {
         match self {
             Self::Cellular(model) => model.generate(length, seed),
             Self::CellularOfMean(model) => model.generate(length, seed)?.scaled_to(model.mean),
+            Self::LteOfMean(model) => model.generate(length, seed)?.scaled_to(model.mean),
             Self::BlockageOfMean(model) => model.generate(length, seed)?.scaled_to(model.mean),
         }
     }
@@ -79,7 +85,7 @@ impl Named {
 
 /// All named models; the first is the default.
 ///
-/// The 4G parameters come from the statistics of 10 ms rates of recorded LTE links
+/// The LTE and 4G parameters come from the statistics of 10 ms rates of recorded LTE links
 /// (`docs/simulator/traces.md`), never from what a controller makes of them. Those of mmWave are
 /// assumptions: LoS/NLoS switching with sharp drops, at the 250 ms of the traces of RBBR's Fig. 7
 /// or, for WiGig, at 10 ms.
@@ -90,8 +96,13 @@ pub fn named() -> &'static [Named] {
 
 static NAMED: &[Named] = &[
     Named {
+        name: "lte",
+        summary: "a moving user's LTE downlink, with the statistics of recorded ones",
+        make: || Model::LteOfMean(Lte::default()),
+    },
+    Named {
         name: "4g",
-        summary: "a moving user's LTE downlink, 12 Mbit/s outside fades",
+        summary: "an earlier model of it: 12 Mbit/s outside fades, forgets sooner than recorded links",
         make: || Model::Cellular(Cellular::default()),
     },
     Named {

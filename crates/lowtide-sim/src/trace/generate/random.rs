@@ -1,7 +1,33 @@
 //! Random numbers for models: the same on every machine.
 
+use lowtide_cc::units::Duration;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+/// A stationary Gauss–Markov (Ornstein–Uhlenbeck) process of mean 0 and variance 1, in even steps.
+pub(super) struct GaussMarkov {
+    value: f64,
+    rho: f64,
+    innovation: f64,
+}
+
+impl GaussMarkov {
+    /// Its autocorrelation falls to 1/e in `time`.
+    pub(super) fn new(time: Duration, step: Duration, random: &mut Random) -> Self {
+        let rho = libm::exp(-step.as_secs_f64() / time.as_secs_f64().max(1e-9));
+        Self {
+            value: random.draw(),
+            rho,
+            innovation: libm::sqrt(1.0 - rho * rho),
+        }
+    }
+
+    pub(super) fn next(&mut self, random: &mut Random) -> f64 {
+        let value = self.value;
+        self.value = self.rho * value + self.innovation * random.draw();
+        value
+    }
+}
 
 /// Normal numbers come two at a time (Box–Muller).
 pub(super) struct Random {
