@@ -66,7 +66,7 @@ pub(crate) fn failed(run: &FailedRun) -> String {
 pub(crate) fn compare(
     py: Python<'_>,
     controllers: Option<Bound<'_, PyAny>>,
-    jobs: usize,
+    #[pyo3(from_py_with = work::jobs)] jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     over_time: bool,
     options: Option<Bound<'_, PyDict>>,

@@ -90,7 +90,7 @@ pub(crate) fn run(
     seeds: Option<u64>,
     host: Option<&str>,
     controllers: Option<Vec<Bound<'_, PyAny>>>,
-    jobs: usize,
+    #[pyo3(from_py_with = work::jobs)] jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     over_time: bool,
 ) -> PyResult<Py<PyCells>> {

@@ -51,7 +51,7 @@ pub(crate) fn frontier(
     at: Option<Vec<f64>>,
     rtt: Option<Bound<'_, PyAny>>,
     buffer: Option<Bound<'_, PyAny>>,
-    jobs: usize,
+    #[pyo3(from_py_with = work::jobs)] jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyFrontier>> {

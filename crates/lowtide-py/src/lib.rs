@@ -56,7 +56,7 @@ mod _lowtide {
     #[pymodule_export]
     use crate::table::{Table, Tabled};
     #[pymodule_export]
-    use crate::trace::Trace;
+    use crate::trace::{Trace, restored_trace};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -45,7 +45,7 @@ pub(crate) fn score(
     traces: Option<PathBuf>,
     seeds: Option<u64>,
     host: Option<&str>,
-    jobs: usize,
+    #[pyo3(from_py_with = work::jobs)] jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyScores>> {
     let wrong = |e: &dyn std::fmt::Display| error::input(py, e);

@@ -291,7 +291,7 @@ impl SweepPlan {
     fn run_here(
         &self,
         py: Python<'_>,
-        jobs: usize,
+        #[pyo3(from_py_with = work::jobs)] jobs: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let options = Options {

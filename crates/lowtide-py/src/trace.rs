@@ -9,12 +9,14 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
 use lowtide_lab::traces::{self, Format};
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS, Opportunities};
+use lowtide_sim::link::{
+    AfterLast, Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS, Opportunities, RateSchedule,
+};
 use lowtide_sim::trace::import::{self, Choice, Imported};
 use lowtide_sim::trace::{generate, info, series};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::error;
 use crate::values::Said;
@@ -41,6 +43,58 @@ const FORMATS: [(&str, import::Format); 8] = [
     ("iperf3", import::Format::Iperf3),
     ("pcap", import::Format::Pcap),
 ];
+
+/// What a pickled trace has: its name and key, what its numbers are, the length of the last rate in ns or the bytes of an
+/// opportunity, and the numbers.
+type State<'py> = (String, String, &'static str, u64, Bound<'py, PyBytes>);
+
+/// Starts in ns and bytes a second, of 64 bits each.
+const RATES: &str = "rates";
+/// Milliseconds of 32 bits.
+const OPPORTUNITIES: &str = "opportunities";
+
+/// A trace of what [`Trace::__reduce__`] says of it.
+#[pyfunction]
+pub(crate) fn restored_trace(
+    py: Python<'_>,
+    name: String,
+    key: &str,
+    kind: &str,
+    more: u64,
+    numbers: &[u8],
+) -> PyResult<Trace> {
+    let wrong = |problem: String| error::input(py, format!("a pickled trace: {problem}"));
+    let link = match kind {
+        RATES => {
+            let (pairs, _) = numbers.as_chunks::<16>();
+            let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b));
+            let steps = pairs.iter().map(|pair| {
+                let (start, rate) = pair.split_at(8);
+                let start = Time::from_nanos(number(start));
+                (start, Rate::from_bytes_per_sec(number(rate)))
+            });
+            let after = match more {
+                0 => AfterLast::Hold,
+                length => AfterLast::RepeatAfter(Duration::from_nanos(length)),
+            };
+            RateSchedule::new(steps.collect(), after).map(Link::Rates)
+        }
+        OPPORTUNITIES => {
+            let (times, _) = numbers.as_chunks::<4>();
+            let times = times.iter().map(|bytes| u32::from_le_bytes(*bytes));
+            Opportunities::new(times.collect(), Bytes::new(more)).map(Link::Opportunities)
+        }
+        other => return Err(wrong(format!("there is no kind '{other}'"))),
+    };
+    let link = link.map_err(|e| wrong(e.to_string()))?;
+    let key = key.parse();
+    let key = key.map_err(|_| wrong("its key is none".to_string()))?;
+    Ok(Trace {
+        link: Arc::new(link),
+        name,
+        key,
+    })
+}
 
 /// The interval of a series that nobody says another of.
 const INTERVAL: Duration = Duration::from_millis(10);
@@ -366,6 +420,35 @@ impl Trace {
         let text = text.map_err(|e| error::problem(py, &e, None))?;
         let written = py.detach(|| files::write(&path, &text));
         written.map_err(|e| error::run(py, format!("cannot write {}: {e}", path.display())))
+    }
+
+    /// A trace that is pickled is the same trace elsewhere, without its file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, State<'py>)> {
+        let (kind, more, bytes) = match &*self.link {
+            Link::Rates(rates) => {
+                let steps = rates.steps();
+                let last = steps.last().map_or(Time::ZERO, |(start, _)| *start);
+                let more = rates
+                    .period()
+                    .map_or(0, |period| period.as_nanos() - last.as_nanos());
+                let numbers = steps
+                    .iter()
+                    .flat_map(|(start, rate)| [start.as_nanos(), rate.as_bytes_per_sec()]);
+                (RATES, more, numbers.flat_map(u64::to_le_bytes).collect())
+            }
+            Link::Opportunities(times) => {
+                let numbers = times.times_ms().iter().copied();
+                let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
+                (OPPORTUNITIES, times.size().get(), bytes)
+            }
+            Link::Unlimited | Link::Shaper(_) => {
+                return Err(error::run(py, "a link without a trace cannot be pickled"));
+            }
+        };
+        let restored = py.import("lowtide._lowtide")?.getattr("restored_trace")?;
+        let bytes = PyBytes::new(py, &bytes);
+        let (name, key) = (self.name.clone(), self.key.to_string());
+        Ok((restored, (name, key, kind, more, bytes)))
     }
 
     fn __repr__(&self) -> String {

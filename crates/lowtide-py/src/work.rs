@@ -14,6 +14,14 @@ use crate::error;
 /// How often signals are looked at, and progress is told.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// How many threads there are to be, an argument; 0: one for each processor.
+pub(crate) fn jobs(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    value.extract().map_err(|_| {
+        let problem = "jobs: must be a whole number of threads, 0 for one for each processor";
+        error::input(value.py(), problem)
+    })
+}
+
 /// Counts runs, and may end them.
 struct Watcher {
     done: AtomicU64,

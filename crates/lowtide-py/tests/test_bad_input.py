@@ -98,3 +98,10 @@ def test_arrays_that_are_no_trace(times, rates, message):
     with pytest.raises(lowtide.InputError) as caught:
         Trace.from_arrays(times, rates)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("jobs", [-1, 1.5, "two", None])
+def test_a_number_of_threads_that_is_none(jobs):
+    for call in (lowtide.compare, lowtide.frontier, lowtide.score):
+        with pytest.raises(lowtide.InputError, match="jobs: must be a whole number of threads"):
+            call(["cubic"], jobs=jobs)

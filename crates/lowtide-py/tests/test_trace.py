@@ -1,6 +1,7 @@
 """Traces in memory and as files."""
 
 import json
+import pickle
 import subprocess
 import sys
 
@@ -52,3 +53,26 @@ def test_opportunities_are_as_in_mahimahis_files(tmp_path):
     assert from_file.metrics == from_array.metrics
     with pytest.raises(lowtide.InputError, match=r"opportunities_ms\[0\]: 1.5 is no whole number"):
         Trace.from_arrays(opportunities_ms=[1.5])
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        Trace.from_arrays([0.0, 0.1, 0.25], [4.0, 8.0, 2.0], name="mine"),
+        Trace.from_arrays(opportunities_ms=range(1, 501)),
+        Trace.generate("4g", duration="2s", seed=3),
+    ],
+)
+def test_a_pickled_trace_is_the_same_trace(trace):
+    again = pickle.loads(pickle.dumps(trace))
+    assert repr(again) == repr(trace)
+    assert again.info() == trace.info()
+    runs = [lowtide.simulate("bbr", trace=one, duration="2s").metrics for one in (trace, again)]
+    assert runs[0] == runs[1]
+
+
+def test_what_is_no_pickled_trace_is_bad_input():
+    restored, (name, key, kind, more, numbers) = Trace.from_arrays([0.0, 1.0], [1.0, 2.0]).__reduce__()
+    for state in [(name, "x", kind, more, numbers), (name, key, "y", more, numbers), (name, key, kind, more, b"")]:
+        with pytest.raises(lowtide.InputError, match="a pickled trace"):
+            restored(*state)

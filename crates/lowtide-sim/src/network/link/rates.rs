@@ -144,6 +144,12 @@ impl RateSchedule {
         Self::new(before.chain(after).collect(), AfterLast::Hold)
     }
 
+    /// The start of each step, from zero on, and its rate.
+    #[must_use]
+    pub fn steps(&self) -> &[(Time, Rate)] {
+        &self.steps
+    }
+
     /// Length of one repetition, where it repeats.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
