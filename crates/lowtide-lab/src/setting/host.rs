@@ -6,14 +6,15 @@ use lowtide_host::Stock;
 use lowtide_sim::stack;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::{Problem, Setting};
 use crate::contender::{Contender, Contenders};
 
 /// What carries the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum Host {
     /// The simulator's own transports.
     #[default]
@@ -34,10 +35,25 @@ impl std::str::FromStr for Host {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = toml::Value::String(name.to_string());
-        known
-            .try_into()
-            .map_err(|e: toml::de::Error| e.message().to_string())
+        let known = Self::ALL.iter().find(|host| host.to_string() == name);
+        known.copied().ok_or_else(|| {
+            if STACKS.contains(&name) {
+                return format!("'{name}' is not in this build: it needs the feature 'stacks'");
+            }
+            let known: Vec<String> = Self::ALL.iter().map(Self::to_string).collect();
+            let name = name.escape_debug();
+            format!("there is no '{name}'; known are {}", known.join(", "))
+        })
+    }
+}
+
+/// The stacks of a build that has them all.
+const STACKS: [&str; 3] = ["quic", "noq", "quinn"];
+
+impl<'de> Deserialize<'de> for Host {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        name.parse().map_err(D::Error::custom)
     }
 }
 
