@@ -13,6 +13,7 @@ use lowtide_lab::report::Report;
 use lowtide_lab::setting::{Host, Setting};
 
 use crate::failure::Failure;
+use crate::figure_args::FigureArgs;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
 use crate::output;
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Write the report's plots as SVG and PNG into this folder (with several traces: 1, 2, … in it)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: FigureArgs,
 
     /// Write a qlog of each controller's flow into this folder, first seed; one QUIC flow only
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -77,6 +81,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let style = args.style.style()?;
     let settings = args.setting.settings(contenders)?;
     let host = settings.first().map(|s| s.host).unwrap_or_default();
     let asked = asked(&args.controllers, contenders, host)?;
@@ -97,7 +102,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     }
     if let Some(dir) = &args.figures {
         let links: Vec<_> = done.iter().map(|(s, c)| (s, c)).collect();
-        output::write_figures(dir, &links)?;
+        output::write_figures(dir, &links, &style)?;
     }
     if let Some(dir) = &args.qlog {
         write_qlogs(dir, &done, &asked, args)?;

@@ -17,6 +17,7 @@ use lowtide_lab::setting::{
 use lowtide_sim::queue::{self, QueueLimit};
 
 use crate::failure::Failure;
+use crate::figure_args::FigureArgs;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
 use crate::output;
@@ -86,6 +87,9 @@ pub(crate) struct Args {
     figures: Option<PathBuf>,
 
     #[command(flatten)]
+    style: FigureArgs,
+
+    #[command(flatten)]
     json: JsonFlag,
 
     /// Print Markdown tables
@@ -118,6 +122,7 @@ const NOTE: &str = "Ratios against the base: geometric means over the traces, an
                     throughput and less delay, each by more than 1 %.";
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    let style = args.style.style()?;
     let question = Question {
         base: base(&args.base, contenders)?,
         curves: curves(&args.controllers, contenders)?,
@@ -151,7 +156,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         output::write_report(report, dir)?;
     }
     if let Some(dir) = &args.figures {
-        figures::write_frontier(&frontier, dir)
+        figures::write_frontier(&frontier, dir, &style)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", dir.display())))?;
         output::say(format_args!("figures: {}", dir.display()));
     }

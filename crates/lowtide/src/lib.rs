@@ -25,6 +25,7 @@ mod command;
 mod compare;
 mod experiment;
 mod failure;
+mod figure_args;
 mod frontier;
 mod interrupt;
 mod jobs;

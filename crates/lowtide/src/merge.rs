@@ -44,9 +44,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ));
     }
     let out = args.output.display();
+    let again = match duplicates {
+        0 => String::new(),
+        1 => "; 1 result was there more than once".to_string(),
+        n => format!("; {n} results were there more than once"),
+    };
+    let [rows, scenarios, files] = [
+        counted(rows, "result"),
+        counted(scenarios, "scenario"),
+        counted(files, "file"),
+    ];
     output::say(format_args!(
-        "{rows} results of {scenarios} scenarios from {files} files are in {out}; there more than once: \
-         {duplicates}"
+        "merged {rows} of {scenarios} from {files} into {out}{again}"
     ));
     Ok(())
+}
+
+/// A number of things.
+fn counted(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
-use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown};
+use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown, column_name};
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
@@ -81,10 +81,14 @@ pub(crate) fn write_report(mut report: Report<'_>, folder: &Path) -> Result<(), 
 }
 
 /// Writes the figures of each link and says where, on standard error.
-pub(crate) fn write_figures(dir: &Path, links: &[(&Setting, &Comparison)]) -> Result<(), Failure> {
+pub(crate) fn write_figures(
+    dir: &Path,
+    links: &[(&Setting, &Comparison)],
+    style: &figures::Style,
+) -> Result<(), Failure> {
     for (n, (setting, comparison)) in links.iter().enumerate() {
         let folder = figures::folder_of(dir, n, links.len());
-        figures::write(setting, comparison, &folder)
+        figures::write(setting, comparison, &folder, style)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         say(format_args!("figures: {}", folder.display()));
     }
@@ -176,7 +180,7 @@ pub(crate) fn csv(comparisons: &[(Setting, Comparison)]) -> Result<Vec<u8>, Fail
     let mut head = vec!["link".to_string(), "controller".to_string()];
     if let Some(entry) = comparisons.first().and_then(|(_, c)| c.entries.first()) {
         let names = by_name(&entry.mean).into_iter();
-        head.extend(names.map(|(key, _)| key.replace('.', "_")));
+        head.extend(names.map(|(key, _)| column_name(key)));
     }
     writer.write_record(&head).map_err(Failure::run)?;
     for (setting, comparison) in comparisons {

@@ -234,18 +234,20 @@ fn text(experiments: &[Experiment], rows: &[Vec<Row>]) -> String {
         let _ = writeln!(text, "{name}: {about}\n");
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        table.set_header(["setting", "metric", "paper", "ours", "holds", "claim"]);
+        // An experiment of somebody's own repeats no paper.
+        let is_of_paper = content.paper.is_some();
+        let mut head = vec!["setting", "metric", "paper", "ours", "holds", "claim"];
+        head.retain(|name| is_of_paper || *name != "paper");
+        table.set_header(head);
         for row in rows {
-            table.add_row([
-                row.setting.clone(),
-                row.metric.clone(),
-                row.printed(),
-                row.shown(),
-                row.holds.name().to_string(),
-                row.claim.clone(),
-            ]);
+            let mut cells = vec![row.setting.clone(), row.metric.clone()];
+            cells.extend(is_of_paper.then(|| row.printed()));
+            let holds = row.holds.name().to_string();
+            cells.extend([row.shown(), holds, row.claim.clone()]);
+            table.add_row(cells);
         }
-        for column in table.column_iter_mut().skip(2).take(2) {
+        let numbers = 1 + usize::from(is_of_paper);
+        for column in table.column_iter_mut().skip(2).take(numbers) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         for line in table.lines() {

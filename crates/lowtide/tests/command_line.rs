@@ -752,6 +752,13 @@ holds = "throughput_mbps('bbr') > 0"
     assert!(page.contains(&made_by), "{page}");
     assert!(page.contains("| something arrives | yes |"), "{page}");
     assert!(!page.contains("paper"), "{page}");
+    let table = stdout(&["reproduce", "--experiments", &path]);
+    let head = table
+        .lines()
+        .find(|line| line.starts_with("setting"))
+        .unwrap();
+    let head: Vec<&str> = head.split_whitespace().collect();
+    assert_eq!(head, ["setting", "metric", "ours", "holds", "claim"]);
 }
 
 /// The results of one contender of a comparison.
@@ -1134,4 +1141,63 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
         assert!(share.contains(&format!("\n{name}\n")), "no {name}: {share}");
     }
     assert!(folder.path().join("grid/grid-throughput_mbps.png").exists());
+
+    // With more fields than a figure shows its name says where it is, and its legend whose the groups are.
+    let vary = [
+        "path.rtt=20ms",
+        "path.rtt=40ms",
+        "flows.0.controller=rbbr",
+        "flows.0.controller=bbr",
+    ];
+    let vary = vary.iter().flat_map(|value| ["--vary", value]);
+    let vary: Vec<&str> = vary.chain(["--vary", "link.buffer=1bdp"]).collect();
+    let (panels, store) = (path("panels"), path("more"));
+    let look = ["--figure-format", "svg,pdf", "--figure-size", "600x300"];
+    let sweep = ["sweep", &file, "--output", &store, "--figures", &panels];
+    stdout(&[&sweep[..], &look, &vary].concat());
+    for (controller, other) in [("rbbr", "bbr"), ("bbr", "rbbr")] {
+        let share = svg(&format!("panels/grid-share_controller-{controller}.svg"));
+        let group = |name: &str| share.contains(&format!("\ngroup 1: {name}\n"));
+        assert!(group(controller) && !group(other), "{share}");
+        assert!(share.contains("width=\"600\" height=\"300\""), "{share}");
+    }
+    let figure = folder.path().join("panels/grid-share_controller-bbr.pdf");
+    assert!(fs::read(figure).unwrap().starts_with(b"%PDF-1.4"));
+    let written = fs::read_dir(folder.path().join("panels")).unwrap();
+    let mut names = written.map(|file| file.unwrap().path());
+    assert!(names.all(|name| name.extension().is_some_and(|e| e != "png")));
+    refused(
+        &["sweep", &file, "--figures", "x", "--figure-size", "big"],
+        &["--figure-size", "800x500"],
+    );
+    refused(
+        &["sweep", &file, "--figures", "x", "--figure-format", "gif"],
+        &["--figure-format", "svg, png, pdf"],
+    );
+}
+
+#[test]
+fn what_groups_have_used_adds_up_to_what_all_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mixed.toml").display().to_string();
+    let text = r#"
+link = { rate = "10mbit" }
+run = { duration = "6s" }
+flows = [{ controller = "bbr" }, { controller = "cubic", start = "3s" }]
+"#;
+    fs::write(&file, text).unwrap();
+    let table = stdout(&["run", &file, "--csv"]);
+    assert!(table.contains("flows.0.share"), "{table}");
+    let table = stdout(&["run", &file, "--markdown"]);
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let column = lines[0].iter().position(|head| *head == "used %").unwrap();
+    let used: Vec<f64> = lines[2..5]
+        .iter()
+        .map(|line| line[column].parse().unwrap())
+        .collect();
+    assert!((used[0] - used[1] - used[2]).abs() < 0.15, "{table}");
+    assert!(used[1] > 0.0 && used[2] > 0.0 && used[0] > 50.0, "{table}");
 }

@@ -6,30 +6,49 @@ use std::path::{Path, PathBuf};
 
 use super::plot::Plot;
 use super::raster::Raster;
+use super::style::{Format, Style};
 use crate::files;
 
-/// A folder of figures, each as `.svg` and `.png`; the first one makes it.
+/// A folder of figures, each in the formats of a style; the first one makes it.
 pub(super) struct Folder<'a> {
     path: &'a Path,
+    style: &'a Style,
     raster: Raster,
 }
 
 impl<'a> Folder<'a> {
-    pub(super) fn new(path: &'a Path) -> Self {
+    pub(super) fn new(path: &'a Path, style: &'a Style) -> Self {
         let raster = Raster::new();
-        Self { path, raster }
+        Self {
+            path,
+            style,
+            raster,
+        }
     }
 
     /// Draws a plot under its name.
     pub(super) fn put(&self, plot: &Plot) -> io::Result<()> {
-        self.put_svg(&plot.name, &plot.svg().map_err(not_drawn)?)
+        let svg = plot.svg_on(self.style.canvas()).map_err(not_drawn)?;
+        self.put_svg(&plot.name, svg)
     }
 
-    /// Writes a figure that is drawn.
-    pub(super) fn put_svg(&self, name: &str, svg: &str) -> io::Result<()> {
-        let png = self.raster.png(svg).map_err(not_drawn)?;
-        files::write(&self.path.join(format!("{name}.svg")), svg.as_bytes())?;
-        files::write(&self.path.join(format!("{name}.png")), &png)
+    /// Writes a figure that is drawn on the style's canvas.
+    pub(super) fn put_svg(&self, name: &str, svg: String) -> io::Result<()> {
+        let svg = self.style.scaled(svg);
+        for format in self.style.formats() {
+            let bytes = match format {
+                Format::Svg => Ok(svg.clone().into_bytes()),
+                Format::Png => self.raster.png(&svg),
+                Format::Pdf => self.raster.pdf(&svg),
+            };
+            let file = self.path.join(format!("{name}.{}", format.ending()));
+            files::write(&file, &bytes.map_err(not_drawn)?)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn style(&self) -> &Style {
+        self.style
     }
 }
 

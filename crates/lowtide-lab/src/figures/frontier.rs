@@ -6,23 +6,24 @@ use std::path::Path;
 use super::folder::{Folder, not_drawn};
 use super::overview;
 use super::plot::{Axis, Line, Look, Plot, Series};
+use super::style::Style;
 use crate::contender::ORACLE;
 use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
-/// Writes the frontier of each place, as `.svg` and `.png`, into `folder`, which is made:
+/// Writes the frontier of each place, in the formats of `style`, into `folder`, which is made:
 /// `frontier-40ms-2bdp` of all traces together, `frontier-40ms-2bdp-1`, `-2`, … of each trace, and
 /// with up to six controllers `overview-40ms-2bdp`, all traces together in large letters.
 ///
 /// # Errors
 /// When a figure cannot be drawn or a file cannot be written.
-pub fn write_frontier(frontier: &Frontier, folder: &Path) -> io::Result<()> {
-    let folder = Folder::new(folder);
+pub fn write_frontier(frontier: &Frontier, folder: &Path, style: &Style) -> io::Result<()> {
+    let folder = Folder::new(folder, style);
     plots(frontier)
         .iter()
         .try_for_each(|plot| folder.put(plot))?;
     for rows in frontier.rows.chunk_by(Row::is_beside) {
         if let Some(svg) = overview::svg(frontier, rows).map_err(not_drawn)? {
-            folder.put_svg(&name("overview", &rows[0]), &svg)?;
+            folder.put_svg(&name("overview", &rows[0]), svg)?;
         }
     }
     Ok(())
@@ -50,7 +51,10 @@ pub(crate) fn of_place(frontier: &Frontier, rows: &[Row]) -> Vec<Plot> {
     let (rtt, buffer, base) = (first.rtt_ms, &first.buffer, &frontier.base);
     let name = name("frontier", first);
     let place = format!("RTT {rtt} ms, buffer {buffer}");
-    let count = frontier.traces.len();
+    let over = match frontier.traces.len() {
+        1 => "one trace".to_string(),
+        count => format!("geometric means over {count} traces"),
+    };
     let x = format!("p95 of the queueing delay over {base}'s");
     let y = format!("throughput over {base}'s");
     let together = |row: &Row| {
@@ -58,7 +62,7 @@ pub(crate) fn of_place(frontier: &Frontier, rows: &[Row]) -> Vec<Plot> {
         (delay, throughput)
     };
     let mut plots = vec![Plot {
-        title: format!("{place}: geometric means over {count} traces"),
+        title: format!("{place}: {over}"),
         ..plot(&name, (&x, &y), base, &curves, rows, together)
     }];
     for (n, trace) in frontier.traces.iter().enumerate() {

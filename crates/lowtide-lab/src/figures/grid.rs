@@ -5,24 +5,27 @@ use std::path::Path;
 
 use super::folder::Folder;
 use super::plot::{Axis, Look, Plot, Series};
+use super::style::Style;
 use crate::report::{Field, Group, Sweep};
 
 /// Metrics that are drawn: those that the file asks for come first.
 const MAX_METRICS: usize = 4;
+/// Characters of a file's name that say where a panel is.
+const MAX_SUFFIX: usize = 120;
 /// Figures that are drawn, so that a large grid does not fill a folder.
 const MAX_FIGURES: usize = 48;
 
-/// Writes `grid-METRIC`, as `.svg` and `.png`, into `folder`, which is made; with more fields than a
-/// plot can show `grid-METRIC-1`, `-2`, …, whose titles say where they are. Returns how many: none
-/// where there is nothing to compare, at most 48.
+/// Writes `grid-METRIC`, in the formats of `style`, into `folder`, which is made; with more fields than a
+/// plot can show each has the others' values in its name, as in `grid-share_buffer-1bdp_rtt-20ms`. Returns
+/// how many: none where there is nothing to compare, at most 48.
 ///
 /// # Errors
 /// When a figure cannot be drawn or a file cannot be written.
-pub fn write_grid(sweep: &Sweep, folder: &Path) -> io::Result<usize> {
+pub fn write_grid(sweep: &Sweep, folder: &Path, style: &Style) -> io::Result<usize> {
     if !sweep.is_grid() {
         return Ok(0);
     }
-    let folder = Folder::new(folder);
+    let folder = Folder::new(folder, style);
     let plots = plots(sweep);
     plots.iter().try_for_each(|plot| folder.put(plot))?;
     Ok(plots.len())
@@ -92,14 +95,11 @@ fn plots(sweep: &Sweep) -> Vec<Plot> {
     };
     let lines = lines(sweep, &roles);
     let panels = panels(sweep, &roles.rest);
+    let suffixes = suffixes(sweep, &panels);
     let mut plots = Vec::new();
     for metric in sweep.metrics.iter().take(MAX_METRICS) {
-        for (n, panel) in panels.iter().enumerate() {
-            let name = format!("grid-{}", metric.key.replace('.', "-"));
-            let name = match panels.len() {
-                1 => name,
-                _ => format!("{name}-{}", n + 1),
-            };
+        for (panel, suffix) in panels.iter().zip(&suffixes) {
+            let name = format!("grid-{}{suffix}", metric.key.replace('.', "-"));
             let x = across(&sweep.fields[roles.x]);
             let mut plot = Plot::new(&name, x, Axis::linear(&metric.label));
             plot.title = title(sweep, panel);
@@ -134,6 +134,40 @@ fn panels(sweep: &Sweep, fields: &[usize]) -> Vec<Panel> {
         panels = panels.iter().flat_map(longer).take(MAX_FIGURES).collect();
     }
     panels
+}
+
+/// What follows the metric in the names of the panels' files: where each is, in characters of file names.
+fn suffixes(sweep: &Sweep, panels: &[Panel]) -> Vec<String> {
+    let is_file_name = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
+    let plain = |text: &str| text.replace(|c| !is_file_name(c), "-");
+    let mut all: Vec<String> = Vec::with_capacity(panels.len());
+    for panel in panels {
+        let places = panel.iter().map(|(field, place)| {
+            let field = &sweep.fields[*field];
+            let key = field.key.rsplit('.').next().unwrap_or_default();
+            format!("_{}-{}", plain(key), plain(&field.labels[*place]))
+        });
+        let name: String = places
+            .collect::<String>()
+            .chars()
+            .take(MAX_SUFFIX)
+            .collect();
+        let numbered = (2..).map(|n| format!("{name}_{n}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        all.extend(names.find(|name| !all.contains(name)));
+    }
+    all
+}
+
+/// The controller of a line that is a group of flows, where the panel says which that is.
+fn controller_in<'a>(sweep: &'a Sweep, panel: &Panel, line: &Line) -> Option<&'a str> {
+    let own = format!("{}controller", sweep.groups[line.group].prefix);
+    let places = panel
+        .iter()
+        .map(|(field, place)| (&sweep.fields[*field], *place));
+    let mut own = places.filter(|(field, _)| line.at.is_none() && field.key == own);
+    let (field, place) = own.next()?;
+    field.labels.get(place).map(String::as_str)
 }
 
 /// Where a panel is.
@@ -191,7 +225,10 @@ fn series(
         .collect();
     points.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
     Series {
-        label: line.label.clone(),
+        label: match controller_in(sweep, panel, line) {
+            Some(controller) => format!("{}: {controller}", line.label),
+            None => line.label.clone(),
+        },
         look: Look::Frame,
         half: points.iter().map(|(_, half)| *half).collect(),
         points: points.into_iter().map(|(point, _)| point).collect(),

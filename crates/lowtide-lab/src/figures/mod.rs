@@ -1,13 +1,16 @@
-//! The report's plots as SVG and PNG, for papers and slides.
+//! The report's plots as SVG, PNG and PDF, for papers and slides.
 
 mod folder;
 mod frontier;
 mod grid;
 mod overview;
+#[cfg(not(target_family = "wasm"))]
+mod pdf;
 mod phases;
 pub(crate) mod plot;
 #[cfg_attr(target_family = "wasm", path = "no_raster.rs")]
 mod raster;
+mod style;
 pub(crate) mod timed;
 
 use std::error::Error;
@@ -22,6 +25,7 @@ pub(crate) use self::frontier::of_place as frontier_of_place;
 pub use self::frontier::write_frontier;
 pub use self::grid::write_grid;
 use self::plot::{Axis, Line, Look, Mark, Plot};
+pub use self::style::{Format, Style};
 use self::timed::{BINS, at_bins, band, fitted, over_time, shade};
 use crate::compare::{Comparison, Entry, Role};
 use crate::curves::{cdf, fairness, rates, share_window, shares, without_outliers};
@@ -31,22 +35,28 @@ use crate::timeline::{Envelope, FlowBin, FlowTimeline, LinkBin, Timeline};
 
 /// Writes the figures of a comparison that was run with timelines into `folder`, which is made:
 /// `rate`, `rtt`, `queueing-delay`, `queue`, `window`, `phases`, `plane`, `rtt-cdf`,
-/// `queueing-delay-cdf`, and for several flows `jain` and `shares`, each as `.svg` and `.png`.
+/// `queueing-delay-cdf`, and for several flows `jain` and `shares`, each in the formats of `style`.
 /// `shares` is of the first contender, `phases` of each one's first flow. Where there is one contender
 /// whose flows have different controllers, its flows are drawn in the place of contenders. What is over
 /// time is the first seed's.
 ///
 /// # Errors
 /// When the link cannot be made again, a figure cannot be drawn, or a file cannot be written.
-pub fn write(setting: &Setting, comparison: &Comparison, folder: &Path) -> io::Result<()> {
-    let folder = Folder::new(folder);
+pub fn write(
+    setting: &Setting,
+    comparison: &Comparison,
+    folder: &Path,
+    style: &Style,
+) -> io::Result<()> {
+    let folder = Folder::new(folder, style);
     for plot in plots(setting, comparison).map_err(not_drawn)? {
         folder.put(&plot)?;
     }
     let rows = strips(comparison, Time::ZERO + setting.duration);
     if !rows.is_empty() {
-        let svg = phases::svg(&rows, setting.duration).map_err(not_drawn)?;
-        folder.put_svg("phases", &svg)?;
+        let width = folder.style().canvas().0;
+        let svg = phases::svg(&rows, setting.duration, width).map_err(not_drawn)?;
+        folder.put_svg("phases", svg)?;
     }
     Ok(())
 }

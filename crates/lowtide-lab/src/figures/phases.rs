@@ -7,7 +7,7 @@ use lowtide_cc::units::{Duration, Time};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::plot::{LEGEND, Look, SIZE, draw_name};
+use super::plot::{LEGEND, Look, draw_name};
 use crate::colours;
 use crate::timeline::{FlowTimeline, Shown, Track};
 
@@ -41,17 +41,22 @@ pub(super) struct Row<'a> {
 }
 
 /// The strips as SVG.
-pub(super) fn svg(rows: &[Row<'_>], duration: Duration) -> Result<String, Box<dyn Error>> {
+pub(super) fn svg(
+    rows: &[Row<'_>],
+    duration: Duration,
+    width: u32,
+) -> Result<String, Box<dyn Error>> {
     let states = states(rows);
-    let names = lines_of_names(&states);
+    let names = lines_of_names(&states, width as i32);
     let height = TOP + ROW * rows.len() as i32 + AXIS + NAMES * (names.len() as i32 + 1);
     let mut text = String::new();
     {
-        let size = (SIZE.0, u32::try_from(height)?);
+        let size = (width, u32::try_from(height)?);
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
         area.fill(&WHITE)?;
         let strip = Strip {
             area: &area,
+            whole: width as i32,
             duration,
         };
         for (n, row) in rows.iter().enumerate() {
@@ -85,8 +90,8 @@ fn width_of(name: &str) -> i32 {
     28 + 7 * name.chars().count() as i32
 }
 
-fn lines_of_names<'a>(states: &[&'a Shown]) -> Vec<Vec<&'a Shown>> {
-    let room = SIZE.0 as i32 - LEFT - RIGHT;
+fn lines_of_names<'a>(states: &[&'a Shown], width: i32) -> Vec<Vec<&'a Shown>> {
+    let room = width - LEFT - RIGHT;
     let mut lines: Vec<Vec<&Shown>> = Vec::new();
     let mut used = room;
     for state in states {
@@ -106,17 +111,19 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 struct Strip<'a, 'b> {
     area: &'a Area<'b>,
+    /// Width of the figure.
+    whole: i32,
     duration: Duration,
 }
 
 impl Strip<'_, '_> {
-    fn width() -> i32 {
-        SIZE.0 as i32 - LEGEND as i32 - LEFT - RIGHT
+    fn width(&self) -> i32 {
+        (self.whole - LEGEND as i32 - LEFT - RIGHT).max(1)
     }
 
     fn place(&self, seconds: f64) -> i32 {
         let share = seconds / self.duration.as_secs_f64().max(1e-9);
-        LEFT + (share.clamp(0.0, 1.0) * f64::from(Self::width())).round() as i32
+        LEFT + (share.clamp(0.0, 1.0) * f64::from(self.width())).round() as i32
     }
 
     fn row(&self, row: &Row<'_>, top: i32) -> Result<(), Box<dyn Error>> {
@@ -139,7 +146,7 @@ impl Strip<'_, '_> {
                     .draw(&PathElement::new(tick, LOST.stroke_width(1)))?;
             }
         }
-        let beside = SIZE.0 as i32 - LEGEND as i32;
+        let beside = self.whole - LEGEND as i32;
         draw_name(self.area, row.label, row.look, (beside, top + 7))?;
         Ok(())
     }
@@ -160,7 +167,7 @@ impl Strip<'_, '_> {
 
     fn axis(&self, top: i32) -> Result<(), Box<dyn Error>> {
         let line = BLACK.mix(0.5).stroke_width(1);
-        let ends = vec![(LEFT, top), (LEFT + Self::width(), top)];
+        let ends = vec![(LEFT, top), (LEFT + self.width(), top)];
         self.area.draw(&PathElement::new(ends, line))?;
         let axis = super::plot::Axis::linear("");
         for at in axis.ticks((0.0, self.duration.as_secs_f64())) {
@@ -172,7 +179,7 @@ impl Strip<'_, '_> {
             self.area
                 .draw(&Text::new(text, (left, top + 7), ("sans-serif", 12)))?;
         }
-        let middle = LEFT + Self::width() / 2 - 20;
+        let middle = LEFT + self.width() / 2 - 20;
         let label = Text::new("time, s", (middle, top + 21), ("sans-serif", 12));
         self.area.draw(&label)?;
         Ok(())

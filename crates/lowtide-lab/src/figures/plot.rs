@@ -321,9 +321,14 @@ impl Plot {
     }
 
     pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
+        self.svg_on(SIZE)
+    }
+
+    /// The plot on a canvas of another size.
+    pub(super) fn svg_on(&self, (width, height): (u32, u32)) -> Result<String, Box<dyn Error>> {
         let mut svg = String::new();
         {
-            let size = (SIZE.0, SIZE.1.max(self.legend_height()));
+            let size = (width, height.max(self.legend_height()));
             let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
             self.draw(&area)?;
             area.present()?;
@@ -333,7 +338,8 @@ impl Plot {
 
     fn draw(&self, whole: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
         whole.fill(&WHITE)?;
-        let (area, beside) = whole.split_horizontally(SIZE.0 - LEGEND);
+        let width = whole.dim_in_pixel().0;
+        let (area, beside) = whole.split_horizontally(width.saturating_sub(LEGEND));
         self.draw_legend(&beside)?;
         let points = || {
             let lines = self.lines.iter().flat_map(|l| l.points.iter().copied());

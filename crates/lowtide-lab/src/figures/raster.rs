@@ -1,4 +1,4 @@
-//! SVG as PNG.
+//! SVG as PNG and PDF.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -6,6 +6,8 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
+
+use super::pdf::pdf;
 
 /// Pixels of the PNG to one of the SVG.
 const SCALE: f32 = 2.0;
@@ -22,14 +24,23 @@ impl Raster {
         Self(Arc::new(fonts))
     }
 
-    /// The picture as PNG.
-    pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    fn tree(&self, svg: &str) -> Result<Tree, Box<dyn Error>> {
         let options = Options {
             fontdb: self.0.clone(),
             font_family: "Ubuntu".to_string(),
             ..Options::default()
         };
-        let tree = Tree::from_str(svg, &options)?;
+        Ok(Tree::from_str(svg, &options)?)
+    }
+
+    /// The picture as PDF.
+    pub(super) fn pdf(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+        Ok(pdf(&self.tree(svg)?))
+    }
+
+    /// The picture as PNG.
+    pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+        let tree = self.tree(svg)?;
         let size = tree.size();
         let (width, height) = (size.width() * SCALE, size.height() * SCALE);
         let mut pixels =

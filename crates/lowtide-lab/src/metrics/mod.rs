@@ -20,7 +20,7 @@ pub use self::columns::Table;
 pub use self::distribution::{DelaySummary, Delays};
 pub use self::fairness::jain;
 pub use self::meter::Meter;
-pub use self::values::{Measured, Metrics, Named, split_group};
+pub use self::values::{Measured, Metrics, Named, column_name, split_group};
 
 #[cfg(test)]
 mod tests;

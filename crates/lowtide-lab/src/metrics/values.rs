@@ -186,6 +186,13 @@ pub struct Measured {
     pub extra: Named,
 }
 
+/// The name of a value as a column of a table: `rtt_ms_p95`. A dot in a column's name would have to be quoted in SQL, and
+/// is a nested field to Spark.
+#[must_use]
+pub fn column_name(name: &str) -> String {
+    name.replace('.', "_")
+}
+
 /// Splits `flows.0.jain` into the group 0 and `jain`.
 #[must_use]
 pub fn split_group(name: &str) -> (Option<usize>, &str) {

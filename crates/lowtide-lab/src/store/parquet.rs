@@ -1,8 +1,10 @@
 //! Rows as Parquet: a column for each label and for each value that was measured.
 //!
 //! Text columns are labels but for those of [`COLUMNS`](super::COLUMNS), columns of numbers are values, and what a row has
-//! not is null. The scenario is the partition, and not a column of the file.
+//! not is null. The scenario is the partition, and not a column of the file. Columns of values are named as in all other
+//! tables (`rtt_ms_p95`); the file says which value each of them is.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,7 +24,7 @@ use super::folder::Found;
 use super::row::{Labels, Name, Row};
 use super::table::{Place, Table};
 use crate::key::Key;
-use crate::metrics::Named;
+use crate::metrics::{Named, column_name};
 
 /// What the names of the files end in.
 pub(super) const ENDING: &str = "parquet";
@@ -33,11 +35,16 @@ const GROUP: usize = 1 << 16;
 /// Under this the file itself says which scenario it is of.
 const SCENARIO: &str = "lowtide.scenario";
 
+/// Under this it has the names of the values, from the names of their columns, as JSON.
+const NAMES: &str = "lowtide.values";
+
 /// The columns of files, the same in all files of a store: readers take the first one's for all.
 #[derive(Debug)]
 pub(super) struct Columns {
     labels: Vec<String>,
     values: Vec<String>,
+    /// The values' names by their columns'.
+    names: BTreeMap<String, String>,
     schema: Arc<Type>,
 }
 
@@ -64,8 +71,14 @@ impl Columns {
             Repetition::REQUIRED,
             Some(seed),
         )?);
+        let mut names = BTreeMap::new();
         for value in &values {
-            fields.push(column(value, Physical::DOUBLE, Repetition::OPTIONAL, None)?);
+            // A measure of somebody's own may already have the name.
+            let name =
+                Some(column_name(value)).filter(|name| name == value || !values.contains(name));
+            let name = name.unwrap_or_else(|| value.clone());
+            fields.push(column(&name, Physical::DOUBLE, Repetition::OPTIONAL, None)?);
+            names.insert(name, value.clone());
         }
         fields.push(text("key", Repetition::REQUIRED)?);
         fields.push(text("simulator", Repetition::REQUIRED)?);
@@ -73,6 +86,7 @@ impl Columns {
         Ok(Self {
             labels,
             values,
+            names,
             schema: Arc::new(schema.build()?),
         })
     }
@@ -85,11 +99,12 @@ impl Columns {
         rows: &[Place],
     ) -> io::Result<()> {
         let scenario = rows.first().map(|row| table.name(row).scenario.clone());
-        let about = KeyValue::new(SCENARIO.to_string(), scenario);
+        let scenario = KeyValue::new(SCENARIO.to_string(), scenario);
+        let names = KeyValue::new(NAMES.to_string(), serde_json::to_string(&self.names)?);
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("lowtide {}", env!("CARGO_PKG_VERSION")))
-            .set_key_value_metadata(Some(vec![about]));
+            .set_key_value_metadata(Some(vec![scenario, names]));
         let properties = Arc::new(properties.build());
         let mut file = SerializedFileWriter::new(out, self.schema.clone(), properties)?;
         for rows in rows.chunks(GROUP) {
@@ -185,14 +200,22 @@ pub(super) fn read<E: From<io::Error>>(
     let unreadable = |e: ParquetError| wrong(e.to_string());
     let file = SerializedFileReader::new(File::open(path)?).map_err(unreadable)?;
     let metadata = file.metadata().file_metadata();
-    let mut about = metadata.key_value_metadata().into_iter().flatten();
-    let scenario = about.find(|about| about.key == SCENARIO);
-    let scenario = scenario.and_then(|about| about.value.clone());
-    let scenario = scenario.ok_or_else(|| wrong("'lowtide merge' did not write it".to_string()))?;
+    let about = |key: &str| {
+        let mut all = metadata.key_value_metadata().into_iter().flatten();
+        all.find(|about| about.key == key)?.value.clone()
+    };
+    let scenario =
+        about(SCENARIO).ok_or_else(|| wrong("'lowtide merge' did not write it".to_string()))?;
+    // Older files have none: their columns are named as the values are.
+    let names = about(NAMES).map(|names| serde_json::from_str(&names));
+    let names: BTreeMap<String, String> = names
+        .transpose()
+        .map_err(|e| wrong(format!("{NAMES}: {e}")))?
+        .unwrap_or_default();
     let mut at = 0;
     for n in 0..file.num_row_groups() {
         let group = file.get_row_group(n).map_err(unreadable)?;
-        let rows = read_group(&*group, &scenario).map_err(unreadable)?;
+        let rows = read_group(&*group, &scenario, &names).map_err(unreadable)?;
         for row in rows {
             at += 1;
             let row = row.ok_or_else(|| wrong(format!("row {at} lacks its key")))?;
@@ -220,6 +243,7 @@ fn records<T: DataType>(
 fn read_group(
     group: &dyn RowGroupReader,
     scenario: &str,
+    names: &BTreeMap<String, String>,
 ) -> Result<Vec<Option<Row>>, ParquetError> {
     let count = group.metadata().num_rows().max(0) as usize;
     let empty = Partial {
@@ -249,6 +273,7 @@ fn read_group(
             }
             ColumnReader::DoubleColumnReader(column) => {
                 let (values, levels) = records(column, count, optional)?;
+                let name = names.get(name).map_or(name, String::as_str);
                 each(&mut rows, values, levels, |row, value| {
                     row.values.insert(name.to_string(), value);
                 });

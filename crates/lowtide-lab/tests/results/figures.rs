@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::compare::{Options, compare};
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::figures;
+use lowtide_lab::figures::{self, Style};
 use lowtide_lab::setting::{LinkSource, Seeds, Setting};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
@@ -50,7 +50,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     let dir = tempfile::tempdir().unwrap();
     let drawn = |name: &str| {
         let folder = dir.path().join(name);
-        figures::write(&setting, &comparison, &folder).unwrap();
+        figures::write(&setting, &comparison, &folder, &Style::default()).unwrap();
         files(&folder)
     };
     let first = drawn("first");

@@ -15,6 +15,7 @@ use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
 
 use crate::failure::Failure;
+use crate::figure_args::FigureArgs;
 use crate::json_flag::JsonFlag;
 use crate::progress::{self, Progress};
 use crate::run_flags::RunFlags;
@@ -63,6 +64,9 @@ pub(crate) struct RunArgs {
     /// … in it)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: FigureArgs,
 }
 
 #[derive(clap::Args)]
@@ -87,9 +91,13 @@ pub(crate) struct SweepArgs {
     /// Write the grid's plots as SVG and PNG into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: FigureArgs,
 }
 
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
+    let style = args.style.style()?;
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
@@ -110,13 +118,14 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
     if let Some(folder) = &args.figures {
         let places = places(&done.results);
         let places = places.iter().map(|p| (&p.setting, &p.comparison));
-        output::write_figures(folder, &places.collect::<Vec<_>>())?;
-        write_grid(folder, &file, &done.results)?;
+        output::write_figures(folder, &places.collect::<Vec<_>>(), &style)?;
+        write_grid(folder, &file, &done.results, &style)?;
     }
     complain(&done.results)
 }
 
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
+    let style = args.style.style()?;
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
@@ -177,7 +186,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
             output::write_report(report, folder)?;
         }
         if let Some(folder) = &args.figures {
-            write_grid(folder, &file, &done.results)?;
+            write_grid(folder, &file, &done.results, &style)?;
         }
         match store.problem() {
             None => complain(&done.results),
@@ -275,8 +284,13 @@ fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Resul
 }
 
 /// Figures of the grid, where there is one.
-fn write_grid(folder: &Path, file: &ScenarioFile, results: &[CellResult]) -> Result<(), Failure> {
-    let written = figures::write_grid(&Sweep::new(file, results), folder)
+fn write_grid(
+    folder: &Path,
+    file: &ScenarioFile,
+    results: &[CellResult],
+    style: &figures::Style,
+) -> Result<(), Failure> {
+    let written = figures::write_grid(&Sweep::new(file, results), folder, style)
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
     if written > 0 {
         let folder = folder.display();

@@ -10,6 +10,8 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table::{self, Look};
 
+const UTILISATION: &str = "utilisation";
+
 /// A column of the table.
 struct Column<'a> {
     head: &'a str,
@@ -49,6 +51,16 @@ fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>
 }
 
 impl Column<'_> {
+    /// Its value of a group of flows.
+    fn of_group(&self, result: &CellResult, group: usize) -> String {
+        if self.value == UTILISATION
+            && let Some(used) = used(result, group)
+        {
+            return format!("{:.*}", self.digits, used * self.factor);
+        }
+        self.shown(result, &format!("flows.{group}.{}", self.value))
+    }
+
     /// The value of this name in a cell, with its interval.
     fn shown(&self, result: &CellResult, name: &str) -> String {
         let Some((mean, half)) = result.value(name) else {
@@ -57,6 +69,13 @@ impl Column<'_> {
         let interval = output::interval(half.map(|half| half * self.factor), self.digits);
         format!("{:.*}{interval}", self.digits, mean * self.factor)
     }
+}
+
+/// What of the link a group used: its part of all goodput of what all used, so that groups add up. A flow's own utilisation is
+/// over its own life, in which others may have left more to it.
+fn used(result: &CellResult, group: usize) -> Option<f64> {
+    let value = |name: &str| result.value(name).map(|(mean, _)| mean);
+    Some(value(UTILISATION)? * value(&format!("flows.{group}.share"))?)
 }
 
 /// A line for each cell, and one for each group of flows where there are several.
@@ -81,9 +100,7 @@ pub(super) fn table(file: &ScenarioFile, results: &[CellResult], look: Look) -> 
                 count => format!("  {controller} (each of {count})"),
             };
             // What exists for all flows together only stands in the cell's own line.
-            let of_group = columns
-                .iter()
-                .map(|c| c.shown(result, &format!("flows.{n}.{}", c.value)));
+            let of_group = columns.iter().map(|c| c.of_group(result, n));
             rows.push((name, of_group.collect()));
         }
     }
