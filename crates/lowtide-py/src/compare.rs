@@ -7,7 +7,7 @@ use lowtide_lab::contender::Contender;
 use lowtide_lab::figures;
 use lowtide_lab::files::Draft;
 use lowtide_lab::json::JsonComparison;
-use lowtide_lab::metrics::{CATALOGUE, Metrics, Of};
+use lowtide_lab::metrics::{CATALOGUE, Metrics, Of, column_name};
 use lowtide_lab::qlog::{self, Version};
 use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
@@ -18,6 +18,7 @@ use pyo3::types::PyDict;
 use crate::error;
 use crate::known::Known;
 use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
+use crate::style::style;
 use crate::table::{Columns, Table, Tabled, escaped, made};
 use crate::work;
 
@@ -27,11 +28,6 @@ pub(crate) struct PyComparison {
     done: Vec<(Setting, Comparison)>,
     asked: Vec<Contender>,
     has_timelines: bool,
-}
-
-/// A metric's name as a column.
-pub(crate) fn column_name(key: &str) -> String {
-    key.replace('.', "_")
 }
 
 /// A column for each metric that a single flow can have.
@@ -254,11 +250,20 @@ impl PyComparison {
     }
 
     /// Writes the report's plots as SVG and PNG into a folder.
-    fn figures(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    #[pyo3(signature = (folder, *, size=None, formats=None, font=None))]
+    fn figures(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        size: Option<&str>,
+        formats: Option<Vec<String>>,
+        font: Option<u32>,
+    ) -> PyResult<()> {
+        let style = style(py, size, formats, font)?;
         self.needs_timelines(py)?;
         for (n, (setting, comparison)) in self.done.iter().enumerate() {
             let folder = figures::folder_of(&folder, n, self.done.len());
-            let written = py.detach(|| figures::write(setting, comparison, &folder));
+            let written = py.detach(|| figures::write(setting, comparison, &folder, &style));
             written.map_err(|e| unwritten(py, &folder, e))?;
         }
         Ok(())

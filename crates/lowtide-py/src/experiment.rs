@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use lowtide_lab::experiment::{self as lab, CellResult, Options, Place, places};
 use lowtide_lab::figures;
 use lowtide_lab::json::cells as cells_as_json;
+use lowtide_lab::metrics::column_name;
 use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::run::Run;
 use lowtide_lab::scenario_file::ScenarioFile;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::compare::{column_name, failed as sentence, framed, unwritten};
+use crate::compare::{failed as sentence, framed, unwritten};
 use crate::error;
 use crate::known::Known;
 use crate::setting::warn_of_missing_timestamps;
+use crate::style::style;
 use crate::table::{Columns, Table, Tabled, made};
 use crate::values::Said;
 use crate::work;
@@ -166,7 +168,7 @@ fn labels<'a>(results: impl Iterator<Item = &'a CellResult> + Clone) -> Columns 
     }
     columns.text("link", results.clone().map(|r| &r.cell.setting.link_name));
     columns.text(
-        "controllers",
+        "controller",
         results.map(|r| r.cell.setting.controllers().join(" + ")),
     );
     columns
@@ -221,14 +223,23 @@ impl PyCells {
     }
 
     /// Writes the report's plots as SVG and PNG into a folder.
-    fn figures(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    #[pyo3(signature = (folder, *, size=None, formats=None, font=None))]
+    fn figures(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        size: Option<&str>,
+        formats: Option<Vec<String>>,
+        font: Option<u32>,
+    ) -> PyResult<()> {
+        let style = style(py, size, formats, font)?;
         let written = py.detach(|| {
             let places: Vec<Place> = places(&self.results);
             for (n, place) in places.iter().enumerate() {
                 let folder = figures::folder_of(&folder, n, places.len());
-                figures::write(&place.setting, &place.comparison, &folder)?;
+                figures::write(&place.setting, &place.comparison, &folder, &style)?;
             }
-            figures::write_grid(&Sweep::new(&self.file, &self.results), &folder)
+            figures::write_grid(&Sweep::new(&self.file, &self.results), &folder, &style)
         });
         written.map(drop).map_err(|e| unwritten(py, &folder, e))
     }

@@ -15,6 +15,7 @@ use crate::compare::{failed as sentence, framed, unwritten};
 use crate::error;
 use crate::known::Known;
 use crate::setting::{Asked, specs_if_any};
+use crate::style::style;
 use crate::table::{Columns, Table, Tabled, made};
 use crate::work;
 
@@ -248,8 +249,17 @@ impl PyFrontier {
     }
 
     /// Writes the frontier of each place as SVG and PNG into a folder.
-    fn figures(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        let written = py.detach(|| figures::write_frontier(&self.frontier, &folder));
+    #[pyo3(signature = (folder, *, size=None, formats=None, font=None))]
+    fn figures(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        size: Option<&str>,
+        formats: Option<Vec<String>>,
+        font: Option<u32>,
+    ) -> PyResult<()> {
+        let style = style(py, size, formats, font)?;
+        let written = py.detach(|| figures::write_frontier(&self.frontier, &folder, &style));
         written.map_err(|e| unwritten(py, &folder, e))
     }
 

@@ -14,6 +14,7 @@ mod score;
 mod setting;
 mod simulate;
 mod steps;
+mod style;
 mod sweep;
 mod table;
 mod trace;
@@ -25,8 +26,9 @@ use pyo3::prelude::*;
 /// Rust's side of the package `lowtide`.
 #[pymodule]
 mod _lowtide {
-    use lowtide_lab::setting::{SHORT, SHORT_FOR_MORE};
+    use lowtide_lab::setting::{keys_of, options};
     use pyo3::prelude::*;
+    use pyo3::types::PyDict;
 
     #[pymodule_export]
     use crate::command::{check_section, main};
@@ -61,8 +63,20 @@ mod _lowtide {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        let short = SHORT.iter().map(|(short, _)| *short);
-        let names: Vec<&str> = short.chain(SHORT_FOR_MORE.iter().copied()).collect();
-        module.add("OPTIONS", names)
+        let py = module.py();
+        let all = PyDict::new(py);
+        for (name, text) in options() {
+            all.set_item(name, text)?;
+        }
+        module.add("OPTIONS", all)?;
+        let sections = PyDict::new(py);
+        for section in ["link", "path", "flows"] {
+            let keys = PyDict::new(py);
+            for (key, text) in keys_of(section) {
+                keys.set_item(key, text)?;
+            }
+            sections.set_item(section, keys)?;
+        }
+        module.add("KEYS", sections)
     }
 }

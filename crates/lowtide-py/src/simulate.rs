@@ -2,7 +2,7 @@
 
 use lowtide_cc::units::Bytes;
 use lowtide_lab::curves;
-use lowtide_lab::metrics::{CATALOGUE, Metrics, Named};
+use lowtide_lab::metrics::{CATALOGUE, Metrics, Named, column_name};
 use lowtide_lab::run::{self, Keep, Run};
 use lowtide_lab::setting::{Host, Setting};
 use lowtide_lab::timeline::{Envelope, FlowBin, LinkBin, Timeline, Track};
@@ -159,24 +159,25 @@ fn track(track: &Track) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// Those metrics that exist.
+/// Those metrics that exist, by the names of columns.
 fn existing(metrics: &Metrics) -> Named {
     let all = CATALOGUE
         .iter()
         .map(|metric| (metric.key, metrics[metric.key]));
     let existing = all.filter(|(_, value)| value.is_finite());
     existing
-        .map(|(key, value)| (key.to_string(), value))
+        .map(|(key, value)| (column_name(key), value))
         .collect()
 }
 
 #[pymethods]
 impl PyRun {
-    /// What was measured of all flows together, by the metrics' names.
+    /// What was measured of all flows together, by the names of columns, as in `rtt_ms_p95`.
     #[getter]
     fn metrics(&self) -> Named {
+        let extra = self.run.measured.extra.iter();
         let mut all = existing(&self.run.measured.total);
-        all.extend(self.run.measured.extra.clone());
+        all.extend(extra.map(|(name, value)| (column_name(name), *value)));
         all
     }
 
@@ -262,7 +263,7 @@ impl PyRun {
 
 #[pymethods]
 impl PyFlow {
-    /// What was measured of it, by the metrics' names.
+    /// What was measured of it, by the names of columns, as in `rtt_ms_p95`.
     #[getter]
     fn metrics(&self) -> Named {
         self.metrics.clone()

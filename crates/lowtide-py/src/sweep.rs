@@ -11,6 +11,7 @@ use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::files;
 use lowtide_lab::key::Key;
+use lowtide_lab::metrics::column_name;
 use lowtide_lab::run::{self, FailedRun, Keep};
 use lowtide_lab::scenario_file::{Cell, FileError, ScenarioFile};
 use lowtide_lab::setting::{Host, Links, Resolver};
@@ -20,7 +21,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
-use crate::compare::column_name;
 use crate::error;
 use crate::known::Known;
 use crate::table::{Columns, Tabled};
@@ -373,7 +373,7 @@ fn columns(cells: &[Cell], runs: &[Place], store: &Store) -> Columns {
         columns.text(key, of_a_cell(&|cell| cell.labels[at].1.clone()));
     }
     columns.text("link", of_a_cell(&|cell| cell.setting.link_name.clone()));
-    columns.text("controllers", of_a_cell(&Cell::controllers));
+    columns.text("controller", of_a_cell(&Cell::controllers));
     columns.whole("seed", kept.iter().map(|(_, seed, _)| seed.cast_signed()));
     let names: BTreeSet<&String> = kept
         .iter()

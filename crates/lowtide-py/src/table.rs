@@ -9,6 +9,7 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use lowtide_lab::metrics::column_name;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -61,6 +62,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A column by its name, or by the metric's with a dot.
+    fn column_of(&self, name: &str) -> Option<&ArrayRef> {
+        let own = self.batch.column_by_name(name);
+        own.or_else(|| self.batch.column_by_name(&column_name(name)))
+    }
+
     fn column<'py>(&self, py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny>> {
         if let Some(reals) = array.as_primitive_opt::<Float64Type>() {
             let values = reals.iter().map(|value| value.unwrap_or(f64::NAN));
@@ -101,11 +108,11 @@ impl Table {
     }
 
     fn __contains__(&self, name: &str) -> bool {
-        self.batch.column_by_name(name).is_some()
+        self.column_of(name).is_some()
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        match self.batch.column_by_name(name) {
+        match self.column_of(name) {
             Some(array) => self.column(py, array),
             None => {
                 let known = self.columns().join(", ");

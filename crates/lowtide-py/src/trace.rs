@@ -105,6 +105,11 @@ impl Trace {
         format!("{} <{}>", self.name, self.key)
     }
 
+    /// What results call it.
+    pub(crate) fn label(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn link(&self) -> Arc<Link> {
         self.link.clone()
     }

@@ -139,7 +139,8 @@ impl Said {
     /// The name by which sections call a link.
     fn link(&mut self, trace: &Trace) -> String {
         let name = trace.name_of_link();
-        self.links.insert(&name, trace.link(), trace.key());
+        self.links
+            .insert(&name, trace.label(), trace.link(), trace.key());
         name
     }
 }

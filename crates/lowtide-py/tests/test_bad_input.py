@@ -42,7 +42,7 @@ def test_sections_take_what_is_right_and_name_what_is_wrong(section):
     check()
 
 
-@given(st.dictionaries(st.sampled_from(lowtide._lowtide.OPTIONS) | st.text(max_size=8), values, max_size=3))
+@given(st.dictionaries(st.sampled_from(list(lowtide._lowtide.OPTIONS)) | st.text(max_size=8), values, max_size=3))
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_options_end_in_a_result_or_a_clear_error(options):
     options.pop("controllers", None)

@@ -100,6 +100,7 @@ def test_every_option_of_the_command_line_is_there():
     flags = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", listed, re.MULTILINE))
     # Output has methods of its own; the controllers are the first argument.
     methods = {"report", "figures", "qlog", "qlog-version", "json", "csv", "markdown", "sparklines", "no-timing"}
+    methods |= {"figure-size", "figure-format", "figure-font"}
     elsewhere = methods | {"cc", "jobs", "help", "json-file"}
     assert flags >= {"rate", "trace", "qlog"}, listed
     known = {name.replace("_", "-") for name in lowtide._lowtide.OPTIONS}

@@ -191,7 +191,7 @@ def test_controllers_in_python_share_a_link_with_built_in_ones():
 def test_controllers_in_python_stand_wherever_a_name_does():
     scenario = {"link": {"rate": "10mbit"}, "run": {"duration": "1s"}, "flows": [{"controller": Fixed}]}
     cells = lowtide.run(scenario)
-    assert list(cells["controllers"]) == ["Fixed"] and "seed" in cells
+    assert list(cells["controller"]) == ["Fixed"] and "seed" in cells
     options = dict(rate="10mbit", rtt="40ms", duration="2s")
     frontier = lowtide.frontier([Fixed, "bbr"], **options)
     assert set(frontier["controller"]) == {"Fixed", "bbr"}

@@ -3,8 +3,11 @@
 import ast
 import pathlib
 
+import pytest
+
 import lowtide
 from lowtide import _lowtide
+from lowtide._options import Options
 
 STUB = pathlib.Path(lowtide.__file__).parent / "_lowtide.pyi"
 
@@ -25,12 +28,27 @@ def test_names_and_members_are_those_of_the_module():
                 said[name] = set()
             case ast.AnnAssign(target=ast.Name(id=name)):
                 said[name] = set()
-    options = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Options")
-    names = {part.target.id for part in options.body if isinstance(part, ast.AnnAssign)}
-    assert names >= set(_lowtide.OPTIONS)
-    said.pop("Options")
+    assert set(Options.__annotations__) == set(_lowtide.OPTIONS)
     assert public(said) == public(vars(_lowtide))
     for name, members in said.items():
         kind = getattr(_lowtide, name)
         if isinstance(kind, type):
             assert public(members) == public(vars(kind)), name
+
+
+def documented(names):
+    """Members of the stub's classes, and what the stub says of each."""
+    for node in ast.parse(STUB.read_text()).body:
+        if isinstance(node, ast.ClassDef) and node.name in names:
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.decorator_list:
+                    yield node.name, part.name, ast.get_docstring(part)
+
+
+EVENTS = ["Ack", "Batch", "Config", "Loss", "Model", "PacketSent", "RateSample", "Timeout"]
+
+
+@pytest.mark.parametrize(("kind", "member", "said"), list(documented(EVENTS)))
+def test_what_the_stub_says_of_a_field_is_what_help_says(kind, member, said):
+    known = getattr(getattr(_lowtide, kind), member).__doc__
+    assert said and said.split() == known.split()

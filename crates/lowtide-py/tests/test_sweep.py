@@ -108,7 +108,7 @@ def test_a_dict_is_a_grid_too_and_tables_have_a_row_for_each_run(tmp_path):
     landed = parquet.read_table(tmp_path / "s-merged").to_pandas()
     same = ["link.buffer", "path.rtt", "seed"]
     one, other = (f.sort_values(same) for f in (frame, landed))
-    assert (one["rtt_ms_p95"].to_numpy() == other["rtt_ms.p95"].to_numpy()).all()
+    assert (one["rtt_ms_p95"].to_numpy() == other["rtt_ms_p95"].to_numpy()).all()
 
 
 def test_a_dask_worker_that_is_killed_loses_nothing(scenario, undisturbed, tmp_path):
@@ -211,7 +211,7 @@ def test_a_run_that_fails_is_told_and_costs_no_other(tmp_path):
             with pytest.raises(lowtide.RunError, match="cubic, seed 1") as raised:
                 lowtide.sweep(grid, executor, store=store)
             result = raised.value.result
-            assert list(result["controllers"]) == ["bbr"]
+            assert list(result["controller"]) == ["bbr"]
             assert len(result.failed) == 1
 
 

@@ -225,7 +225,7 @@ fn setting(
     for (name, bytes) in files {
         let link = trace::parse(Some(Path::new(name)), bytes, MAHIMAHI_OPPORTUNITY);
         let link = link.map_err(|e| Wrong::new("trace", format!("{name}: {e}")))?;
-        links.insert(name, Arc::new(link), Key::of(&[bytes]));
+        links.insert(name, name, Arc::new(link), Key::of(&[bytes]));
     }
     if let Some(name) = said.get("trace").and_then(toml::Value::as_str)
         && files.iter().all(|(given, _)| given != name)

@@ -37,13 +37,12 @@ fn date(seconds: u64) -> Option<String> {
             continue;
         }
         let february = if is_leap(year) { 29 } else { 28 };
-        let mut month = 1;
-        for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        for (month, days) in (1..).zip(months) {
             if day < days {
                 return Some(format!("{year}-{month:02}-{:02}", day + 1));
             }
             day -= days;
-            month += 1;
         }
     }
     None

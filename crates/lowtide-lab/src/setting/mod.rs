@@ -6,6 +6,7 @@
 mod buffer;
 mod built_in;
 mod cross;
+mod described;
 mod host;
 mod links;
 mod quantity;
@@ -33,6 +34,7 @@ use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 pub use self::buffer::{BASE_STATION, default_name as default_buffer_name};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
+pub use self::described::{keys_of, options};
 pub use self::host::{Host, Misplaced};
 pub use self::links::Links;
 pub use self::quantity::{

@@ -568,7 +568,9 @@ impl Resolver {
         }
         if let Some(path) = &section.trace {
             let link = self.trace(path, section.opportunity.map(|bytes| bytes.0))?;
-            return Ok((LinkSource::Fixed(link), path.display().to_string()));
+            let label = self.links.label(path).map(str::to_string);
+            let label = label.unwrap_or_else(|| path.display().to_string());
+            return Ok((LinkSource::Fixed(link), label));
         }
         generated(section)
     }

@@ -55,11 +55,32 @@ pub const SHORT: &[(&str, &str)] = &[
     ("measure_from", "run.measure_from"),
 ];
 
-/// Those that stand for more than one key.
-pub const SHORT_FOR_MORE: &[&str] = &["scenario", "trace", "traces", "reverse_cc", "reverse_flows"];
+/// Those that stand for more than one key, and what they are.
+pub const SHORT_FOR_MORE: &[(&str, &str)] = &[
+    (
+        "scenario",
+        "A built-in setting by its name, as in `4g`: link, path and flows.",
+    ),
+    (
+        "trace",
+        "Recorded links: mahimahi's opportunities, or a rate series if named `.csv`. Several make a setting each.",
+    ),
+    (
+        "traces",
+        "A folder of recorded links: each makes a setting.",
+    ),
+    (
+        "reverse_cc",
+        "The controller of flows the other way, which send all they can from the beginning.",
+    ),
+    (
+        "reverse_flows",
+        "How many flows `reverse_cc` has (default 1).",
+    ),
+];
 
 /// The names of sections.
-const SECTIONS: &[&str] = &[
+pub(super) const SECTIONS: &[&str] = &[
     "link", "reverse", "path", "run", "flows", "trigger", "measures",
 ];
 
@@ -390,7 +411,7 @@ fn fill(table: &mut Table, name: &str, value: &Value) -> Result<(), Problem> {
 
 fn unknown(name: &str) -> Problem {
     let short = SHORT.iter().map(|(short, _)| *short);
-    let all = short.chain(SHORT_FOR_MORE.iter().copied());
+    let all = short.chain(SHORT_FOR_MORE.iter().map(|(short, _)| *short));
     let all = all.chain(SECTIONS.iter().copied());
     let meant = lowtide_cc::registry::nearest(name, all);
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean '{meant}'?"));

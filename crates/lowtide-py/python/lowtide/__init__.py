@@ -5,8 +5,11 @@
 >>> result.to_pandas()[["controller", "throughput_mbps", "rtt_ms_p95"]]  # doctest: +SKIP
 """
 
+from ._calls import compare, controllers, frontier, queues, run, score, simulate, steps
 from ._errors import Error, InputError, RunError
 from ._lowtide import (
+    Ack,
+    Batch,
     BatchController,
     Bbr,
     Cells,
@@ -14,29 +17,28 @@ from ._lowtide import (
     Config,
     Controller,
     Frontier,
+    Loss,
+    Model,
+    PacketSent,
+    RateSample,
     Result,
     Run,
     RunFlow,
     Scores,
     Sweep,
     Table,
+    Timeout,
     Trace,
     __version__,
-    compare,
-    controllers,
-    frontier,
-    queues,
-    run,
-    score,
-    simulate,
-    steps,
 )
 from ._sections import Flow, Link, Path
 from ._sweep import sweep
 from .parts import BandwidthEstimator, Policy
 
 __all__ = [
+    "Ack",
     "BandwidthEstimator",
+    "Batch",
     "BatchController",
     "Bbr",
     "Cells",
@@ -48,8 +50,12 @@ __all__ = [
     "Frontier",
     "InputError",
     "Link",
+    "Loss",
+    "Model",
+    "PacketSent",
     "Path",
     "Policy",
+    "RateSample",
     "Result",
     "Run",
     "RunError",
@@ -57,6 +63,7 @@ __all__ = [
     "Scores",
     "Sweep",
     "Table",
+    "Timeout",
     "Trace",
     "__version__",
     "compare",

@@ -4,81 +4,32 @@ import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import Unpack
 
-from ._sections import Flow, Link, Path
 from .parts import BandwidthEstimator, Policy
 
 __version__: str
-OPTIONS: list[str]
+#: Every option, and what it is; the keys of sections likewise.
+OPTIONS: dict[str, str]
+KEYS: dict[str, dict[str, str]]
 
 _Path = str | os.PathLike[str]
 _Time = str | timedelta
 _Progress = bool | Callable[[int, int], object] | None
-_Controller = str | type[Controller] | Bbr
-_Names = _Controller | Sequence[_Controller] | None
 
-class Options(TypedDict, total=False):
-    """What is simulated: short names as on the command line, whole sections, or both."""
+# lowtide/_calls.py has their arguments.
 
-    # Sections.
-    link: Link | Mapping[str, Any]
-    reverse: Link | Mapping[str, Any]
-    path: Path | Mapping[str, Any]
-    run: Mapping[str, Any]
-    trigger: Mapping[str, Any]
-    measures: Mapping[str, Any]
-    # The link.
-    scenario: str
-    trace: _Path | Trace | Sequence[_Path | Trace]
-    traces: _Path
-    opportunity: str
-    rate: str
-    burst: str
-    schedule: str
-    queue: str
-    buffer: str
-    policer: str
-    cross: str | Sequence[str]
-    reverse_trace: _Path | Trace
-    reverse_rate: str
-    reverse_queue: str
-    reverse_buffer: str
-    reverse_cross: str | Sequence[str]
-    # The path.
-    rtt: _Time
-    rtt_steps: str
-    delay_trace: _Path
-    mangle_ecn: str
-    loss: str | float
-    burst_loss: str
-    ack_loss: str | float
-    jitter: _Time
-    reorder: bool
-    ack_aggregation: _Time
-    packet_size: str
-    # The flows: how many, or groups of them.
-    flows: int | Sequence[Flow | Mapping[str, Any]]
-    stagger: _Time
-    reverse_cc: str
-    reverse_flows: int
-    transport: Literal["quic", "tcp"]
-    ack_every: int
-    timestamps: bool
-    ecn: Literal["off", "classic", "accurate"]
-    pacing: Literal["rate", "off", "ack-credit"]
-    source: str
-    access_rate: str
-    # The run.
-    duration: _Time
-    seeds: int
-    seed: int
-    host: Literal["model", "quic", "noq", "quinn"]
-    measure_from: _Time
+def compare(*args: Any, **kwargs: Any) -> Comparison: ...
+def simulate(*args: Any, **kwargs: Any) -> Run: ...
+def run(*args: Any, **kwargs: Any) -> Cells: ...
+def frontier(*args: Any, **kwargs: Any) -> Frontier: ...
+def score(*args: Any, **kwargs: Any) -> Scores: ...
+def steps(*args: Any, **kwargs: Any) -> NDArray[np.void]: ...
+def controllers() -> list[dict[str, Any]]: ...
+def queues() -> list[dict[str, Any]]: ...
 
 class Table:
     """A table of results; numbers that do not exist are null in Arrow and NaN in NumPy."""
@@ -130,7 +81,14 @@ class Comparison(Result):
         """What ``lowtide compare --json --no-timing`` prints."""
     def report(self, folder: _Path) -> Any:
         """Writes the report, ``index.html``, into a folder; its path."""
-    def figures(self, folder: _Path) -> None:
+    def figures(
+        self,
+        folder: _Path,
+        *,
+        size: str | None = None,
+        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
+        font: int | None = None,
+    ) -> None:
         """Writes the report's plots as SVG and PNG into a folder."""
     def qlog(self, folder: _Path, *, version: Literal["draft-14", "0.3"] = "draft-14") -> list[Any]:
         """Writes a qlog of each controller's flow into a folder, first seed; their paths."""
@@ -148,7 +106,14 @@ class Cells(Result):
     def json(self) -> str:
         """What ``lowtide run --json --no-timing`` prints."""
     def report(self, folder: _Path) -> Any: ...
-    def figures(self, folder: _Path) -> None: ...
+    def figures(
+        self,
+        folder: _Path,
+        *,
+        size: str | None = None,
+        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
+        font: int | None = None,
+    ) -> None: ...
     def _repr_html_(self) -> str: ...
 
 class Frontier(Result):
@@ -163,7 +128,14 @@ class Frontier(Result):
     def json(self) -> str:
         """What ``lowtide frontier --json --no-timing`` prints."""
     def report(self, folder: _Path) -> Any: ...
-    def figures(self, folder: _Path) -> None: ...
+    def figures(
+        self,
+        folder: _Path,
+        *,
+        size: str | None = None,
+        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
+        font: int | None = None,
+    ) -> None: ...
     def _repr_html_(self) -> str: ...
 
 class Scores(Result):
@@ -286,72 +258,6 @@ class Trace:
     ) -> None:
         """Writes it: a rate series where the name ends in ``.csv`` or ``format`` says so, else mahimahi's."""
 
-def compare(
-    controllers: _Names = None,
-    /,
-    *,
-    jobs: int = 0,
-    progress: _Progress = None,
-    over_time: bool = True,
-    **options: Unpack[Options],
-) -> Comparison:
-    """Runs controllers over one link, or several, beside the physical limit and the best constant window.
-
-    Without ``controllers`` all of the host's take part. ``over_time=False`` keeps no series, and so draws no report.
-    Raises :class:`lowtide.InputError` for bad input, and :class:`lowtide.RunError` where runs failed; its ``result``
-    has the others.
-    """
-
-def simulate(controller: _Controller | None = None, /, *, progress: _Progress = None, **options: Unpack[Options]) -> Run:
-    """Runs once, and keeps what happened over time. ``controller`` sends all flows; or each group of
-    ``flows=[Flow(controller=…)]`` has its own."""
-
-def run(
-    scenario: _Path | Mapping[str, Any],
-    /,
-    *,
-    vary: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
-    host: str | None = None,
-    jobs: int = 0,
-    progress: _Progress = None,
-    over_time: bool = True,
-) -> Cells:
-    """Runs a scenario file, or a dict of what one holds, with each value of its cases and its sweep.
-
-    ``vary`` tries values for keys, as in ``{"link.buffer": ["1bdp", "2bdp"]}``.
-    """
-
-def frontier(
-    controllers: _Names = None,
-    /,
-    *,
-    base: str = "bbr",
-    at: Sequence[float] | None = None,
-    rtt: _Time | Sequence[_Time] | None = None,
-    buffer: str | Sequence[str] | None = None,
-    jobs: int = 0,
-    progress: _Progress = None,
-    **options: Any,
-) -> Frontier:
-    """Throughput and delay of controllers over links, their parameters swept as in ``ebb:idle=0.01/0.05``, behind
-    each RTT and buffer, against ``base``. Options are those of :func:`compare`."""
-
-def score(
-    controllers: _Names = None,
-    /,
-    *,
-    suites: _Path | Sequence[_Path] | None = None,
-    cases: str | Sequence[str] | None = None,
-    traces: _Path | None = None,
-    seeds: int | None = None,
-    host: str | None = None,
-    jobs: int = 0,
-    progress: _Progress = None,
-) -> Scores:
-    """Holds controllers against suites of cases with limits; a case that fails is no error but a verdict: ``pass``,
-    ``fail``, ``undecided`` (the interval covers the limit), ``not_run`` or ``n/a``."""
-
 class Sweep(Result):
     """The grid of a scenario: a row for each run that is kept, with the columns of :func:`run`, and the scenario."""
 
@@ -400,105 +306,149 @@ class SweepWorker:
     def __init__(self, order: bytes, files: Mapping[pathlib.Path, bytes]) -> None: ...
     def run(self, runs: list[tuple[int, int]]) -> list[tuple[bool, str]]: ...
 
-def controllers() -> list[dict[str, Any]]:
-    """Controllers, bounds and what QUIC stacks bring along: name, summary, source, parameters."""
-
-def queues() -> list[dict[str, Any]]:
-    """Queue disciplines, likewise."""
-
 def main(arguments: Sequence[str], start: _Path, code: _Path) -> int: ...
 def check_section(name: str, said: Mapping[str, Any]) -> None: ...
 
 # Controllers written in Python. Bytes, seconds, bytes a second.
 
 class Config:
+    """What a controller is told when it is made."""
+
     def __init__(self, max_datagram: int = 1500, seed: int = 0, transport: Literal["quic", "tcp"] = "quic") -> None: ...
     @property
-    def max_datagram(self) -> int: ...
+    def max_datagram(self) -> int:
+        """Largest payload of a packet, bytes: the unit of "packets" in window rules."""
     @property
-    def initial_window(self) -> int: ...
+    def initial_window(self) -> int:
+        """Window before any feedback, bytes."""
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """When the flow starts, seconds."""
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """Seeds the controller's own randomness."""
     @property
-    def transport(self) -> Literal["quic", "tcp"]: ...
+    def transport(self) -> Literal["quic", "tcp"]:
+        """The transport that carries the flow: "quic" or "tcp"."""
 
 class PacketSent:
+    """A packet has left."""
+
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """When, seconds."""
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """Its number; retransmissions get new ones."""
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Its size, bytes."""
     @property
-    def inflight(self) -> int: ...
+    def inflight(self) -> int:
+        """Bytes in flight with it."""
     @property
-    def app_limited(self) -> bool: ...
+    def app_limited(self) -> bool:
+        """The application, not window or rate, limited the flow when it left."""
 
 class RateSample:
+    """A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation)."""
+
     @property
-    def delivery_rate(self) -> float: ...
+    def delivery_rate(self) -> float:
+        """The sample, bytes a second."""
     @property
-    def delivered(self) -> int: ...
+    def delivered(self) -> int:
+        """Data delivered over the interval, bytes."""
     @property
-    def interval(self) -> float: ...
+    def interval(self) -> float:
+        """The longer of the send and the ACK interval, seconds."""
     @property
-    def prior_delivered(self) -> int: ...
+    def prior_delivered(self) -> int:
+        """Data delivered when the sampled packet was sent, bytes: marks round trips."""
     @property
-    def total_delivered(self) -> int: ...
+    def total_delivered(self) -> int:
+        """Data delivered now, bytes."""
     @property
-    def lost(self) -> int: ...
+    def lost(self) -> int:
+        """Data lost between the sending of the sampled packet and now, bytes."""
     @property
-    def sent_inflight(self) -> int: ...
+    def sent_inflight(self) -> int:
+        """Bytes in flight when the sampled packet was sent."""
     @property
-    def sent_at(self) -> float: ...
+    def sent_at(self) -> float:
+        """When it was sent, seconds."""
     @property
-    def app_limited(self) -> bool: ...
+    def app_limited(self) -> bool:
+        """The application limited the flow then: the rate may be too low."""
 
 class Ack:
+    """An acknowledgment that newly covers at least one packet."""
+
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """When, seconds."""
     @property
-    def rtt(self) -> float | None: ...
+    def rtt(self) -> float | None:
+        """The newest RTT sample, seconds; `None` where the acknowledgment gives none."""
     @property
-    def bytes_acked(self) -> int: ...
+    def bytes_acked(self) -> int:
+        """Bytes that it newly acknowledges."""
     @property
-    def bytes_lost(self) -> int: ...
+    def bytes_lost(self) -> int:
+        """Bytes declared lost since the one before it."""
     @property
-    def prior_inflight(self) -> int: ...
+    def prior_inflight(self) -> int:
+        """Bytes in flight just before it and its losses."""
     @property
-    def inflight(self) -> int: ...
+    def inflight(self) -> int:
+        """Bytes in flight after it and its losses."""
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """The largest number that it newly acknowledges."""
     @property
-    def delivery_rate(self) -> float | None: ...
+    def delivery_rate(self) -> float | None:
+        """The delivery rate that it samples, bytes a second; `None` where it gives no valid sample."""
     @property
-    def app_limited(self) -> bool: ...
+    def app_limited(self) -> bool:
+        """Whether the application limited the flow when the sampled packet was sent."""
     @property
-    def rate_sample(self) -> RateSample | None: ...
+    def rate_sample(self) -> RateSample | None:
+        """All of the delivery-rate sample."""
     @property
-    def packets(self) -> list[tuple[int, int, float]]: ...
+    def packets(self) -> list[tuple[int, int, float]]:
+        """The packets that it newly acknowledges: number, bytes, when sent (seconds)."""
 
 class Loss:
+    """Packets were declared lost."""
+
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """When, seconds."""
     @property
-    def bytes_lost(self) -> int: ...
+    def bytes_lost(self) -> int:
+        """Their bytes."""
     @property
-    def inflight(self) -> int: ...
+    def inflight(self) -> int:
+        """Bytes in flight without them."""
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """The largest number among them."""
     @property
-    def packets(self) -> list[tuple[int, int, float]]: ...
+    def packets(self) -> list[tuple[int, int, float]]:
+        """The packets: number, bytes, when sent (seconds)."""
 
 class Timeout:
+    """The whole flight is taken for lost."""
+
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """When, seconds."""
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """`"rto"` (TCP) or `"persistent-congestion"` (QUIC)."""
     @property
-    def inflight(self) -> int: ...
+    def inflight(self) -> int:
+        """Bytes still counted in flight."""
 
 class Controller:
     ecn: ClassVar[str]
@@ -524,84 +474,126 @@ class Controller:
     def on_wakeup(self, now: float) -> None: ...
 
 class Batch:
+    """What happened in an interval."""
+
     @property
-    def start(self) -> float: ...
+    def start(self) -> float:
+        """When it began, seconds."""
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """Now, seconds: its end."""
     @property
-    def bytes_sent(self) -> int: ...
+    def bytes_sent(self) -> int:
+        """Bytes sent in it."""
     @property
-    def packets_sent(self) -> int: ...
+    def packets_sent(self) -> int:
+        """Packets sent in it."""
     @property
-    def bytes_acked(self) -> int: ...
+    def bytes_acked(self) -> int:
+        """Bytes acknowledged in it."""
     @property
-    def bytes_lost(self) -> int: ...
+    def bytes_lost(self) -> int:
+        """Bytes declared lost in it."""
     @property
-    def marked(self) -> int: ...
+    def marked(self) -> int:
+        """Packets reported marked in it."""
     @property
-    def timeouts(self) -> int: ...
+    def timeouts(self) -> int:
+        """Timeouts in it."""
     @property
-    def inflight(self) -> int: ...
+    def inflight(self) -> int:
+        """Bytes in flight at its end."""
     @property
-    def app_limited(self) -> bool: ...
+    def app_limited(self) -> bool:
+        """Whether the application limited the flow when the last packet was sent."""
     @property
-    def ack_count(self) -> int: ...
+    def ack_count(self) -> int:
+        """How many acknowledgments came."""
     @property
-    def acks(self) -> NDArray[np.void]: ...
+    def acks(self) -> NDArray[np.void]:
+        """The acknowledgments as a structured array: `now`, `rtt` and `delivery_rate` (NaN where there is no
+        sample), `sent_at` and `number` (of the newest packet), `bytes_acked`, `bytes_lost`, `inflight`,
+        `app_limited`."""
     @property
-    def losses(self) -> NDArray[np.void]: ...
+    def losses(self) -> NDArray[np.void]:
+        """The lost packets as a structured array: `now`, `sent_at`, `number`, `bytes`."""
     @property
-    def min_rtt(self) -> float | None: ...
+    def min_rtt(self) -> float | None:
+        """The smallest RTT, seconds; `None` without a sample, as the other three."""
     @property
-    def mean_rtt(self) -> float | None: ...
+    def mean_rtt(self) -> float | None:
+        """The mean RTT, seconds."""
     @property
-    def max_rtt(self) -> float | None: ...
+    def max_rtt(self) -> float | None:
+        """The largest RTT, seconds."""
     @property
-    def last_rtt(self) -> float | None: ...
+    def last_rtt(self) -> float | None:
+        """The newest RTT, seconds."""
     @property
-    def delivery_rate(self) -> float: ...
+    def delivery_rate(self) -> float:
+        """Bytes acknowledged a second."""
 
 class BatchController(Controller):
     interval: float
     def on_interval(self, batch: Batch) -> None: ...
 
 class Model:
+    """What BBR believes of the path. It is BBR's: parts read it."""
+
     @property
-    def phase(self) -> str: ...
+    def phase(self) -> str:
+        """"Startup", "Drain", "ProbeBW" or "ProbeRTT"."""
     @property
-    def bandwidth(self) -> float: ...
+    def bandwidth(self) -> float:
+        """Estimated bandwidth in use, bytes a second; zero before the first sample."""
     @property
-    def min_rtt(self) -> float: ...
+    def min_rtt(self) -> float:
+        """Windowed minimum RTT, seconds; infinite before the first sample."""
     @property
-    def rtt(self) -> float: ...
+    def rtt(self) -> float:
+        """Newest RTT sample, seconds; infinite before the first."""
     @property
-    def round_count(self) -> int: ...
+    def round_count(self) -> int:
+        """Packet-timed rounds so far."""
     @property
-    def round_starts(self) -> bool: ...
+    def round_starts(self) -> bool:
+        """Whether the current acknowledgment began a round."""
     @property
-    def delivered(self) -> int: ...
+    def delivered(self) -> int:
+        """Data delivered so far, bytes."""
     @property
-    def full_pipe(self) -> bool: ...
+    def full_pipe(self) -> bool:
+        """Startup has filled the pipe."""
     @property
-    def app_limited(self) -> bool: ...
+    def app_limited(self) -> bool:
+        """The application limited the flow when the last packet was sent."""
     @property
-    def pacing_gain(self) -> float: ...
+    def pacing_gain(self) -> float:
+        """Current pacing gain."""
     @property
-    def cwnd_gain(self) -> float: ...
+    def cwnd_gain(self) -> float:
+        """Current gain of the window."""
     @property
-    def pacing_rate(self) -> float: ...
+    def pacing_rate(self) -> float:
+        """Current pacing rate, bytes a second."""
     @property
-    def max_datagram(self) -> int: ...
+    def max_datagram(self) -> int:
+        """Largest payload of a packet, bytes."""
     @property
-    def initial_window(self) -> int: ...
+    def initial_window(self) -> int:
+        """Window before any feedback, bytes."""
     @property
-    def send_quantum(self) -> int: ...
+    def send_quantum(self) -> int:
+        """Burst at the current pacing rate, bytes."""
     @property
-    def probing(self) -> bool: ...
+    def probing(self) -> bool:
+        """ProbeBW is in its probing phase."""
     @property
-    def window_held(self) -> bool: ...
+    def window_held(self) -> bool:
+        """The window, not the path, limits the sender: see BBR's `Model::window_held`."""
     @property
-    def min_cwnd(self) -> int: ...
+    def min_cwnd(self) -> int:
+        """The smallest window, 4 packets, bytes."""
     def bdp(self, bandwidth: float, gain: float) -> int: ...
     def inflight_at(self, bandwidth: float, gain: float) -> int: ...
 
@@ -619,8 +611,6 @@ class Bbr:
     ) -> None: ...
     @property
     def name(self) -> str: ...
-
-def steps(controller: Any = None, /, **options: Any) -> NDArray[np.void]: ...
 
 class Episodes:
     features: ClassVar[int]

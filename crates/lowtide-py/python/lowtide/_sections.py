@@ -107,3 +107,10 @@ class Flow(_Section):
     lie: str | None = None
     pacing: str | None = None
     access: Mapping[str, Text | timedelta] | None = None
+
+
+# The schema says what keys are; `python -OO` keeps no documentation.
+for _section in (Link, Path, Flow):
+    if _section.__doc__:
+        _keys = _lowtide.KEYS[_section._name]
+        _section.__doc__ += "\n\n" + "\n".join(f"{_field.name}: {_keys[_field.name]}" for _field in fields(_section))

@@ -1,0 +1,101 @@
+//! What options are, in the words that the schema of scenario files has for their keys.
+
+use serde_json::Value;
+
+use super::sections::Sections;
+use super::short::{SECTIONS, SHORT, SHORT_FOR_MORE};
+
+/// All options of [`Brief`](super::Brief) with what they are: sections, short names, and those for more than one key.
+#[must_use]
+pub fn options() -> Vec<(&'static str, String)> {
+    let schema = schema();
+    let text = |key: &str| description(&schema, key).unwrap_or_default();
+    let sections = SECTIONS.iter().filter(|name| **name != "flows");
+    let sections = sections.map(|name| (*name, text(name)));
+    let more = SHORT_FOR_MORE
+        .iter()
+        .map(|(name, about)| (*name, (*about).to_string()));
+    let short = SHORT.iter().map(|(short, key)| match *short {
+        // The one name that is both.
+        "flows" => ("flows", format!("{} Or: {}", text(key), text("flows"))),
+        short => (short, text(key)),
+    });
+    sections.chain(more).chain(short).collect()
+}
+
+/// The keys of a section with what they are.
+#[must_use]
+pub fn keys_of(section: &str) -> Vec<(String, String)> {
+    let schema = schema();
+    let Some(Value::Object(keys)) = object(&schema, property(&schema, section))
+        .get("properties")
+        .cloned()
+    else {
+        return Vec::new();
+    };
+    keys.into_iter()
+        .map(|(key, about)| (key, said(&about).unwrap_or_default()))
+        .collect()
+}
+
+fn schema() -> Value {
+    schemars::schema_for!(Sections).to_value()
+}
+
+/// What a value itself says of what it is, in one paragraph.
+fn said(of: &Value) -> Option<String> {
+    let text = of.get("description")?.as_str()?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn description(schema: &Value, key: &str) -> Option<String> {
+    said(property(schema, key))
+}
+
+/// What the schema says of a key such as `link.rate`; null where there is none.
+fn property<'a>(schema: &'a Value, key: &str) -> &'a Value {
+    key.split('.').fold(schema, |of, part| {
+        let known = object(schema, of).get("properties");
+        known
+            .and_then(|known| known.get(part))
+            .unwrap_or(&Value::Null)
+    })
+}
+
+/// The definition that has a value's keys: its own, that of the items of a list, or of what may be left out.
+fn object<'a>(schema: &'a Value, of: &'a Value) -> &'a Value {
+    if let Some(path) = of.get("$ref").and_then(Value::as_str) {
+        let path = path.trim_start_matches('#');
+        return schema.pointer(path).unwrap_or(&Value::Null);
+    }
+    if let Some(items) = of.get("items") {
+        return object(schema, items);
+    }
+    let any = of.get("anyOf").and_then(Value::as_array);
+    let mut any = any.into_iter().flatten().map(|one| object(schema, one));
+    any.find(|one| one.get("properties").is_some())
+        .unwrap_or(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_and_every_key_says_what_it_is() {
+        let all = options();
+        assert!(all.iter().all(|(_, text)| text.ends_with('.')), "{all:#?}");
+        let of = |name| &all.iter().find(|(n, _)| *n == name).unwrap().1;
+        assert_eq!(of("rate"), "A constant rate.");
+        assert!(
+            of("access_rate").contains("sender"),
+            "{}",
+            of("access_rate")
+        );
+        for section in ["link", "path", "run", "flows"] {
+            let keys = keys_of(section);
+            assert!(keys.iter().all(|(_, text)| !text.is_empty()), "{keys:#?}");
+            assert!(keys.len() > 4, "{keys:#?}");
+        }
+    }
+}
