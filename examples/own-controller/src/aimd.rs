@@ -43,7 +43,7 @@ impl Aimd {
             cwnd,
             beta,
             has_lost: false,
-            recovery: RecoveryEpoch::default(),
+            recovery: RecoveryEpoch::new(config.transport),
         }
     }
 
