@@ -1,10 +1,12 @@
 //! Progress of long work.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output;
 
 /// How often a line is printed where there is no terminal, as in logs of CI.
 const EVERY: Duration = Duration::from_secs(10);
@@ -60,8 +62,7 @@ impl Progress {
         };
         let done = (self.bar.position(), self.length());
         if let Some(line) = lines.next(Instant::now(), done) {
-            // A closed standard error is no reason to stop.
-            let _ = writeln!(io::stderr(), "{line}");
+            output::say(line);
         }
     }
 
