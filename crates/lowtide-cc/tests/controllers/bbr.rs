@@ -306,8 +306,8 @@ fn bbr_prime_paces_below_its_estimate_and_probes_the_rtt_by_the_simulations_cloc
         let mut host = Host::new(bbr, Rate::from_mbps(16), Duration::from_millis(50));
         host.now = config.now;
         host.run_until(|h| h.phase() == "ProbeBW" && h.cc.snapshot().pacing_gain == Some(1.0));
-        let estimate = host.cc.snapshot().bandwidth.unwrap().as_bits_per_sec() as f64;
-        let paced = host.cc.pacing_rate().unwrap().as_bits_per_sec() as f64;
+        let estimate = host.cc.snapshot().bandwidth.unwrap().as_bytes_per_sec() as f64;
+        let paced = host.cc.pacing_rate().unwrap().as_bytes_per_sec() as f64;
         let mut probes = false;
         while host.now < Time::ZERO + Duration::from_secs(15) {
             assert!(host.step());
