@@ -179,7 +179,7 @@ fn tables_name_the_base_and_where_a_line_reaches_the_throughput() {
     let cc = ["--cc", "rbbr:alpha=0.5/0.9", "--at", "0.5,1"];
     let text = String::from_utf8(frontier(dir.path(), &cc)).unwrap();
     for part in [
-        "RTT 40 ms, buffer inf, 2 traces, against bbr",
+        "RTT 40 ms, buffer 1200kB, 2 traces, against bbr",
         "rbbr:alpha=0.5 ",
         "rbbr:alpha=0.9 ",
         "rbbr:alpha=0.5/0.9",

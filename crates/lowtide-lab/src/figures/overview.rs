@@ -54,6 +54,7 @@ pub(super) fn svg(frontier: &Frontier, rows: &[Row]) -> Result<Option<String>, B
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
             .margin(10)
+            .margin_right(28)
             .x_label_area_size(56)
             .y_label_area_size(60)
             .build_cartesian_2d(
