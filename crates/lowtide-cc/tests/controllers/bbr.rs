@@ -305,15 +305,17 @@ fn bbr_prime_paces_below_its_estimate_and_probes_the_rtt_by_the_simulations_cloc
         let bbr = registry::build(spec, &config).unwrap();
         let mut host = Host::new(bbr, Rate::from_mbps(16), Duration::from_millis(50));
         host.now = config.now;
-        host.run_until(|h| h.phase() == "ProbeBW" && h.cc.snapshot().pacing_gain == Some(1.0));
-        let estimate = host.cc.snapshot().bandwidth.unwrap().as_bytes_per_sec() as f64;
-        let paced = host.cc.pacing_rate().unwrap().as_bytes_per_sec() as f64;
-        let mut probes = false;
+        let (mut share, mut probes) = (0.0, false);
         while host.now < Time::ZERO + Duration::from_secs(15) {
             assert!(host.step());
-            probes |= host.phase() == "ProbeRTT";
+            let snapshot = host.cc.snapshot();
+            probes |= snapshot.phase == "ProbeRTT";
+            if snapshot.phase == "ProbeBW" && snapshot.pacing_gain == Some(1.0) {
+                let paced = host.cc.pacing_rate().unwrap().as_bytes_per_sec() as f64;
+                share = paced / snapshot.bandwidth.unwrap().as_bytes_per_sec() as f64;
+            }
         }
-        (paced / estimate, probes)
+        (share, probes)
     };
     let (share, probes) = started_at_12_s("bbr-noagg:prime=true");
     assert!((share - 0.95).abs() < 0.001 && probes, "{share} {probes}");
