@@ -14,12 +14,50 @@ const ONE_FOR_10: Receiver = Receiver {
     ..HONEST
 };
 
+const RATES_MBPS: [u64; 6] = [1, 3, 5, 8, 20, 100];
+const RTTS_MS: [u64; 5] = [10, 20, 40, 100, 200];
 /// When the liar and the honest flow start, ms.
-const STARTS: [[u64; 2]; 3] = [[0, 137], [137, 0], [5_000, 0]];
+const STARTS: [[u64; 2]; 5] = [[0, 137], [137, 0], [0, 411], [411, 0], [5_000, 0]];
 
-fn share(mbps: u64, rtt_ms: u64, liar: Receiver, starts: [u64; 2]) -> f64 {
+/// The cell of the grid in which a receiver has most, and its share there.
+struct Worst {
+    receiver: Receiver,
+    mbps: u64,
+    rtt_ms: u64,
+    starts: [u64; 2],
+    share: f64,
+}
+
+/// The maximum over the full grid of each.
+const WORST: [Worst; 9] = [
+    worst(HONEST, 100, 200, [137, 0], 0.621),
+    worst(LATE[0], 100, 20, [137, 0], 0.705),
+    worst(LATE[1], 3, 40, [0, 137], 0.697),
+    worst(BUNCHED[0], 3, 40, [137, 0], 0.763),
+    worst(BUNCHED[1], 5, 40, [0, 137], 0.698),
+    worst(ONE_FOR_10, 5, 40, [137, 0], 0.699),
+    worst(ONE_FOR_40, 3, 40, [411, 0], 0.698),
+    worst(NEVER_QUEUED, 3, 20, [0, 137], 0.613),
+    worst(NEVER_QUEUED_BUNCHED, 3, 40, [137, 0], 0.748),
+];
+
+/// What a share may grow by before a test fails: the runs have no randomness, but a change of the
+/// law moves single cells.
+const MARGIN: f64 = 0.02;
+
+const fn worst(receiver: Receiver, mbps: u64, rtt_ms: u64, starts: [u64; 2], share: f64) -> Worst {
+    Worst {
+        receiver,
+        mbps,
+        rtt_ms,
+        starts,
+        share,
+    }
+}
+
+fn share(mbps: u64, rtt_ms: u64, receiver: Receiver, starts: [u64; 2]) -> f64 {
     let at = starts.map(|ms| Time::ZERO + Duration::from_millis(ms));
-    let flows = vec![flow("ebb", liar, at[0]), flow("ebb", HONEST, at[1])];
+    let flows = vec![flow("ebb", receiver, at[0]), flow("ebb", HONEST, at[1])];
     let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
     let mut shares = Shares::default();
     let one_way = Duration::from_micros(rtt_ms * 500);
@@ -27,51 +65,31 @@ fn share(mbps: u64, rtt_ms: u64, liar: Receiver, starts: [u64; 2]) -> f64 {
     let share = shares.of_first();
     println!(
         "{mbps} Mbit/s, {rtt_ms} ms, {}, {starts:?}: {share:.3}",
-        liar.name
+        receiver.name
     );
     share
 }
 
-/// The most that a liar has in any cell of the grid below, 0.05 added for other seeds.
-fn bound(liar: Receiver) -> f64 {
-    match liar.ack_every {
-        40 => 0.8,
-        10 => 0.7,
-        _ => 0.65,
+#[test]
+fn no_liar_has_more_of_a_link_than_measured_in_its_worst_cell() {
+    for worst in WORST {
+        let share = share(worst.mbps, worst.rtt_ms, worst.receiver, worst.starts);
+        let name = worst.receiver.name;
+        assert!(share < worst.share + MARGIN, "{name}: {share}");
     }
 }
 
 #[test]
-fn no_liar_has_more_of_a_link_than_in_the_worst_cells_of_the_grid() {
-    for (mbps, rtt_ms, liar, starts) in [
-        (5, 20, NEVER_QUEUED_BUNCHED, STARTS[0]),
-        (3, 40, NEVER_QUEUED_BUNCHED, STARTS[1]),
-        (20, 100, NEVER_QUEUED_BUNCHED, STARTS[0]),
-        (8, 100, ONE_FOR_10, STARTS[1]),
-        (20, 40, NEVER_QUEUED, STARTS[2]),
-    ] {
-        let share = share(mbps, rtt_ms, liar, starts);
-        assert!(share < bound(liar), "{}: {share}", liar.name);
-    }
-}
-
-#[test]
-#[ignore = "a grid of 630 runs, a quarter of an hour"]
-fn no_liar_has_more_than_its_bound_anywhere_on_the_grid() {
-    let liars = [
-        BUNCHED,
-        LATE,
-        &[ONE_FOR_10, ONE_FOR_40, NEVER_QUEUED, NEVER_QUEUED_BUNCHED],
-    ]
-    .concat();
+#[ignore = "1350 runs, three minutes"]
+fn no_liar_has_more_anywhere_on_the_grid_than_in_its_worst_cell() {
     let mut beyond = Vec::new();
-    for liar in liars {
-        for mbps in [1, 3, 8, 20, 100] {
-            for rtt_ms in [10, 40, 100, 200] {
+    for worst in WORST {
+        for mbps in RATES_MBPS {
+            for rtt_ms in RTTS_MS {
                 for starts in STARTS {
-                    let share = share(mbps, rtt_ms, liar, starts);
-                    if share > bound(liar) {
-                        beyond.push((liar.name, mbps, rtt_ms, starts, share));
+                    let share = share(mbps, rtt_ms, worst.receiver, starts);
+                    if share >= worst.share + MARGIN {
+                        beyond.push((worst.receiver.name, mbps, rtt_ms, starts, share));
                     }
                 }
             }
