@@ -141,14 +141,17 @@ impl Sprout {
             is_peers: ack.packets.iter().any(|p| p.received_at.is_some()),
             lag: 0,
         });
+        // A peer that reports no time at all has stopped to, or had no room: what it acknowledges has arrived.
+        let at_latest = clock.at(ack.now);
+        let is_reported = ack.packets.iter().any(|p| p.received_at.is_some());
         let mut ticked = false;
         for packet in ack.packets {
             self.unplaced += packet.bytes;
             self.unplaced_end |= self.flights.ended_with(packet.number);
-            let at = if clock.is_peers {
+            let at = if clock.is_peers && is_reported {
                 packet.received_at
             } else {
-                Some(ack.now)
+                Some(at_latest)
             };
             if let Some(at) = at {
                 clock.lag = ack.now.as_nanos().wrapping_sub(at.as_nanos());
