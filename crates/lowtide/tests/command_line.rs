@@ -755,7 +755,7 @@ holds = "throughput_mbps('bbr') > 0"
     let table = stdout(&["reproduce", "--experiments", &path]);
     let head = table
         .lines()
-        .find(|line| line.starts_with("setting"))
+        .find(|line| line.trim_start().starts_with("setting"))
         .unwrap();
     let head: Vec<&str> = head.split_whitespace().collect();
     assert_eq!(head, ["setting", "metric", "ours", "holds", "claim"]);

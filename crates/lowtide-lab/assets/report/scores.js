@@ -3,7 +3,7 @@ import { data, shown, element } from "./decode.js";
 import { showLink } from "./links.js";
 
 // The classes of the style sheet, each with its own mark and border.
-const KINDS = { pass: "yes", fail: "no", undecided: "undecided", not_run: "not-run", "n/a": "not-applicable" };
+const VERDICT_CLASSES = { pass: "yes", fail: "no", undecided: "undecided", not_run: "not-run", "n/a": "not-applicable" };
 const WORDS = { pass: "pass", fail: "fail", undecided: "undecided", not_run: "not run", "n/a": "n/a" };
 
 // What a cell says: the value, where there is one that decides.
@@ -24,7 +24,7 @@ function scorecard(card) {
   const rows = card.cases.map((one) => element("tr", {},
     element("th", { scope: "row" }, element("b", {}, one.id), ` ${one.title}`),
     ...one.results.map((result, n) => {
-      const button = element("button", { type: "button", className: `verdict ${KINDS[result.verdict]}`,
+      const button = element("button", { type: "button", className: `verdict ${VERDICT_CLASSES[result.verdict]}`,
         title: `${card.controllers[n].name}, ${one.id}: ${WORDS[result.verdict]}` }, said(result));
       button.onclick = () => {
         shown.replaceChildren(...scoreCase(card, one, n));
@@ -49,7 +49,7 @@ function scoreCase(card, one, n) {
       element("thead", {}, element("tr", {}, ...["", "metric", "measured and limit", "where", "why this limit", "whose"]
         .map((text) => element("th", { scope: "col" }, text)))),
       element("tbody", {}, ...result.limits.map((limit) => element("tr", {},
-        element("td", {}, element("span", { className: `verdict ${KINDS[limit.verdict]}` }, WORDS[limit.verdict])),
+        element("td", {}, element("span", { className: `verdict ${VERDICT_CLASSES[limit.verdict]}` }, WORDS[limit.verdict])),
         ...[limit.metric, limit.shown, limit.cell, limit.reason, limit.source].map((text) => element("td", {}, text))))))));
   } else {
     parts.push(element("p", {}, result.reason));
