@@ -350,7 +350,7 @@ fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let dir = suite();
         let quick = fs::read_to_string(dir.path().join("delay.toml")).unwrap();
-        let endless = quick.replace("\"Q1\"", "\"Q9\"").replace("8s", "1000000s");
+        let endless = quick.replace("\"Q1\"", "\"Q9\"").replace("8s", "86400s");
         fs::write(dir.path().join("endless.toml"), endless).unwrap();
         let out = tempfile::tempdir().unwrap();
         let junit = out.path().join("junit.xml");
