@@ -121,9 +121,10 @@ const STACKS: [&str; 2] = ["noq", "quinn"];
 
 #[test]
 fn the_textbook_controllers_of_the_stacks_do_what_the_models_do() {
-    for name in ["cubic", "newreno"] {
+    // noq and quinn leave slow start at the first loss only.
+    for (name, like) in [("cubic", "cubic:hystart=false"), ("newreno", "newreno")] {
         for mbps in [10, 50] {
-            let model = model(config(name, mbps, 15));
+            let model = model(config(like, mbps, 15));
             for stack in STACKS {
                 let real = run(stack, &config(&format!("{stack}/{name}"), mbps, 15));
                 let throughput = real.delivered.as_f64() / model.delivered.as_f64();

@@ -193,15 +193,15 @@ fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
         at_most = "queue_delay_ms.max / 4"
         reason = "it should be seldom"
     "#;
-    let mut card = card(more, "cubic,newreno,ebb").unwrap();
+    let mut card = card(more, "cubic:hystart=false,newreno,ebb").unwrap();
     let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
     explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
     let page = document(&[card], "lowtide score");
     assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
     assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");
-    let limit = "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic` 16";
+    let limit = "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic:hystart=false` 16";
     assert!(page.contains(limit), "{page}");
-    let own = "- median delay, ms: it should be seldom\\\n  `cubic` ";
+    let own = "- median delay, ms: it should be seldom\\\n  `cubic:hystart=false` ";
     let (_, reached) = page.split_once(own).unwrap();
     let reached = reached.lines().next().unwrap();
     assert!(
@@ -526,7 +526,7 @@ fn what_is_stopped_is_not_run() {
 fn a_link_that_no_application_wants_to_fill_is_not_called_idle() {
     let explained = |flow: &str, controller: &str| {
         let limits =
-            "[[limits]]\nmetric = 'x'\nvalue = 'queue_delay_ms.max'\nat_most = 0\nreason = 'so'\n";
+            "[[limits]]\nmetric = 'x'\nvalue = 'queue_delay_ms.max'\nat_most = -1\nreason = 'so'\n";
         let mut card = card_of(&format!("{CASE}{flow}{limits}"), controller).unwrap();
         let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
         explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
