@@ -49,18 +49,21 @@ impl Cycle {
         self.index == PROBE
     }
 
-    /// Goes on to the next phase if it is time to. `bandwidth`: the estimator's; `by_time`: only time
-    /// counts, because the gain is a policer's, 1 throughout, or the host is BBR′.
+    /// Goes on to the next phase if it is time to. `bandwidth`: the estimator's; `policed`: the gain
+    /// is 1 throughout, so that only time counts; `prime`: time counts, whatever is in flight (BBR′).
     #[inline]
     pub(super) fn on_ack(
         &mut self,
         ack: &AckEvent<'_>,
         bandwidth: Rate,
-        by_time: bool,
+        policed: bool,
+        prime: bool,
         model: &Model,
         policy: &impl Policy,
     ) {
-        let is_over = if by_time {
+        let is_over = if policed {
+            self.has_full_length(ack, model)
+        } else if prime {
             self.has_full_length(ack, model) || (self.is_probing() && policy.ends_probe(model))
         } else {
             self.is_over(ack, bandwidth, model, policy)
@@ -121,9 +124,10 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
         if self.model.phase != Phase::ProbeBw {
             return;
         }
-        let by_time = self.options.prime || self.policer.rate().is_some();
+        let policed = self.policer.rate().is_some();
+        let prime = self.options.prime;
         self.cycle
-            .on_ack(ack, bandwidth, by_time, &self.model, &self.policy);
+            .on_ack(ack, bandwidth, policed, prime, &self.model, &self.policy);
         self.model.probing = self.cycle.is_probing();
     }
 }
