@@ -8,12 +8,14 @@ mod rounds;
 mod self_limited;
 mod smoothed_rtt;
 mod undo;
+mod validation;
 
 pub(crate) use self::prr::ProportionalReduction;
 pub use self::recovery::RecoveryEpoch;
-pub(crate) use self::reno::{RenoWindow, is_cwnd_limited};
+pub(crate) use self::reno::RenoWindow;
 pub use self::rounds::Rounds;
 pub(crate) use self::rounds::RoundsByNumber;
 pub(crate) use self::self_limited::SelfLimited;
 pub(crate) use self::smoothed_rtt::SmoothedRtt;
 pub(crate) use self::undo::Undo;
+pub(crate) use self::validation::{Validation, is_cwnd_limited};

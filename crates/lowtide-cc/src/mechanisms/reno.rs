@@ -4,6 +4,7 @@
 use super::prr::ProportionalReduction;
 use super::recovery::RecoveryEpoch;
 use super::undo::Undo;
+use super::validation::Validation;
 use crate::controller::{
     AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
 };
@@ -19,23 +20,6 @@ const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
 
-/// Whether the window, not the application, limits the flow; only then may it grow (RFC 9002
-/// §7.8). In slow start half a window in use suffices, because it may double in a round (Linux
-/// `tcp_is_cwnd_limited`).
-pub(crate) fn is_cwnd_limited(
-    ack: &AckEvent<'_>,
-    cwnd: Bytes,
-    max_datagram: Bytes,
-    slow_start: bool,
-) -> bool {
-    let room = if slow_start {
-        Bytes::new(cwnd.get() / 2)
-    } else {
-        max_datagram * 3
-    };
-    ack.prior_inflight + room >= cwnd
-}
-
 /// Reno's window and what becomes of it at losses and timeouts.
 #[derive(Clone, Debug)]
 pub(crate) struct RenoWindow {
@@ -46,6 +30,7 @@ pub(crate) struct RenoWindow {
     acked: Bytes,
     recovery: RecoveryEpoch,
     prr: ProportionalReduction,
+    validation: Validation,
     /// What a mark leaves of the window in congestion avoidance.
     mark_reduction: f64,
     /// Window and threshold.
@@ -70,6 +55,7 @@ impl RenoWindow {
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
+            validation: Validation::new(config),
             mark_reduction: LOSS_REDUCTION,
             undo: Undo::new(),
         }
@@ -136,6 +122,14 @@ impl RenoWindow {
     pub(crate) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.recovery.on_packet_sent(sent);
         self.prr.on_packet_sent(sent);
+        let restarted = self
+            .validation
+            .on_packet_sent(sent, self.cwnd, self.max_datagram);
+        if let Some(window) = restarted {
+            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
+            self.ssthresh = self.ssthresh.max(self.cwnd.mul_f64(0.75));
+            self.cwnd = window;
+        }
     }
 
     /// An acknowledgment arrived; true when the window may grow for it: no recovery is under way
@@ -148,8 +142,12 @@ impl RenoWindow {
         self.prr
             .on_ack(ack, self.cwnd, self.max_datagram, &self.recovery);
         self.undo.on_ack();
+        self.validation.on_ack(ack, self.max_datagram);
+        let slow_start = self.in_slow_start();
         !self.recovery.is_active()
-            && is_cwnd_limited(ack, self.cwnd, self.max_datagram, self.in_slow_start())
+            && self
+                .validation
+                .allows_growth(ack, self.cwnd, self.max_datagram, slow_start)
     }
 
     /// Grows for `acked` data as Reno does.

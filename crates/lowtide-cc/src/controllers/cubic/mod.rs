@@ -18,7 +18,7 @@ use crate::ecn::Ecn;
 use crate::mechanisms::ProportionalReduction;
 use crate::mechanisms::RecoveryEpoch;
 use crate::mechanisms::Undo;
-use crate::mechanisms::is_cwnd_limited;
+use crate::mechanisms::Validation;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -87,6 +87,7 @@ pub struct Cubic {
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
     prr: ProportionalReduction,
+    validation: Validation,
     slow_start: SlowStart,
     /// A congestion event has come since the start or the last timeout.
     limit_is_known: bool,
@@ -112,6 +113,7 @@ impl Cubic {
             max_datagram,
             recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
+            validation: Validation::new(config),
             slow_start: SlowStart::new(hystart),
             limit_is_known: false,
             mark_reduction: BETA,
@@ -171,7 +173,12 @@ impl Cubic {
             self.cwnd
         };
         self.cwnd_prior = self.cwnd;
-        self.ssthresh = (self.cwnd * to).max(MIN_WINDOW_PACKETS as f64);
+        let left = match self.slow_start {
+            // Linux counts whole packets.
+            SlowStart::Linux(_) => libm::floor(libm::floor(self.cwnd) * to),
+            _ => self.cwnd * to,
+        };
+        self.ssthresh = left.max(MIN_WINDOW_PACKETS as f64);
         self.cwnd = self.ssthresh;
         self.limit_is_known = true;
         self.slow_start.on_reduction();
@@ -240,6 +247,14 @@ impl Controller for Cubic {
         self.recovery.on_packet_sent(sent);
         self.prr.on_packet_sent(sent);
         self.slow_start.on_packet_sent(sent);
+        let restarted = self
+            .validation
+            .on_packet_sent(sent, self.window(), self.max_datagram);
+        if let Some(window) = restarted {
+            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
+            self.ssthresh = self.ssthresh.max(self.cwnd * 0.75);
+            self.cwnd = window.as_f64() / self.max_datagram.as_f64();
+        }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
@@ -249,6 +264,7 @@ impl Controller for Cubic {
         self.prr
             .on_ack(ack, self.window(), self.max_datagram, &self.recovery);
         self.undo.on_ack();
+        self.validation.on_ack(ack, self.max_datagram);
         if let Some(rtt) = ack.rtt {
             self.slow_start.on_rtt(rtt);
             self.srtt = if self.srtt.is_zero() {
@@ -262,7 +278,9 @@ impl Controller for Cubic {
         }
         let slow_start = self.in_slow_start();
         if self.recovery.is_active()
-            || !is_cwnd_limited(ack, self.window(), self.max_datagram, slow_start)
+            || !self
+                .validation
+                .allows_growth(ack, self.window(), self.max_datagram, slow_start)
         {
             return;
         }

@@ -21,7 +21,7 @@ fn round(cubic: &mut dyn Controller, number: &mut u64, now: Time, rtt: Duration)
         send(cubic, n, MSS * (n - first + 1), now);
     }
     for n in first..*number {
-        acknowledge(cubic, n, now, rtt);
+        acknowledge_with(cubic, n, now, rtt, MSS * (*number - n - 1));
     }
 }
 
@@ -37,6 +37,17 @@ fn send(cubic: &mut dyn Controller, number: u64, inflight: Bytes, now: Time) {
 
 /// A packet of a full window was acknowledged.
 fn acknowledge(cubic: &mut dyn Controller, number: u64, now: Time, rtt: Duration) {
+    let inflight = cubic.cwnd() - MSS;
+    acknowledge_with(cubic, number, now, rtt, inflight);
+}
+
+fn acknowledge_with(
+    cubic: &mut dyn Controller,
+    number: u64,
+    now: Time,
+    rtt: Duration,
+    inflight: Bytes,
+) {
     let packets = [AckedPacket {
         number,
         bytes: MSS,
@@ -50,7 +61,7 @@ fn acknowledge(cubic: &mut dyn Controller, number: u64, now: Time, rtt: Duration
         bytes_lost: Bytes::ZERO,
         rtt: Some(rtt),
         prior_inflight: cubic.cwnd(),
-        inflight: cubic.cwnd() - MSS,
+        inflight,
         rate_sample: None,
     });
 }
