@@ -526,3 +526,6 @@ impl Controller for Unlimited {
         Snapshot::default()
     }
 }
+
+#[cfg(test)]
+mod kernel;
