@@ -199,7 +199,8 @@ fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
     let page = document(&[card], "lowtide score");
     assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
     assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");
-    let limit = "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic:hystart=false` 16";
+    let limit =
+        "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic:hystart=false` 16";
     assert!(page.contains(limit), "{page}");
     let own = "- median delay, ms: it should be seldom\\\n  `cubic:hystart=false` ";
     let (_, reached) = page.split_once(own).unwrap();
