@@ -672,7 +672,14 @@ fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
 fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
     let Some(browser) = browser() else { return };
     // NewReno fills an endless buffer: its delay is far beyond most others'.
-    let report = report(&["--duration", "20s", "--buffer", "inf"]);
+    let report = report(&[
+        "--duration",
+        "20s",
+        "--buffer",
+        "inf",
+        "--cc",
+        "bbr,ebb,copa,bbr-s,rbbr,vegas,ebcc,newreno",
+    ]);
     let seen = look(
         &browser,
         &report,
