@@ -32,7 +32,7 @@ def main() -> None:
 
     # A row for each run, a column for each axis and each value.
     runs = results.to_pandas()
-    print(runs.pivot_table("rtt_ms_p95", "controllers", "link.buffer", sort=False).round(1))
+    print(runs.pivot_table("rtt_ms_p95", "controller", "link.buffer", sort=False).round(1))
     print(f"{results.made} of {len(results)} runs were made now; the others were in {results.store}")
 
 

@@ -54,7 +54,7 @@ const RATES: &str = "rates";
 const OPPORTUNITIES: &str = "opportunities";
 
 /// A trace of what [`Trace::__reduce__`] says of it.
-#[pyfunction]
+#[pyfunction(name = "_restored_trace")]
 pub(crate) fn restored_trace(
     py: Python<'_>,
     name: String,
@@ -450,7 +450,7 @@ impl Trace {
                 return Err(error::run(py, "a link without a trace cannot be pickled"));
             }
         };
-        let restored = py.import("lowtide._lowtide")?.getattr("restored_trace")?;
+        let restored = py.import("lowtide._lowtide")?.getattr("_restored_trace")?;
         let bytes = PyBytes::new(py, &bytes);
         let (name, key) = (self.name.clone(), self.key.to_string());
         Ok((restored, (name, key, kind, more, bytes)))
