@@ -11,7 +11,6 @@ mod stage;
 mod table;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -266,7 +265,7 @@ fn execute(
     })?;
     let results = results?;
     if let Some(problem) = store.as_ref().and_then(Store::problem) {
-        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+        output::say(format_args!("warning: {problem}"));
     }
     let interrupted = signal.map(|signal| {
         let problem = match &store {
@@ -283,12 +282,8 @@ fn execute(
         Interrupted { signal, problem }
     });
     if interrupted.is_none() {
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(
-            std::io::stderr(),
-            "{missing} runs in {:.1} s",
-            started.elapsed().as_secs_f64()
-        );
+        let seconds = started.elapsed().as_secs_f64();
+        output::say(format_args!("{missing} runs in {seconds:.1} s"));
     }
     let mut rest = results.into_iter();
     let by_suite = plans.iter();
@@ -382,8 +377,7 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
         let path = folder.join("index.html");
         score::write_report(cards, &command(args), folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(std::io::stderr(), "report: {}", path.display());
+        output::say(format_args!("report: {}", path.display()));
     }
     Ok(())
 }

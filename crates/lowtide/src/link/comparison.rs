@@ -1,6 +1,5 @@
 //! What ran behind the link, beside what controllers would have done on it.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -15,6 +14,7 @@ use signal_hook::iterator::Signals;
 use super::session::LOOK;
 use super::{Args, Limited};
 use crate::failure::Failure;
+use crate::output;
 use crate::progress;
 
 /// Whom a program is compared with unless others are named: our own, the low-latency family, and what
@@ -93,8 +93,7 @@ pub(super) fn compare(
                 None => in_virtual_time(&watched.setting, asked, signals)?,
             };
             let others = others.unwrap_or_else(|obstacle| {
-                // Nobody is left to tell when even this fails.
-                let _ = writeln!(io::stderr(), "nothing to compare with: {obstacle}");
+                output::say(format_args!("nothing to compare with: {obstacle}"));
                 Comparison::default()
             });
             Ok(Compared {

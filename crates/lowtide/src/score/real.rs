@@ -1,7 +1,6 @@
 //! Suites over real packets: programs behind emulated links, in real time.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -22,6 +21,7 @@ use super::recipe::Program;
 use super::session::{self, Done, Order, Trouble};
 use crate::failure::Failure;
 use crate::link;
+use crate::output;
 use crate::progress;
 
 /// How often a run is made until the link was faithful.
@@ -174,13 +174,11 @@ pub(super) fn execute(
 fn announce(cells: &[Cell], tasks: &[Task], workers: usize) {
     let seconds = |task: &Task| cells[task.cell].setting.duration.as_secs_f64();
     let all: f64 = tasks.iter().map(seconds).sum();
-    // Nobody is left to tell when even this fails.
-    let _ = writeln!(
-        io::stderr(),
+    output::say(format_args!(
         "{} runs in real time, {workers} at a time: about {:.0} s",
         tasks.len(),
         all / workers as f64
-    );
+    ));
 }
 
 /// Makes a run, again where the link was not faithful.
