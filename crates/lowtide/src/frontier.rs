@@ -82,7 +82,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 
     /// Write the frontier of each RTT and buffer as SVG and PNG into this folder, of all traces
-    /// together and of each (-1, -2, … in their order); of up to six controllers an overview
+    /// together and of each by name; of up to six controllers an overview
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 

@@ -210,15 +210,15 @@ fn figures_show_all_traces_together_and_each() {
     frontier(dir.path(), &args);
     for name in [
         "frontier-40ms-2bdp",
-        "frontier-40ms-2bdp-1",
-        "frontier-40ms-2bdp-2",
+        "frontier-40ms-2bdp-a.steady",
+        "frontier-40ms-2bdp-b.bursty",
     ] {
         for ending in ["svg", "png"] {
             let path = figures.path().join(format!("{name}.{ending}"));
             assert!(path.exists(), "{}", path.display());
         }
     }
-    let svg = fs::read_to_string(figures.path().join("frontier-40ms-2bdp-2.svg")).unwrap();
+    let svg = fs::read_to_string(figures.path().join("frontier-40ms-2bdp-b.bursty.svg")).unwrap();
     assert!(
         svg.contains("b.bursty") && svg.contains("bbr (base)"),
         "{svg}"

@@ -11,7 +11,7 @@ use crate::contender::ORACLE;
 use crate::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
 /// Writes the frontier of each place, in the formats of `style`, into `folder`, which is made:
-/// `frontier-40ms-2bdp` of all traces together, `frontier-40ms-2bdp-1`, `-2`, … of each trace, and
+/// `frontier-40ms-2bdp` of all traces together, `frontier-40ms-2bdp-TRACE` of each trace, and
 /// with up to six controllers `overview-40ms-2bdp`, all traces together in large letters.
 ///
 /// # Errors
@@ -31,9 +31,25 @@ pub fn write_frontier(frontier: &Frontier, folder: &Path, style: &Style) -> io::
 
 /// The name of a place's figure.
 fn name(figure: &str, place: &Row) -> String {
-    let is_file_name = |c: &char| c.is_ascii_alphanumeric() || "-.".contains(*c);
-    let name = format!("{figure}-{}ms-{}", place.rtt_ms, place.buffer);
-    name.chars().filter(is_file_name).collect()
+    file_name(&format!("{figure}-{}ms-{}", place.rtt_ms, place.buffer))
+}
+
+/// The name of a trace in those of files; with its number where that alone tells it from an earlier one.
+fn trace_name(traces: &[String], n: usize) -> String {
+    let name = file_name(&traces[n]);
+    if name.is_empty() || traces[..n].iter().any(|earlier| file_name(earlier) == name) {
+        format!("{name}-{}", n + 1)
+            .trim_start_matches('-')
+            .to_string()
+    } else {
+        name
+    }
+}
+
+/// What of a text can stand in the name of a file everywhere.
+fn file_name(text: &str) -> String {
+    let is_allowed = |c: &char| c.is_ascii_alphanumeric() || "-._".contains(*c);
+    text.chars().filter(is_allowed).collect()
 }
 
 fn plots(frontier: &Frontier) -> Vec<Plot> {
@@ -78,7 +94,7 @@ pub(crate) fn of_place(frontier: &Frontier, rows: &[Row]) -> Vec<Plot> {
         plots.push(Plot {
             title: format!("{place}: {trace}"),
             ..plot(
-                &format!("{name}-{}", n + 1),
+                &format!("{name}-{}", trace_name(&frontier.traces, n)),
                 axes,
                 base,
                 &curves,
