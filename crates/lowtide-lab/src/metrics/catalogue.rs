@@ -105,6 +105,8 @@ catalogue! {
     "queue_delay_ms.p99", Flows 5 Less 1.0 1, "queue p99", "99th percentile of the queueing delay" "ms", |s| s.queue_delay.p99;
     "queue_delay_ms.max", Flows 5 Less 1.0 1, "queue max", "largest queueing delay" "ms", |s| s.queue_delay.max;
     "self_inflicted_ms.p95", Flows 4 Less 1.0 1, "self p95", "95th percentile of the self-inflicted delay" "ms", |s| s.self_inflicted_p95;
+    "transfer_ms.100kb", Flows 4 Less 1.0 0, "100 kB ms", "time until a flow's first 100 kB had arrived" "ms", |s| s.transfers_ms[0];
+    "transfer_ms.3mb", Flows 4 Less 1.0 0, "3 MB ms", "time until a flow's first 3 MB had arrived" "ms", |s| s.transfers_ms[1];
     "frame_delay_ms.mean", Flows 6 Less 1.0 1, "frame ms", "mean delay of video frames" "ms", |s| s.frame_delay.mean;
     "frame_delay_ms.p50", Flows 6 Less 1.0 1, "frame p50", "median delay of video frames" "ms", |s| s.frame_delay.p50;
     "frame_delay_ms.p95", Flows 1 Less 1.0 1, "frame p95", "95th percentile of the delay of video frames" "ms", |s| s.frame_delay.p95;

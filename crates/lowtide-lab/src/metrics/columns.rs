@@ -14,7 +14,7 @@ pub enum Table {
 }
 
 /// All columns that there are, in their order, and the tables that have them.
-const COLUMNS: [(&str, &[Table]); 12] = {
+const COLUMNS: [(&str, &[Table]); 14] = {
     use Table::{Cells, Comparison, Report};
     const ALL: &[Table] = &[Comparison, Report, Cells];
     [
@@ -26,6 +26,8 @@ const COLUMNS: [(&str, &[Table]); 12] = {
         ("queue_delay_ms.p95", &[Report]),
         ("self_inflicted_ms.p95", &[Comparison, Report]),
         ("frame_delay_ms.p95", ALL),
+        ("transfer_ms.100kb", &[Report]),
+        ("transfer_ms.3mb", &[Report]),
         ("loss_share", ALL),
         ("marked_share", ALL),
         ("retransmitted_share", ALL),
@@ -34,14 +36,16 @@ const COLUMNS: [(&str, &[Table]); 12] = {
 };
 
 impl Table {
-    /// Its columns. That of the index of fairness is left out where flows are alone; those of marks and of frames where
-    /// there are none: `has` tells whether any result has a value of that name above zero.
+    /// Its columns. That of the index of fairness is left out where flows are alone; those of marks, frames and
+    /// transfers where there are none: `has` tells whether any result has a value of that name above zero.
     #[must_use]
     pub fn columns(self, several_flows: bool, has: impl Fn(&str) -> bool) -> Vec<&'static Metric> {
         let shown = COLUMNS.iter().filter(|(key, tables)| {
             let has_values = match *key {
                 "jain" => several_flows,
-                "marked_share" | "frame_delay_ms.p95" => has(key),
+                "marked_share" | "frame_delay_ms.p95" | "transfer_ms.100kb" | "transfer_ms.3mb" => {
+                    has(key)
+                }
                 _ => true,
             };
             has_values && tables.contains(&self)

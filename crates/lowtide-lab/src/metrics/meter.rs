@@ -18,6 +18,9 @@ use super::self_inflicted::SelfInflicted;
 use super::values::{Measured, Metrics, Named};
 use crate::statistics::mean;
 
+/// The volumes whose time of arrival is measured: a small page, and a few seconds of video or a picture.
+pub(super) const TRANSFERS: [Bytes; 2] = [Bytes::new(100_000), Bytes::new(3_000_000)];
+
 /// Measures one flow.
 #[derive(Clone, Debug)]
 struct FlowMeter {
@@ -34,6 +37,8 @@ struct FlowMeter {
     dropped: Bytes,
     received: Bytes,
     first_copies: Bytes,
+    /// When so much of it had arrived: see [`TRANSFERS`].
+    transfers: [Option<Time>; TRANSFERS.len()],
     rtt: Delays,
     /// One-way delays less propagation, as it was for each packet.
     queueing: Delays,
@@ -72,7 +77,13 @@ impl FlowMeter {
                 let bytes = Bytes::new(u64::from(bytes));
                 self.received += bytes;
                 if first_copy {
+                    let before = self.first_copies;
                     self.first_copies += bytes;
+                    for (done, volume) in self.transfers.iter_mut().zip(TRANSFERS) {
+                        if before < volume && volume <= self.first_copies {
+                            *done = Some(now);
+                        }
+                    }
                 }
                 let queueing = now.since(sent_at) - (self.to_link + self.from_link) - detour;
                 self.least_queueing = self.least_queueing.min(queueing);
@@ -131,6 +142,7 @@ impl Meter {
                 dropped: Bytes::ZERO,
                 received: Bytes::ZERO,
                 first_copies: Bytes::ZERO,
+                transfers: [None; TRANSFERS.len()],
                 rtt: Delays::default(),
                 queueing: Delays::default(),
                 least_queueing: Duration::MAX,
@@ -175,6 +187,10 @@ impl Meter {
         self.take_samples();
         for ((flow, sent), left) in self.flows.iter_mut().zip(&self.sent).zip(&self.left) {
             (flow.sent, flow.left) = (*sent, *left);
+            // Its beginning was not measured.
+            if self.from > Time::ZERO && flow.start <= self.from {
+                flow.transfers = [None; TRANSFERS.len()];
+            }
             flow.self_inflicted.on_end(flow.stop, self.packet_size);
         }
         let flows: Vec<Metrics> = self
@@ -300,6 +316,14 @@ fn seen<'a>(flows: &[FlowMeter], jain: f64) -> Seen<'a> {
     let frames = together(flows, |f| &f.frames, Delays::merge).unwrap_or_default();
     let self_inflicted = together(flows, |f| &f.self_inflicted, SelfInflicted::merge);
     let least = flows.iter().map(|f| f.least_queueing).min();
+    let transfer_ms = |n: usize| -> f64 {
+        let of_flow = |f: &FlowMeter| Some(f.transfers[n]?.since(f.start).as_millis_f64());
+        let all: Vec<f64> = flows
+            .iter()
+            .map(|f| of_flow(f).unwrap_or(f64::NAN))
+            .collect();
+        mean(&all)
+    };
     debug_assert!(flows.iter().all(|f| f.life() <= stop.since(start)));
     Seen {
         seconds: stop.since(start).as_secs_f64(),
@@ -310,6 +334,7 @@ fn seen<'a>(flows: &[FlowMeter], jain: f64) -> Seen<'a> {
         marked_packets: flows.iter().map(|f| f.left.marked).sum(),
         received: sum(|f| f.received),
         first_copies: sum(|f| f.first_copies),
+        transfers_ms: std::array::from_fn(transfer_ms),
         opportunities,
         rtt: rtt.summary_above(Duration::ZERO),
         queue_delay: queueing.summary_above(least.unwrap_or_default()),

@@ -19,6 +19,9 @@ pub(super) struct Seen<'a> {
     pub(super) marked_packets: u64,
     pub(super) received: Bytes,
     pub(super) first_copies: Bytes,
+    /// For each of the [`TRANSFERS`](super::meter::TRANSFERS), the mean over the flows of the time, in ms,
+    /// from a flow's start until so much of it had arrived. NaN where a flow did not come so far.
+    pub(super) transfers_ms: [f64; 2],
     /// What the link could have carried in that time.
     pub(super) opportunities: Bytes,
     pub(super) rtt: DelaySummary,

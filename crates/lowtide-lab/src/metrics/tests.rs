@@ -85,6 +85,9 @@ fn rates_shares_and_delays_are_what_their_definitions_say() {
             && (m["queue_delay_ms.max"] - 30.0).abs() < 1e-9,
         "{m:?}"
     );
+    // Packets 0 and 98 are copies: packet 101 is the hundredth first copy.
+    assert_eq!(m["transfer_ms.100kb"], 101.0 + 21.0);
+    assert!(m["transfer_ms.3mb"].is_nan(), "490 kB in all");
     assert!(m["rtt_ms.mean"].is_nan(), "no acknowledgment, no RTT");
     assert_eq!(m["jain"], 1.0);
 }

@@ -14,11 +14,13 @@ use crate::setting::Setting;
 
 /// What only a sender knows. `goodput_mbps` is not among them: of what the link delivers all counts as
 /// new.
-pub const UNKNOWN: [&str; 9] = [
+pub const UNKNOWN: [&str; 11] = [
     "retransmitted_share",
     "retransmitted_packets",
     "timeouts",
     "estimate_mbps",
+    "transfer_ms.100kb",
+    "transfer_ms.3mb",
     "frame_delay_ms.mean",
     "frame_delay_ms.p50",
     "frame_delay_ms.p95",
