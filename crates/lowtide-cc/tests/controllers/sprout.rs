@@ -217,3 +217,26 @@ fn a_peers_clock_that_was_ahead_for_a_moment_does_not_stop_the_ticks() {
     let sent = host.next_number() - before;
     assert!(sent > 1_500, "{sent}");
 }
+
+#[test]
+fn an_outage_that_loses_everything_leaves_no_flow_with_single_packets_for_good() {
+    for rtt in [20, 40, 60, 100] {
+        let mut host = Host::new(sprout(""), Rate::from_mbps(8), ms(rtt));
+        let sent_in = |host: &mut Host, span| {
+            let before = host.next_number();
+            host.run_for(span);
+            host.next_number() - before
+        };
+        host.run_for(ms(10_000));
+        let fresh = sent_in(&mut host, ms(5_000));
+        host.rtt = Duration::from_secs(3600);
+        for _ in 0..10 {
+            host.run_for(ms(200));
+            host.time_out();
+        }
+        host.rtt = ms(rtt);
+        host.run_for(ms(10_000));
+        let sent = sent_in(&mut host, ms(5_000));
+        assert!(sent * 2 > fresh, "{rtt} ms: {sent} of {fresh}");
+    }
+}

@@ -165,6 +165,10 @@ impl Sprout {
     }
 
     fn renew_outlook(&mut self, now: Time) {
+        if self.receiver.escapes() {
+            self.outlook = None;
+            return;
+        }
         let delivered = self.receiver.forecast();
         self.outlook = Some(Outlook {
             delivered: delivered.map(|packets| self.max_datagram.mul_f64(packets)),
@@ -191,6 +195,8 @@ impl Controller for Sprout {
         self.inflight = sent.inflight;
         self.sent_at = sent.now;
         self.heartbeat_due = false;
+        let inflight = sent.inflight.as_f64() / self.max_datagram.as_f64();
+        self.receiver.on_packet_sent(inflight, sent.app_limited);
         if let Some(outlook) = &mut self.outlook {
             outlook.queue += sent.bytes;
         }

@@ -8,6 +8,10 @@ use crate::units::Time;
 
 /// Silent ticks after which more of them teach nothing, and no more are reckoned with.
 const MAX_SILENT_TICKS: u32 = 64;
+/// Ticks after which a flow that paused in them is judged.
+const JUDGED_TICKS: u32 = 100;
+/// Packets, a tick or in flight, of a flow that has only learnt how slowly it sends.
+const HARDLY_ANY: f64 = 2.0;
 /// The moving average's weight for the newest tick.
 const EWMA_WEIGHT: f64 = 0.125;
 
@@ -55,6 +59,22 @@ impl Forecaster {
     #[must_use]
     pub fn average() -> Self {
         Self::Average(Ewma::new(EWMA_WEIGHT))
+    }
+
+    /// Nothing is believed any more. A moving average stays: it grows by itself.
+    fn begin_anew(&mut self) {
+        if let Self::Bayes {
+            forecast,
+            unit,
+            follows,
+            ..
+        } = self
+        {
+            **forecast = ArrivalForecast::new();
+            if *follows {
+                *unit = 1.0;
+            }
+        }
     }
 
     /// A tick is over in which so many packets arrived; `None`: it says nothing.
@@ -105,6 +125,35 @@ impl Forecaster {
     }
 }
 
+/// Whose silence the newest ticks heard.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    ticks: u32,
+    packets: f64,
+    /// Silent ticks, by whether the sender meant to pause.
+    pauses: u32,
+    silences: u32,
+    /// The most that was in flight, packets.
+    inflight: f64,
+}
+
+impl Recent {
+    fn add(&mut self, packets: f64, counts: bool) {
+        self.ticks += 1;
+        self.packets += packets;
+        self.pauses += u32::from(!counts);
+        self.silences += u32::from(counts && packets == 0.0);
+    }
+
+    /// Little arrived, and rather for the sender's pauses than for the link.
+    fn shows_only_the_sender(&self) -> bool {
+        // A flow in step with the ticks never pauses.
+        let never_queues = self.silences == 0 && self.inflight <= HARDLY_ANY;
+        let waits = self.pauses > self.silences || never_queues;
+        waits && self.packets < HARDLY_ANY * f64::from(self.ticks)
+    }
+}
+
 /// Counts, and a forecast from them.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -115,6 +164,7 @@ pub struct Receiver {
     packets: f64,
     /// Until then the sender meant to pause, and silence says nothing.
     excused_until: Time,
+    recent: Recent,
 }
 
 impl Receiver {
@@ -124,6 +174,7 @@ impl Receiver {
             tick: None,
             packets: 0.0,
             excused_until: Time::ZERO,
+            recent: Recent::default(),
         }
     }
 
@@ -162,10 +213,35 @@ impl Receiver {
             let arrived = core::mem::take(&mut self.packets);
             let counts = tick >= self.excused_until || arrived > 0.0;
             self.forecaster.step(counts.then_some(arrived));
+            self.recent.add(arrived, counts);
             tick += TICK;
         }
         self.tick = Some(tick);
         tick != began
+    }
+
+    /// Begins anew if for two seconds the belief was fed by nothing but its own caution: few packets
+    /// arrive as few are sent, and few are sent as few arrived. True when it does.
+    pub(super) fn escapes(&mut self) -> bool {
+        if self.recent.ticks < JUDGED_TICKS || matches!(self.forecaster, Forecaster::Average(_)) {
+            return false;
+        }
+        let escapes = core::mem::take(&mut self.recent).shows_only_the_sender();
+        if escapes {
+            self.forecaster.begin_anew();
+            // As long as no tick ends, the initial window has time to leave.
+            self.tick = None;
+        }
+        escapes
+    }
+
+    /// A packet leaves, with so many in flight. What the
+    /// application does not send tells nothing of the forecast.
+    pub(super) fn on_packet_sent(&mut self, inflight: f64, app_limited: bool) {
+        if app_limited {
+            self.recent = Recent::default();
+        }
+        self.recent.inflight = self.recent.inflight.max(inflight);
     }
 
     pub(super) fn forecast(&self) -> [f64; TICKS] {
