@@ -93,10 +93,10 @@ fn a_lost_tail_is_probed_for_and_given_up_a_whole_timeout_after_the_probe() {
     // The last two of ten packets are lost, and the probe.
     let source = SourceConfig::Sized(PACKET * 10);
     let log = run("window", source, "9ms:3p:1/1", "", 1_000);
-    // Acknowledgments of pairs come at 42, 44, 46 and 48 ms: SRTT 42, 42.25, 42.71875, 43.378906. Two of
+    // Each packet is acknowledged for itself, at 41 to 48 ms: SRTT 41, 41.125, …, 43.748870. Two of
     // these and 2 ms after the last the probe repeats the tenth packet. The variation is 200 ms.
-    let probe = 136.757_812;
-    let timeout = 380.136_718;
+    let probe = 137.497_740;
+    let timeout = 381.246_610;
     assert_eq!(
         log.sent_from(10),
         [(probe, true), (timeout, true), (timeout, true)]
@@ -127,9 +127,8 @@ fn one_acknowledgment_for_a_retransmission_and_later_packets_shows_no_reordering
         "114ms:41ms:1/1",
         500,
     );
-    // Both when the third later packet is acknowledged: a round trip of 41 ms and 3 more. The first
-    // waited 1 ms behind the packet that left with it.
-    assert_eq!(log.lost, [(133.0, 45, 45.0), (302.0, 108, 44.0)]);
+    // Both when the third later packet is acknowledged: a round trip of 41 ms and 3 more.
+    assert_eq!(log.lost, [(133.0, 47, 44.0), (301.0, 91, 44.0)]);
 }
 
 #[test]
@@ -137,12 +136,12 @@ fn what_was_lost_leaves_at_once_and_half_the_window_follows_over_the_round_trip(
     // The third packet is lost.
     let log = run("newreno", SourceConfig::Bulk, "3ms:1p:1/1", "", 100);
     assert_eq!(log.lost, [(46.0, 2, 46.0)], "on the third SACK");
-    // Until then slow start: four packets for the pair at 42 ms; a SACK lets one leave, and does not raise
+    // Until then slow start: two packets for each acknowledgment, at 41 and 42 ms; a SACK lets one leave, and does not raise
     // the window, which is 12 and comes down to 6: one packet for each second acknowledgment, the
-    // retransmission first. From 83 ms on those of the second round come.
+    // retransmission first. From 82 ms on those of the second round come.
     let sent: Vec<f64> = log.sent_from(10).iter().map(|(at, _)| *at).collect();
-    let before = [42.0, 42.0, 42.0, 42.0, 44.0, 45.0];
-    let recovery = [46.0, 48.0, 50.0, 84.0, 86.0, 88.0];
+    let before = [41.0, 41.0, 42.0, 42.0, 44.0, 45.0];
+    let recovery = [46.0, 48.0, 50.0, 83.0, 85.0, 87.0];
     assert_eq!(sent[..12], [before, recovery].concat());
     let again: Vec<f64> = log.sent.iter().filter(|s| s.2).map(|s| s.0).collect();
     assert_eq!(again, [46.0]);

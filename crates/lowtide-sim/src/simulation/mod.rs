@@ -242,6 +242,7 @@ impl Simulation {
     fn send_all<P: Probe>(&mut self, now: Time, flow: u32, probe: &mut P) {
         let f = &self.flows[flow as usize];
         let needs_from = f.sender.first_unacked();
+        let echo = f.sender.newest_ack();
         let (way, is_oracle) = (f.access.direction, f.is_oracle);
         for out in &self.work.out {
             probe.on_send(&Sent {
@@ -258,6 +259,9 @@ impl Simulation {
                 sent_at: now,
                 signal: out.signal,
                 reduced: out.reduced,
+                bytes: out.bytes,
+                pushed: out.pushed,
+                echo,
             };
             let packet = Packet {
                 flow,

@@ -39,6 +39,8 @@ pub(crate) struct Outgoing {
     pub(crate) ecn: Ecn,
     /// It says that the window has been reduced (TCP's CWR).
     pub(crate) reduced: bool,
+    /// The last of what the application has written (TCP's PSH).
+    pub(crate) pushed: bool,
 }
 
 /// Where the oracle's slots come from.
@@ -75,6 +77,8 @@ pub(crate) struct Sender {
     paced_until: Option<Time>,
     waits_for_data: bool,
     complete: bool,
+    /// When the newest acknowledgment left that has come.
+    newest_ack: Option<Time>,
 }
 
 /// What senders fill and empty within an event: all flows share one, so that none allocates and the
@@ -125,7 +129,14 @@ impl Sender {
             paced_until: None,
             waits_for_data: false,
             complete: false,
+            newest_ack: None,
         }
+    }
+
+    /// When the newest acknowledgment left that has come.
+    #[inline]
+    pub(crate) fn newest_ack(&self) -> Option<Time> {
+        self.newest_ack
     }
 
     fn controller(&self) -> &dyn Controller {
@@ -226,6 +237,7 @@ impl Sender {
         work: &mut Workspace,
         probe: &mut P,
     ) {
+        self.newest_ack = self.newest_ack.max(Some(ack.sent_at));
         let connection = &mut self.connection;
         if let Some(rate) = ack.feedback {
             let carrier = ack.number;
@@ -467,6 +479,7 @@ impl Sender {
         let segment = connection.board.transmit(segment, bytes, now, rate_state);
         let wanted = connection.driver.controller().ecn();
         let (ecn, reduced) = self.ecn.on_send(wanted, retransmission);
+        let pushed = !retransmission && self.source.available(now).is_zero();
         out.push(Outgoing {
             number,
             segment,
@@ -475,6 +488,7 @@ impl Sender {
             signal: connection.driver.controller().peer_signal(),
             ecn,
             reduced,
+            pushed,
         });
         segment
     }

@@ -5,6 +5,7 @@
 //! so that new data may follow them.
 
 mod eifel;
+pub(super) mod quick_ack;
 mod rack;
 mod rto;
 mod sack;
