@@ -25,7 +25,7 @@ pub(crate) const PACKET: u16 = 1500;
 const SEGMENT: usize = 1448;
 const PORT: u16 = 9001;
 /// Runs that the machine spoilt are made again so often.
-const ATTEMPTS: u64 = 4;
+pub(crate) const ATTEMPTS: u64 = 4;
 
 /// Windows of the kernel must not be what limits.
 fn allow_large_windows() {
