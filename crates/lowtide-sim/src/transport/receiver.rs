@@ -430,7 +430,7 @@ mod tests {
             }
             ack_now
         };
-        // As in a record of a kernel 6.18 with a buffer of 1 MiB: one by one, while the window grows and for 16 more.
+        // One by one, while the window grows and for 16 more.
         let one_by_one = (0..100).take_while(|n| arrive(*n, false)).count() as u64;
         assert!((55..65).contains(&one_by_one), "{one_by_one}");
         let next = one_by_one + 1;
