@@ -707,31 +707,25 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
 fn the_table_of_several_links_with_intervals_fits_as_well() {
     let Some(browser) = browser() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let mut args = vec![
-        "--seeds",
-        "3",
-        "--flows",
-        "2",
-        "--loss",
-        "0.2%",
-        "--duration",
-        "3s",
-    ];
     let names = ["one", "another"].map(|name| {
         let name = format!("{name} with a long name, as operators and places make them.csv");
         let path = dir.path().join(name);
         fs::write(&path, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
         path.display().to_string()
     });
-    for name in &names {
-        args.extend(["--trace", name]);
+    for flows in ["1", "2"] {
+        let mut args = vec!["--seeds", "3", "--duration", "3s", "--loss", "0.2%"];
+        args.extend(["--flows", flows]);
+        for name in &names {
+            args.extend(["--trace", name]);
+        }
+        let report = report(&args);
+        let script = "const box = document.querySelector('#results .scroll');
+                      return [box.scrollWidth - box.clientWidth, all('#table td small').length];";
+        let seen = look(&browser, &report, false, script);
+        assert_eq!(seen[0], 0, "{flows} flows: it fits a window of 1280 pixels");
+        assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
     }
-    let report = report(&args);
-    let script = "const box = document.querySelector('#results .scroll');
-                  return [box.scrollWidth - box.clientWidth, all('#table td small').length];";
-    let seen = look(&browser, &report, false, script);
-    assert_eq!(seen[0], 0, "it fits a window of 1280 pixels");
-    assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub enum Table {
 }
 
 /// All columns that there are, in their order, and the tables that have them.
-const COLUMNS: [(&str, &[Table]); 14] = {
+const COLUMNS: [(&str, &[Table]); 13] = {
     use Table::{Cells, Comparison, Report};
     const ALL: &[Table] = &[Comparison, Report, Cells];
     [
@@ -23,7 +23,6 @@ const COLUMNS: [(&str, &[Table]); 14] = {
         ("rtt_ms.mean", ALL),
         ("rtt_ms.p95", ALL),
         ("rtt_ms.p99", ALL),
-        ("queue_delay_ms.p95", &[Report]),
         ("self_inflicted_ms.p95", &[Comparison, Report]),
         ("frame_delay_ms.p95", ALL),
         ("transfer_ms.100kb", &[Report]),
@@ -43,9 +42,9 @@ impl Table {
         let shown = COLUMNS.iter().filter(|(key, tables)| {
             let has_values = match *key {
                 "jain" => several_flows,
-                "marked_share" | "frame_delay_ms.p95" | "transfer_ms.100kb" | "transfer_ms.3mb" => {
-                    has(key)
-                }
+                "marked_share" | "frame_delay_ms.p95" => has(key),
+                // Of flows that share a link the table says who gets what.
+                "transfer_ms.100kb" | "transfer_ms.3mb" => !several_flows && has(key),
                 _ => true,
             };
             has_values && tables.contains(&self)
