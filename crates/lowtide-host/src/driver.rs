@@ -8,7 +8,7 @@ use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Time};
 use smallvec::SmallVec;
 
-use crate::observer::{AckSeen, ExtensionSeen, LossSeen};
+use crate::observer::{AckSeen, ExtensionSeen, LossSeen, Seen};
 
 /// Wake-ups made up for at once: ten seconds of BBR-S's steps. A controller that asks for more must
 /// not hold up its connection.
@@ -39,16 +39,17 @@ pub struct RoundTrip {
 }
 
 /// The one place where a controller's events are assembled, for real transports and simulated
-/// ones. The host notes packet by packet what became of them, and then has it reported.
+/// ones. The host notes what became of its packets, in any order, and settles that: the driver
+/// tells the controller in the order of its contract.
 ///
 /// ```text
 /// packet leaves      on_sent
-/// ACK                note_acked …, note_lost …, report_losses, report_ack
-/// loss timer         note_lost …, report_losses
+/// ACK                note_acked …, note_lost …, note_marked, settle
+/// loss timer         note_lost …, note_timeout, settle
 /// ```
 ///
-/// Losses are reported first, and what the same acknowledgment covers is out of flight by then.
-/// Nothing here allocates per packet.
+/// What the same acknowledgment covers is out of flight when its losses are reported. Nothing here
+/// allocates per packet.
 #[derive(Debug)]
 pub struct Driver {
     controller: Box<dyn Controller>,
@@ -65,6 +66,9 @@ pub struct Driver {
     lost: Vec<LostPacket>,
     bytes_lost: Bytes,
     bytes_lost_since_ack: Bytes,
+    timeout: Option<TimeoutKind>,
+    /// Packets noted as marked.
+    marked: u64,
     extension: ExtensionSeen,
 }
 
@@ -83,6 +87,8 @@ impl Driver {
             lost: Vec::new(),
             bytes_lost: Bytes::ZERO,
             bytes_lost_since_ack: Bytes::ZERO,
+            timeout: None,
+            marked: 0,
             extension: ExtensionSeen::default(),
         }
     }
@@ -188,6 +194,19 @@ impl Driver {
         });
     }
 
+    /// What is lost amounts to a timeout of this kind.
+    #[inline]
+    pub fn note_timeout(&mut self, kind: TimeoutKind) {
+        self.timeout = Some(kind);
+    }
+
+    /// The peer reports so many packets newly marked ECN-CE. The controller is told with the next
+    /// acknowledgment of packets in flight, mostly that which reports them.
+    #[inline]
+    pub fn note_marked(&mut self, packets: u64) {
+        self.marked = self.marked.saturating_add(packets);
+    }
+
     #[inline]
     fn begin(&mut self) {
         if self.acked.is_empty() && self.lost.is_empty() {
@@ -202,10 +221,9 @@ impl Driver {
         !self.acked.is_empty()
     }
 
-    /// Whether packets were noted as lost that have not been reported.
+    /// Whether packets were noted as lost that the controller has not been told of.
     #[inline]
-    #[must_use]
-    pub fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
@@ -222,51 +240,71 @@ impl Driver {
         self.inflight += bytes;
     }
 
-    /// Tells the controller of the losses noted, if there are any. `timeout`: what they amount to.
-    /// Returns what was seen, once the controller knows.
-    pub fn report_losses(
-        &mut self,
-        now: Time,
-        timeout: Option<TimeoutKind>,
-        seen: impl FnOnce(&LossSeen<'_>),
-    ) {
-        if self.lost.is_empty() {
+    /// Tells the controller what has been noted: losses and what they amount to, then marks, then
+    /// the acknowledgment. `seen` is called after each of the three that there is. `rtt`: the
+    /// transport's view after the acknowledgment; not used without one.
+    #[inline]
+    pub fn settle(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Seen<'_>)) {
+        self.report_losses(now, &mut seen);
+        if self.acked.is_empty() {
             return;
         }
-        if !self.lost.is_sorted_by_key(|p| p.number) {
-            self.lost.sort_unstable_by_key(|p| p.number);
+        if self.marked > 0 {
+            self.report_marks(now);
+            seen(Seen::Marked(now, std::mem::take(&mut self.marked)));
         }
-        let bytes_lost = std::mem::take(&mut self.bytes_lost);
-        self.bytes_lost_since_ack += bytes_lost;
-        self.controller.on_loss(&LossEvent {
-            now,
-            packets: &self.lost,
-            bytes_lost,
-            inflight: self.inflight,
-        });
-        if let Some(kind) = timeout {
+        self.report_ack(now, rtt, seen);
+    }
+
+    /// The first part of [`settle`](Self::settle), for a host with events of its own between losses
+    /// and the acknowledgment that showed them.
+    #[inline]
+    pub(crate) fn report_losses(&mut self, now: Time, seen: impl FnMut(Seen<'_>)) {
+        if self.has_lost() || self.timeout.is_some() {
+            self.report_lost(now, seen);
+        }
+    }
+
+    fn report_lost(&mut self, now: Time, mut seen: impl FnMut(Seen<'_>)) {
+        let bytes = std::mem::take(&mut self.bytes_lost);
+        self.bytes_lost_since_ack += bytes;
+        if self.has_lost() {
+            if !self.lost.is_sorted_by_key(|p| p.number) {
+                self.lost.sort_unstable_by_key(|p| p.number);
+            }
+            self.controller.on_loss(&LossEvent {
+                now,
+                packets: &self.lost,
+                bytes_lost: bytes,
+                inflight: self.inflight,
+            });
+        }
+        if let Some(kind) = self.timeout.take() {
             self.controller.on_timeout(&TimeoutEvent {
                 now,
                 kind,
                 inflight: self.inflight,
             });
         }
-        seen(&LossSeen {
-            now,
-            packets: &self.lost,
-            bytes: bytes_lost,
-            inflight: self.inflight,
-        });
-        self.lost.clear();
+        if self.has_lost() {
+            seen(Seen::Loss(LossSeen {
+                now,
+                packets: &self.lost,
+                bytes,
+                inflight: self.inflight,
+            }));
+            self.lost.clear();
+        }
     }
 
-    /// Tells the controller of the packets noted as acknowledged, if there are any. Their losses must
-    /// have been reported.
+    fn report_marks(&mut self, now: Time) {
+        let newest = self.acked.iter().map(|p| p.sent_at).max();
+        let sent_at = newest.unwrap_or(now);
+        self.controller.on_ecn_ce(now, sent_at, self.marked);
+    }
+
     #[inline]
-    pub fn report_ack(&mut self, now: Time, rtt: RoundTrip, seen: impl FnOnce(&AckSeen<'_>)) {
-        if self.acked.is_empty() {
-            return;
-        }
+    fn report_ack(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Seen<'_>)) {
         if std::mem::take(&mut self.acked_out_of_order) {
             self.acked.sort_unstable_by_key(|p| p.number);
         }
@@ -280,7 +318,7 @@ impl Driver {
             inflight: self.inflight,
             rate_sample: self.sampler.sample(rtt.min),
         });
-        seen(&AckSeen {
+        seen(Seen::Ack(AckSeen {
             now,
             rtt: rtt.sample,
             packets: &self.acked,
@@ -288,12 +326,12 @@ impl Driver {
             inflight: self.inflight,
             extension: self.extension,
             controller: Some(&*self.controller),
-        });
+        }));
         self.acked.clear();
     }
 
     /// The last timeout was spurious, and what it gave up counts as lost no more; to be called after
-    /// [`on_revived`](Self::on_revived) and before the acknowledgment that shows it is reported.
+    /// [`on_revived`](Self::on_revived) and before the acknowledgment that shows it is settled.
     pub fn on_spurious_timeout(&mut self, now: Time) {
         self.bytes_lost_since_ack = Bytes::ZERO;
         self.controller.on_spurious_timeout(now);
@@ -333,16 +371,68 @@ impl Driver {
         self.extension.negotiated = Some(negotiated);
     }
 
-    /// The acknowledgment under way reports so many packets newly marked ECN-CE. To be called before
-    /// [`report_ack`](Self::report_ack).
-    pub fn report_marks(&mut self, now: Time, marked_packets: u64) {
-        let newest = self.acked.iter().map(|p| p.sent_at).max();
-        let sent_at = newest.unwrap_or(now);
-        self.controller.on_ecn_ce(now, sent_at, marked_packets);
-    }
-
     /// The path carries packets of another size.
     pub fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.controller.on_mtu_change(max_datagram);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lowtide_cc::{Config, registry};
+
+    use super::*;
+    use crate::contract;
+
+    /// What the controller is told of at 40 ms.
+    fn settle(driver: &mut Driver) -> Vec<(&'static str, u64)> {
+        let rtt = RoundTrip {
+            sample: None,
+            smoothed: Duration::ZERO,
+            min: Duration::MAX,
+        };
+        let mut told = Vec::new();
+        driver.settle(Time::from_nanos(40_000_000), rtt, |seen| {
+            told.push(match seen {
+                Seen::Loss(loss) => ("lost", loss.packets.len() as u64),
+                Seen::Marked(_, packets) => ("marked", packets),
+                Seen::Ack(ack) => ("acked", ack.packets.len() as u64),
+            });
+        });
+        told
+    }
+
+    #[test]
+    fn what_was_noted_in_any_order_is_told_in_that_of_the_contract() {
+        let spec = registry::parse("newreno").unwrap();
+        let (make, notes) = contract::recorded(Arc::new(move |config| spec.build(config)));
+        let mut driver = Driver::new(make(&Config::default()));
+        let bytes = Bytes::new(1200);
+        let sent: Vec<SentPacket> = (0..5)
+            .map(|number| SentPacket {
+                number,
+                bytes,
+                sent_at: Time::ZERO,
+                rate_state: driver.on_sent(Time::ZERO, number, bytes).1,
+            })
+            .collect();
+        driver.note_marked(1);
+        driver.note_acked(Time::from_nanos(40_000_000), &sent[3], None);
+        driver.note_lost(&sent[1]);
+        driver.note_acked(Time::from_nanos(40_000_000), &sent[2], None);
+        driver.note_lost(&sent[0]);
+        assert_eq!(
+            settle(&mut driver),
+            [("lost", 2), ("marked", 1), ("acked", 2)]
+        );
+        driver.note_marked(2);
+        assert_eq!(settle(&mut driver), [], "marks wait");
+        driver.note_late_ack(Time::from_nanos(40_000_000), &sent[0], None);
+        assert_eq!(settle(&mut driver), [("marked", 2), ("acked", 1)]);
+        assert_eq!(driver.inflight(), bytes);
+        let breaches = notes.lock().unwrap().breaches.clone();
+        assert_eq!(breaches, Vec::<String>::new());
     }
 }

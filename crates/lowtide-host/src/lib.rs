@@ -18,7 +18,7 @@ pub use driver::{Driver, RoundTrip, SentPacket};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
 pub use mirror::{Mirror, Shown, Stock};
-pub use observer::{AckSeen, ExtensionSeen, LossSeen, Observer, Observers};
+pub use observer::{AckSeen, ExtensionSeen, LossSeen, Observer, Observers, Seen};
 pub use path::Path;
 pub use signal::signal_repetition;
 

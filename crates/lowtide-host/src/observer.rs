@@ -59,6 +59,28 @@ pub struct LossSeen<'a> {
     pub inflight: Bytes,
 }
 
+/// What a controller has been told of.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// Packets were declared lost.
+    Loss(LossSeen<'a>),
+    /// When the peer reported packets newly marked ECN-CE, and how many.
+    Marked(Time, u64),
+    /// An acknowledgment.
+    Ack(AckSeen<'a>),
+}
+
+impl Seen<'_> {
+    /// Tells an observer.
+    pub fn show(&self, observer: &dyn Observer) {
+        match self {
+            Self::Loss(loss) => observer.on_loss(loss),
+            Self::Marked(now, packets) => observer.on_marked(*now, *packets),
+            Self::Ack(ack) => observer.on_ack(ack),
+        }
+    }
+}
+
 /// Watches a connection's controller. Called where the transport runs: be quick.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A packet left that counts towards bytes in flight.

@@ -8,7 +8,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 
 use crate::driver::{Driver, RoundTrip};
 use crate::flight::Sent;
-use crate::observer::Observer;
+use crate::observer::{Observer, Seen};
 use crate::timestamps::Report;
 
 /// A controller on one path of a QUIC connection.
@@ -22,9 +22,6 @@ pub struct Path {
     /// When the losses were found that the controller has not been told of: stacks name them one by
     /// one, the controller wants them together.
     lost_at: Time,
-    persistent_congestion: bool,
-    /// Marked packets that the controller has not been told of.
-    marked: u64,
     /// The time of the last event.
     advanced_to: Time,
 }
@@ -40,8 +37,6 @@ impl Path {
             smoothed_rtt: Duration::ZERO,
             min_rtt: Duration::MAX,
             lost_at: Time::ZERO,
-            persistent_congestion: false,
-            marked: 0,
             advanced_to: Time::ZERO,
         }
     }
@@ -151,23 +146,17 @@ impl Path {
 
     /// The losses of this time make up persistent congestion (RFC 9002 §7.6).
     pub fn on_persistent_congestion(&mut self) {
-        self.persistent_congestion = true;
+        if self.driver.has_lost() {
+            self.driver.note_timeout(TimeoutKind::PersistentCongestion);
+        }
     }
 
     /// Tells the controller of the losses that it has not been told of.
     #[inline]
     pub fn report_losses(&mut self) {
-        if !self.driver.has_lost() {
-            return;
-        }
-        let persistent = std::mem::take(&mut self.persistent_congestion);
-        let timeout = persistent.then_some(TimeoutKind::PersistentCongestion);
-        let observer = &self.observer;
-        self.driver.report_losses(self.lost_at, timeout, |seen| {
-            if let Some(observer) = observer {
-                observer.on_loss(seen);
-            }
-        });
+        let observer = self.observer.as_deref();
+        self.driver
+            .report_losses(self.lost_at, |seen| show(observer, &seen));
     }
 
     /// An acknowledgment newly covers `acked`, in the order of their numbers, and may bring feedback.
@@ -189,30 +178,19 @@ impl Path {
             self.driver.note_acked(now, &sent.packet(), received_at);
         }
         self.advance(now, feedback);
-        if self.marked > 0 && self.driver.has_acked() {
-            let marked = std::mem::take(&mut self.marked);
-            self.driver.report_marks(now, marked);
-            if let Some(observer) = &self.observer {
-                observer.on_marked(now, marked);
-            }
-        }
         let rtt = RoundTrip {
             sample: rtt,
             smoothed: self.smoothed_rtt,
             min: self.min_rtt,
         };
-        let observer = &self.observer;
-        self.driver.report_ack(now, rtt, |seen| {
-            if let Some(observer) = observer {
-                observer.on_ack(seen);
-            }
-        });
+        let observer = self.observer.as_deref();
+        self.driver.settle(now, rtt, |seen| show(observer, &seen));
     }
 
     /// The peer reported so many packets newly marked ECN-CE. The controller is told with the next
     /// acknowledgment of packets in flight, mostly that which reported them.
     pub fn on_marked(&mut self, packets: u64) {
-        self.marked = self.marked.saturating_add(packets);
+        self.driver.note_marked(packets);
     }
 
     /// The path carries packets of another size.
@@ -223,6 +201,13 @@ impl Path {
     /// Bytes are no longer in flight, neither acknowledged nor lost.
     pub fn on_discarded(&mut self, bytes: Bytes) {
         self.driver.on_discarded(bytes);
+    }
+}
+
+#[inline]
+fn show(observer: Option<&dyn Observer>, seen: &Seen<'_>) {
+    if let Some(observer) = observer {
+        seen.show(observer);
     }
 }
 

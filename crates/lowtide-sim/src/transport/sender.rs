@@ -11,7 +11,7 @@ use lowtide_cc::controller::{
     TimeoutKind,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_host::{AckSeen, Driver, RoundTrip};
+use lowtide_host::{AckSeen, Driver, RoundTrip, Seen};
 
 use super::connection::Connection;
 use super::ecn::EcnSender;
@@ -202,7 +202,8 @@ impl Sender {
         if !self.connection.inflight().is_zero() {
             if let Some(loss_time) = self.recovery.loss_time() {
                 if loss_time <= now {
-                    self.detect_losses(now, work, probe);
+                    self.detect_losses(now, work);
+                    self.settle(now, None, probe);
                     self.forget_settled();
                 }
             } else if !self.holds_slot() && self.recovery.timeout_at(&self.connection) <= now {
@@ -224,7 +225,10 @@ impl Sender {
                     self.transmit_probe(now, repeat, &mut work.out);
                 }
             }
-            Expiry::Timeout(kind) => self.report_losses(now, &work.lost, Some(kind), probe),
+            Expiry::Timeout(kind) => {
+                self.give_up(&work.lost, Some(kind));
+                self.settle(now, None, probe);
+            }
         }
     }
 
@@ -262,9 +266,11 @@ impl Sender {
         if !connection.driver.has_acked() {
             return;
         }
-        self.detect_losses(now, work, probe);
-        self.report_marks(now, ack, &work.new_ranges);
-        self.report_ack(now, sample, probe);
+        self.detect_losses(now, work);
+        self.note_marks(ack, &work.new_ranges);
+        self.pacer.on_ack();
+        self.settle(now, sample, probe);
+        self.forget_settled();
         if !self.complete && self.connection.board.all_acked() && self.source.is_finished() {
             self.complete = true;
             probe.on_flow_complete(self.flow, now);
@@ -274,70 +280,58 @@ impl Sender {
         }
     }
 
-    /// Tells the controller of packets that the acknowledgment says were marked.
+    /// Notes the packets that the acknowledgment says were marked.
     #[inline]
-    fn report_marks(&mut self, now: Time, ack: &Ack, new_ranges: &[Range]) {
+    fn note_marks(&mut self, ack: &Ack, new_ranges: &[Range]) {
         if !self.ecn.in_use() {
             return;
         }
         let newly_acked = new_ranges.iter().map(|r| r.end - r.start).sum();
         let next = self.connection.board.next_number();
         let marked = self.ecn.on_ack(ack.ecn, newly_acked, ack.trigger, next);
-        if marked > 0 {
-            self.connection.driver.report_marks(now, marked);
-        }
+        self.connection.driver.note_marked(marked);
     }
 
+    /// Runs loss detection.
     #[inline]
-    fn report_ack<P: Probe>(&mut self, now: Time, sample: Option<Duration>, probe: &mut P) {
-        let rtt = RoundTrip {
-            sample,
-            smoothed: self.connection.rtt.smoothed(),
-            min: self.connection.rtt.min(),
-        };
-        self.pacer.on_ack();
-        let (flow, is_oracle) = (self.flow, self.oracle.is_some());
-        self.connection.driver.report_ack(now, rtt, |seen| {
-            let controller = seen.controller.filter(|_| !is_oracle);
-            probe.on_ack(
-                flow,
-                &AckSeen {
-                    controller,
-                    ..*seen
-                },
-            );
-        });
-        self.forget_settled();
-    }
-
-    /// Runs loss detection and reports what it finds.
-    #[inline]
-    fn detect_losses<P: Probe>(&mut self, now: Time, work: &mut Workspace, probe: &mut P) {
+    fn detect_losses(&mut self, now: Time, work: &mut Workspace) {
         work.lost.clear();
         let timeout = self
             .recovery
             .detect_losses(now, &self.connection, &mut work.lost);
         if !work.lost.is_empty() {
-            self.report_losses(now, &work.lost, timeout, probe);
+            self.give_up(&work.lost, timeout);
         }
     }
 
-    /// Takes the transmissions in `lost` out of flight, queues their data again and tells the
-    /// controller.
-    fn report_losses<P: Probe>(
-        &mut self,
-        now: Time,
-        lost: &[u64],
-        timeout: Option<TimeoutKind>,
-        probe: &mut P,
-    ) {
+    /// Takes the transmissions in `lost` out of flight and queues their data again.
+    fn give_up(&mut self, lost: &[u64], timeout: Option<TimeoutKind>) {
         for &number in lost {
             self.connection.lose(number);
         }
-        let flow = self.flow;
         self.pacer.on_loss();
-        let driver = &mut self.connection.driver;
-        driver.report_losses(now, timeout, |seen| probe.on_loss(flow, seen));
+        if let Some(kind) = timeout {
+            self.connection.driver.note_timeout(kind);
+        }
+    }
+
+    /// Tells the controller what has become of its packets.
+    #[inline]
+    fn settle<P: Probe>(&mut self, now: Time, sample: Option<Duration>, probe: &mut P) {
+        let rtt = RoundTrip {
+            sample,
+            smoothed: self.connection.rtt.smoothed(),
+            min: self.connection.rtt.min(),
+        };
+        let (flow, is_oracle) = (self.flow, self.oracle.is_some());
+        self.connection.driver.settle(now, rtt, |seen| match seen {
+            Seen::Loss(loss) => probe.on_loss(flow, &loss),
+            Seen::Marked(..) => {}
+            Seen::Ack(ack) => {
+                let controller = ack.controller.filter(|_| !is_oracle);
+                probe.on_ack(flow, &AckSeen { controller, ..ack });
+            }
+        });
     }
 
     /// Sends what may be sent.
