@@ -19,7 +19,7 @@ version="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Car
 case "$version" in 0.*) abi="${version%.*}" ;; *) abi="${version%%.*}" ;; esac
 
 mkdir -p "$root/lib/pkgconfig" "$root/include"
-install -m 644 "$here/include/lowtide.h" "$here/include/lowtide.hpp" "$root/include/"
+install -m 644 "$here"/include/* "$root/include/"
 install -m 644 "$built/liblowtide_ffi.a" "$root/lib/liblowtide.a"
 # The shared library's names are Linux's; elsewhere the static one is all.
 if [ -f "$built/liblowtide_ffi.so" ]; then

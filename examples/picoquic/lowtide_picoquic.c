@@ -9,18 +9,15 @@
 
 /* A packet that is neither acknowledged nor lost. */
 struct Sent {
-    uint64_t number, bytes, sent_at; /* ns */
-    LowtideRateState rate_state;
+    uint64_t number, sent_at; /* ns */
 };
 
 struct Flow {
-    LowtideController *cc;
-    LowtideSampler *sampler;
+    LowtideFlow *cc;
     LowtideControl control;
     struct Sent *open; /* in the order of numbers */
-    LowtidePacket *acked;
     size_t count, capacity;
-    uint64_t inflight, largest_acked, min_rtt, send_at /* ns */;
+    uint64_t largest_acked, send_at /* ns */;
     uint32_t mtu;
     bool was_acked;
 };
@@ -41,22 +38,16 @@ static void must(LowtideStatus status, const char *what) {
 /* Hands the controller's window to picoquic, which sends while it is above the bytes in transit: a packet more than
  * the window, if it were given as it is. */
 static void apply(picoquic_cnx_t *cnx, struct Flow *flow) {
-    must(lowtide_control(flow->cc, &flow->control), "control");
+    must(lowtide_flow_control(flow->cc, &flow->control), "control");
     cnx->cwin = flow->control.cwnd > flow->mtu ? flow->control.cwnd - flow->mtu + 1 : 1;
     /* Pacing is lowtide_picoquic_send_at: picoquic's own is by window and RTT, and not for retransmissions. */
     cnx->packet_time_nano_sec = 0;
 }
 
-/* What is due before an event at `now`, ns. */
-static void before(picoquic_cnx_t *cnx, struct Flow *flow, uint64_t now) {
-    while (flow->control.next_wakeup <= now) {
-        must(lowtide_on_wakeup(flow->cc, flow->control.next_wakeup), "wakeup");
-        apply(cnx, flow);
-    }
-    if (flow->mtu != cnx->send_mtu) {
-        flow->mtu = cnx->send_mtu;
-        must(lowtide_on_mtu_change(flow->cc, flow->mtu), "MTU");
-    }
+/* Tells the controller what was said, and hands its answer to picoquic. */
+static void settle(picoquic_cnx_t *cnx, struct Flow *flow, uint64_t now, uint64_t rtt) {
+    must(lowtide_flow_settle(flow->cc, now, rtt), "settlement");
+    apply(cnx, flow);
 }
 
 static void init(picoquic_cnx_t *cnx) {
@@ -64,12 +55,11 @@ static void init(picoquic_cnx_t *cnx) {
     cnx->congestion_alg_state = flow;
     if (flow == NULL) return;
     flow->mtu = cnx->send_mtu;
-    flow->min_rtt = LOWTIDE_NONE;
-    LowtideConfig config;
-    must(lowtide_config_init(&config, flow->mtu), "configuration");
-    config.now = cnx->start_time * US;
-    must(lowtide_controller_new(spec, &config, &flow->cc, NULL, 0), spec);
-    must(lowtide_sampler_new(&flow->sampler), "sampler");
+    LowtideConfig config = {.max_datagram = flow->mtu, .now = cnx->start_time * US};
+#ifndef NDEBUG
+    config.checked = 1;
+#endif
+    must(lowtide_flow_new(spec, &config, &flow->cc, NULL, 0), spec);
     apply(cnx, flow);
 }
 
@@ -77,10 +67,8 @@ static void delete(picoquic_cnx_t *cnx) {
     struct Flow *flow = cnx->congestion_alg_state;
     cnx->congestion_alg_state = NULL;
     if (flow == NULL) return;
-    lowtide_controller_free(flow->cc);
-    lowtide_sampler_free(flow->sampler);
+    lowtide_flow_free(flow->cc);
     free(flow->open);
-    free(flow->acked);
     free(flow);
 }
 
@@ -95,20 +83,14 @@ static struct Sent *find(struct Flow *flow, uint64_t number) {
 static void on_loss(picoquic_cnx_t *cnx, struct Flow *flow, uint64_t number, uint64_t now, bool by_timer) {
     struct Sent *sent = find(flow, number);
     if (sent == NULL) return;
-    LowtideLostPacket lost = {.number = number, .bytes = sent->bytes, .sent_at = sent->sent_at,
-                              .sent_inflight = sent->rate_state.inflight,
-                              .app_limited = sent->rate_state.app_limited};
-    must(lowtide_sampler_on_packet_lost(flow->sampler, sent->bytes, &sent->rate_state, &lost.lost), "sampler");
-    flow->inflight -= sent->bytes;
     flow->count--;
     memmove(sent, sent + 1, (size_t)(flow->open + flow->count - sent) * sizeof *sent);
-    before(cnx, flow, now);
-    must(lowtide_on_loss(flow->cc, now, &lost, 1, flow->inflight), "loss");
+    must(lowtide_flow_lost(flow->cc, number), "loss");
     /* One timer says that an acknowledgment is missing. When the third in a row has fired, nothing came through for
      * longer than RFC 9002's period of persistent congestion. */
     if (by_timer && cnx->nb_retransmit == 3)
-        must(lowtide_on_timeout(flow->cc, now, LOWTIDE_TIMEOUT_KIND_PERSISTENT_CONGESTION, flow->inflight), "timeout");
-    apply(cnx, flow);
+        must(lowtide_flow_timeout(flow->cc, LOWTIDE_TIMEOUT_KIND_PERSISTENT_CONGESTION), "timeout");
+    settle(cnx, flow, now, LOWTIDE_NONE);
 }
 
 static void notify(picoquic_cnx_t *cnx, picoquic_congestion_notification_t what, uint64_t rtt, uint64_t bytes,
@@ -133,20 +115,23 @@ static void notify(picoquic_cnx_t *cnx, picoquic_congestion_notification_t what,
 const picoquic_congestion_algorithm_t lowtide_picoquic = {0x4c4f5754 /* LOWT */, init, notify, delete};
 
 bool lowtide_picoquic_use(const char *name, char *message, size_t message_size) {
-    LowtideConfig config;
-    LowtideController *trial = NULL;
+    LowtideConfig config = {.max_datagram = PICOQUIC_INITIAL_MTU_IPV4};
+    LowtideFlow *trial = NULL;
     if (strlen(name) >= sizeof spec) return snprintf(message, message_size, "too long"), false;
-    must(lowtide_config_init(&config, PICOQUIC_INITIAL_MTU_IPV4), "configuration");
-    bool good = lowtide_controller_new(name, &config, &trial, message, message_size) == LOWTIDE_STATUS_OK;
-    lowtide_controller_free(trial);
+    bool good = lowtide_flow_new(name, &config, &trial, message, message_size) == LOWTIDE_STATUS_OK;
+    lowtide_flow_free(trial);
     if (good) strcpy(spec, name);
     return good;
 }
 
-/* Takes the packets out of `open` that picoquic no longer waits for, into `acked`: that many. */
-static size_t settle(const picoquic_cnx_t *cnx, struct Flow *flow, uint64_t now) {
+/* Packets that picoquic no longer waits for were acknowledged. */
+void lowtide_picoquic_received(picoquic_cnx_t *cnx, uint64_t now_us) {
+    struct Flow *flow = flow_of(cnx);
+    if (flow == NULL || !flow->was_acked) return;
+    uint64_t now = now_us * US, rtt = LOWTIDE_NONE;
+    flow->was_acked = false;
     const picoquic_packet *waiting = cnx->retransmit_oldest;
-    size_t kept = 0, gone = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < flow->count; i++) {
         const struct Sent sent = flow->open[i];
         while (waiting != NULL && waiting->sequence_number < sent.number) waiting = waiting->previous_packet;
@@ -154,36 +139,15 @@ static size_t settle(const picoquic_cnx_t *cnx, struct Flow *flow, uint64_t now)
             flow->open[kept++] = sent;
             continue;
         }
-        must(lowtide_sampler_on_packet_acked(flow->sampler, now, sent.bytes, sent.sent_at, &sent.rate_state),
-             "sampler");
-        flow->inflight -= sent.bytes;
-        flow->acked[gone++] = (LowtidePacket){sent.number, sent.bytes, sent.sent_at, LOWTIDE_NONE};
+        must(lowtide_flow_acked(flow->cc, sent.number), "acknowledgment");
+        if (sent.number > flow->largest_acked) {
+            flow->largest_acked = sent.number;
+            rtt = now - sent.sent_at;
+        }
     }
+    if (kept == flow->count) return;
     flow->count = kept;
-    return gone;
-}
-
-void lowtide_picoquic_received(picoquic_cnx_t *cnx, uint64_t now_us) {
-    struct Flow *flow = flow_of(cnx);
-    if (flow == NULL || !flow->was_acked) return;
-    uint64_t now = now_us * US, prior_inflight = flow->inflight, rtt = LOWTIDE_NONE;
-    flow->was_acked = false;
-    before(cnx, flow, now);
-    size_t count = settle(cnx, flow, now);
-    if (count == 0) return;
-    const LowtidePacket *newest = &flow->acked[count - 1];
-    if (newest->number > flow->largest_acked) {
-        flow->largest_acked = newest->number;
-        rtt = now - newest->sent_at;
-        if (rtt < flow->min_rtt) flow->min_rtt = rtt;
-    }
-    LowtideRateSample sample;
-    bool sampled = lowtide_sampler_sample(flow->sampler, flow->min_rtt, &sample) == LOWTIDE_STATUS_OK;
-    LowtideAck ack = {.now = now, .packets = flow->acked, .packet_count = count, .rtt = rtt,
-                      .prior_inflight = prior_inflight, .inflight = flow->inflight,
-                      .rate_sample = sampled ? &sample : NULL};
-    must(lowtide_on_ack(flow->cc, &ack), "acknowledgment");
-    apply(cnx, flow);
+    settle(cnx, flow, now, rtt);
 }
 
 /* Packets that picoquic gave up without a word, as those that carried nothing but acknowledgments: no controller is
@@ -192,7 +156,7 @@ static void forget(const picoquic_cnx_t *cnx, struct Flow *flow) {
     size_t gone = 0;
     const picoquic_packet *oldest = cnx->retransmit_oldest;
     while (gone < flow->count && (oldest == NULL || flow->open[gone].number < oldest->sequence_number))
-        flow->inflight -= flow->open[gone++].bytes;
+        must(lowtide_flow_discarded(flow->cc, flow->open[gone++].number), "discarded");
     flow->count -= gone;
     if (gone > 0) memmove(flow->open, flow->open + gone, flow->count * sizeof *flow->open);
 }
@@ -201,10 +165,8 @@ static bool has_room(struct Flow *flow) {
     if (flow->count < flow->capacity) return true;
     size_t capacity = flow->capacity > 0 ? 2 * flow->capacity : 256;
     struct Sent *open = realloc(flow->open, capacity * sizeof *open);
-    if (open != NULL) flow->open = open;
-    LowtidePacket *acked = realloc(flow->acked, capacity * sizeof *acked);
-    if (acked != NULL) flow->acked = acked;
-    if (open == NULL || acked == NULL) return false;
+    if (open == NULL) return false;
+    flow->open = open;
     flow->capacity = capacity;
     return true;
 }
@@ -213,22 +175,22 @@ void lowtide_picoquic_prepared(picoquic_cnx_t *cnx, const picoquic_packet *packe
     struct Flow *flow = flow_of(cnx);
     if (flow == NULL) return;
     uint64_t now = now_us * US;
-    before(cnx, flow, now);
     forget(cnx, flow);
+    must(lowtide_flow_wakeup(flow->cc, now), "wakeup");
+    if (flow->mtu != cnx->send_mtu) {
+        flow->mtu = cnx->send_mtu;
+        must(lowtide_flow_mtu(flow->cc, flow->mtu), "MTU");
+    }
+    apply(cnx, flow);
     if (length == 0) {
         /* Window and pacer allowed it: the application has nothing to send. */
-        if (cnx->cwin > cnx->bytes_in_transit)
-            must(lowtide_sampler_on_app_limited(flow->sampler, flow->inflight), "sampler");
+        if (cnx->cwin > cnx->bytes_in_transit) must(lowtide_flow_app_limited(flow->cc), "limit");
         return;
     }
     /* What ends a connection is not kept for retransmission, and not in flight. */
     if (cnx->retransmit_newest != packet || !has_room(flow)) return;
-    struct Sent *sent = &flow->open[flow->count++];
-    *sent = (struct Sent){.number = packet->sequence_number, .bytes = length, .sent_at = now};
-    must(lowtide_sampler_on_packet_sent(flow->sampler, now, length, flow->inflight, &sent->rate_state), "sampler");
-    flow->inflight += length;
-    bool app_limited = lowtide_sampler_is_app_limited(flow->sampler);
-    must(lowtide_on_packet_sent(flow->cc, now, sent->number, length, flow->inflight, app_limited), "packet");
+    flow->open[flow->count++] = (struct Sent){packet->sequence_number, now};
+    must(lowtide_flow_sent(flow->cc, now, packet->sequence_number, length), "packet");
     apply(cnx, flow);
     if (flow->control.pacing_rate == LOWTIDE_NONE) return;
     /* A burst of send_quantum may leave at once after a pause. */
@@ -248,5 +210,5 @@ bool lowtide_picoquic_state(const picoquic_cnx_t *cnx, LowtideControl *control, 
     const struct Flow *flow = flow_of(cnx);
     if (flow == NULL) return false;
     *control = flow->control;
-    return lowtide_snapshot(flow->cc, state) == LOWTIDE_STATUS_OK;
+    return lowtide_flow_snapshot(flow->cc, state) == LOWTIDE_STATUS_OK;
 }

@@ -12,7 +12,7 @@
 #ifndef LOWTIDE_PICOQUIC_H
 #define LOWTIDE_PICOQUIC_H
 
-#include "lowtide.h"
+#include "lowtide_extra.h"
 #include "picoquic.h"
 
 extern const picoquic_congestion_algorithm_t lowtide_picoquic;

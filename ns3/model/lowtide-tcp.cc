@@ -80,6 +80,11 @@ LowtideTcp::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&LowtideTcp::m_seed),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Checked",
+                          "Check what the controller is told against its contract",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&LowtideTcp::m_checked),
+                          MakeBooleanChecker())
             .AddAttribute("Repair",
                           "Restart the retransmission timer with all progress, send retransmissions "
                           "again that were lost, and count bytes in flight exactly",
@@ -95,6 +100,7 @@ LowtideTcp::LowtideTcp(const LowtideTcp& other)
     : TcpCongestionOps(other),
       m_spec(other.m_spec),
       m_seed(other.m_seed),
+      m_checked(other.m_checked),
       m_repair(other.m_repair)
 {
     // A copy serves another socket and starts anew.
@@ -111,13 +117,26 @@ LowtideTcp::GetName() const
     return "LowtideTcp";
 }
 
+std::unique_ptr<lowtide::Flow>
+LowtideTcp::NewFlow(uint32_t segmentSize, uint64_t index) const
+{
+    LowtideConfig config{};
+    config.max_datagram = segmentSize;
+    config.now = Clock();
+    // Sockets of one attribute must not all choose alike. The factor keeps their streams apart.
+    config.seed = m_seed + index * 0x9E3779B97F4A7C15;
+    config.transport = LOWTIDE_TRANSPORT_TCP;
+    config.checked = m_checked;
+    return std::make_unique<lowtide::Flow>(m_spec, config);
+}
+
 void
 LowtideTcp::Init(Ptr<TcpSocketState> tcb)
 {
     // A wrong spec shows here, before anything is sent.
     try
     {
-        lowtide::Controller(m_spec, lowtide::config(1448), lowtide::Transport::Tcp);
+        NewFlow(1448, 0);
     }
     catch (const lowtide::Error& e)
     {
@@ -137,7 +156,7 @@ LowtideTcp::Fork()
 void
 LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
 {
-    if (m_controller)
+    if (m_flow)
     {
         return;
     }
@@ -161,12 +180,7 @@ LowtideTcp::Attach(Ptr<TcpSocketState> tcb)
     m_tcb = tcb;
     m_socket = PeekPointer(socket);
     m_buffer = socket->GetTxBuffer();
-    LowtideConfig config = lowtide::config(tcb->m_segmentSize);
-    config.now = Clock();
-    // Sockets of one attribute must not all choose alike. The factor keeps their streams apart.
-    config.seed = m_seed + index * 0x9E3779B97F4A7C15;
-    m_controller = std::make_unique<lowtide::Controller>(m_spec, config, lowtide::Transport::Tcp);
-    m_sampler = std::make_unique<lowtide::Sampler>();
+    m_flow = NewFlow(tcb->m_segmentSize, index);
     socket->TraceConnectWithoutContext("Tx", MakeCallback(&LowtideTcp::OnSend, this));
     socket->TraceConnectWithoutContext("Rx", MakeCallback(&LowtideTcp::OnReceive, this));
     Apply();
@@ -180,21 +194,17 @@ LowtideTcp::OnSend(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const 
     {
         return;
     }
-    const uint64_t others = m_tracker.InFlight();
-    auto& sent = m_tracker.OnSent(Simulator::Now(), header.GetSequenceNumber(), bytes);
-    const bool appLimited = m_sampler->is_app_limited();
-    // What the tracker gave up for this transmission is no longer in flight.
-    const uint64_t inFlight = m_tracker.InFlight();
-    ReportLosses();
-    sent.rate = m_sampler->on_packet_sent(Clock(), bytes, std::min(others, inFlight - bytes));
-    m_controller->on_packet_sent(Clock(), sent.number, bytes, inFlight, appLimited);
+    const auto& sent = m_tracker.OnSent(Simulator::Now(), header.GetSequenceNumber(), bytes);
+    // What the tracker gave up for this transmission.
+    Settle(Time(0));
+    m_flow->sent(Clock(), sent.number, bytes);
     Pace(bytes);
 }
 
 void
 LowtideTcp::Pace(uint32_t bytes)
 {
-    const LowtideControl control = m_controller->control();
+    const LowtideControl control = m_flow->control();
     if (control.pacing_rate == LOWTIDE_NONE)
     {
         return;
@@ -217,25 +227,13 @@ LowtideTcp::Pace(uint32_t bytes)
 }
 
 void
-LowtideTcp::ReportLosses()
+LowtideTcp::Settle(Time rtt)
 {
-    const auto& lost = m_tracker.Lost();
-    if (lost.empty())
+    for (const auto& t : m_tracker.Lost())
     {
-        return;
+        m_flow->lost(t.number);
     }
-    m_lostPackets.clear();
-    for (const auto& t : lost)
-    {
-        const uint64_t sinceSent = m_sampler->on_packet_lost(t.bytes, t.rate);
-        m_lostPackets.push_back({t.number,
-                                 t.bytes,
-                                 Nanoseconds(t.sentAt),
-                                 t.rate.inflight,
-                                 sinceSent,
-                                 t.rate.app_limited});
-    }
-    m_controller->on_loss(Clock(), m_lostPackets, m_tracker.InFlight());
+    m_flow->settle(Clock(), rtt.IsZero() ? LOWTIDE_NONE : Nanoseconds(rtt));
 }
 
 void
@@ -245,9 +243,12 @@ LowtideTcp::OnReceive(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpS
     {
         return;
     }
-    const uint64_t before = m_tracker.InFlight();
     m_tracker.OnAck(Simulator::Now(), header);
-    ReportLosses();
+    for (const auto& t : m_tracker.Delivered())
+    {
+        m_flow->acked(t.number, Nanoseconds(t.sentAt));
+    }
+    Settle(m_tracker.Rtt());
     for (const auto& t : m_tracker.Lost())
     {
         if (t.retransmission)
@@ -255,42 +256,17 @@ LowtideTcp::OnReceive(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpS
             m_lostAgain.push_back(t);
         }
     }
-    const auto& delivered = m_tracker.Delivered();
-    if (delivered.empty())
-    {
-        return;
-    }
-    m_packets.clear();
-    for (const auto& t : delivered)
-    {
-        m_sampler->on_packet_acked(Clock(), t.bytes, Nanoseconds(t.sentAt), t.rate);
-        m_packets.push_back({t.number, t.bytes, Nanoseconds(t.sentAt), LOWTIDE_NONE});
-    }
-    const Time minRtt = m_tracker.MinRtt();
-    LowtideRateSample sample;
-    const bool sampled =
-        m_sampler->sample(minRtt == Time::Max() ? LOWTIDE_NONE : Nanoseconds(minRtt), sample);
-    const Time rtt = m_tracker.Rtt();
-    LowtideAck ack;
-    ack.now = Clock();
-    ack.packets = m_packets.data();
-    ack.packet_count = m_packets.size();
-    ack.rtt = rtt.IsZero() ? LOWTIDE_NONE : Nanoseconds(rtt);
-    ack.prior_inflight = before;
-    ack.inflight = m_tracker.InFlight();
-    ack.rate_sample = sampled ? &sample : nullptr;
-    m_controller->on_ack(ack);
 }
 
 void
 LowtideTcp::Apply()
 {
-    const LowtideControl control = m_controller->control();
+    const LowtideControl control = m_flow->control();
     // ns-3 counts a retransmission as in flight until the cumulative acknowledgment passes it, even
     // when it was SACKed or lost again. The window that it enforces is moved by what it miscounts.
     const int64_t miscounted =
         m_repair ? static_cast<int64_t>(m_buffer->BytesInFlight()) -
-                       static_cast<int64_t>(m_tracker.InFlight())
+                       static_cast<int64_t>(control.inflight)
                  : 0;
     const int64_t most = std::numeric_limits<uint32_t>::max() / 2;
     const int64_t window = static_cast<int64_t>(std::min<uint64_t>(control.cwnd, most));
@@ -320,7 +296,7 @@ LowtideTcp::Apply()
 void
 LowtideTcp::OnWakeup()
 {
-    m_controller->on_wakeup(Clock());
+    m_flow->wakeup(Clock());
     Apply();
 }
 
@@ -330,9 +306,10 @@ LowtideTcp::NoteApplicationLimit()
     const bool nothingToSend =
         m_buffer->TailSequence() - m_buffer->HeadSequence() <=
         static_cast<int64_t>(m_tcb->m_highTxMark.Get() - m_buffer->HeadSequence());
-    if (nothingToSend && m_tracker.InFlight() + m_tcb->m_segmentSize <= m_controller->control().cwnd)
+    const LowtideControl control = m_flow->control();
+    if (nothingToSend && control.inflight + m_tcb->m_segmentSize <= control.cwnd)
     {
-        m_sampler->on_app_limited(m_tracker.InFlight());
+        m_flow->app_limited();
     }
 }
 
@@ -341,7 +318,7 @@ LowtideTcp::CongControl(Ptr<TcpSocketState>,
                         const TcpRateOps::TcpRateConnection&,
                         const TcpRateOps::TcpRateSample&)
 {
-    if (!m_controller)
+    if (!m_flow)
     {
         // A receiver's socket, which sends no data.
         return;
@@ -393,11 +370,11 @@ LowtideTcp::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_
     {
         Attach(tcb);
     }
-    else if (event == TcpSocketState::CA_EVENT_LOSS && m_controller)
+    else if (event == TcpSocketState::CA_EVENT_LOSS && m_flow)
     {
         m_tracker.OnTimeout();
-        ReportLosses();
-        m_controller->on_timeout(Clock(), LOWTIDE_TIMEOUT_KIND_RTO, m_tracker.InFlight());
+        m_flow->timeout(LOWTIDE_TIMEOUT_KIND_RTO);
+        Settle(Time(0));
         // ns-3 sets the window to one segment itself; the next acknowledgment brings the
         // controller's own.
     }
@@ -407,7 +384,7 @@ void
 LowtideTcp::CongestionStateSet(Ptr<TcpSocketState>,
                                const TcpSocketState::TcpCongState_t newState)
 {
-    if (newState == TcpSocketState::CA_OPEN && m_controller)
+    if (newState == TcpSocketState::CA_OPEN && m_flow)
     {
         Apply();
     }

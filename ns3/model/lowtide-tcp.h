@@ -48,6 +48,8 @@ class LowtideTcp : public TcpCongestionOps
     Ptr<TcpCongestionOps> Fork() override;
 
   private:
+    /// A flow of the attributes' controller; `index` is the socket's.
+    std::unique_ptr<lowtide::Flow> NewFlow(uint32_t segmentSize, uint64_t index) const;
     void Attach(Ptr<TcpSocketState> tcb);
     void OnSend(Ptr<const Packet> packet,
                 const TcpHeader& header,
@@ -57,7 +59,8 @@ class LowtideTcp : public TcpCongestionOps
                    Ptr<const TcpSocketBase> socket);
     void OnWakeup();
     void NoteApplicationLimit();
-    void ReportLosses();
+    /// Tells the controller of losses that the tracker found, and of what else was said.
+    void Settle(Time rtt);
     void Repair();
     /// Sets the socket's pacing timer, so that bursts of the controller's quantum leave at its rate;
     /// ns-3's own pacer knows single packets only.
@@ -66,15 +69,13 @@ class LowtideTcp : public TcpCongestionOps
 
     std::string m_spec;
     uint64_t m_seed;
+    bool m_checked{false};
     bool m_repair;
     Ptr<TcpSocketState> m_tcb;
     TcpSocketBase* m_socket{nullptr}; //!< ours, once attached; it owns this object
     Ptr<TcpTxBuffer> m_buffer;        //!< the socket's
-    std::unique_ptr<lowtide::Controller> m_controller;
-    std::unique_ptr<lowtide::Sampler> m_sampler;
+    std::unique_ptr<lowtide::Flow> m_flow;
     SegmentTracker m_tracker;
-    std::vector<LowtidePacket> m_packets;         //!< reused
-    std::vector<LowtideLostPacket> m_lostPackets; //!< reused
     std::vector<SegmentTracker::Transmission> m_lostAgain; //!< retransmissions, to be repaired
     EventId m_wakeup;
     Time m_releaseAt{0};      //!< when the next burst may begin

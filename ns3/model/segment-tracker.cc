@@ -40,12 +40,12 @@ SegmentTracker::Find(uint64_t offset)
         [](const Segment& s, uint64_t o) { return s.newest.offset + s.newest.bytes <= o; });
 }
 
-SegmentTracker::Transmission&
+const SegmentTracker::Transmission&
 SegmentTracker::OnSent(Time now, SequenceNumber32 sequence, uint32_t bytes)
 {
     m_lost.clear();
     const uint64_t offset = Offset(sequence);
-    Transmission sent{m_nextNumber++, offset, bytes, now, false, {}};
+    Transmission sent{m_nextNumber++, offset, bytes, now, false};
     m_inFlight += bytes;
     auto at = Find(offset);
     if (at == m_segments.end())

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <lowtide.h>
 #include <vector>
 
 namespace ns3
@@ -32,11 +31,10 @@ class SegmentTracker
         uint32_t bytes;         //!< payload
         Time sentAt;            //!< when it left
         bool retransmission;    //!< carries old data
-        LowtideRateState rate;  //!< what a delivery-rate sampler wants to remember; not used here
     };
 
-    /// A segment leaves. Its record, to be filled in further, is valid until the next call.
-    Transmission& OnSent(Time now, SequenceNumber32 sequence, uint32_t bytes);
+    /// A segment leaves. Its record is valid until the next call; Lost() says what it replaces.
+    const Transmission& OnSent(Time now, SequenceNumber32 sequence, uint32_t bytes);
 
     /// An acknowledgment arrives: afterwards, Delivered(), Lost() and Rtt() say what it brought.
     void OnAck(Time now, const TcpHeader& header);
@@ -54,9 +52,6 @@ class SegmentTracker
     /// RTT of the newest delivered transmission of which it is known that it, not an earlier one of
     /// the same data, was delivered; zero when there is none.
     Time Rtt() const { return m_rtt; }
-
-    /// The smallest RTT so far; Time::Max () before the first.
-    Time MinRtt() const { return m_minRtt; }
 
     /// Bytes in flight: sent and neither delivered nor lost.
     uint64_t InFlight() const { return m_inFlight; }
@@ -103,7 +98,7 @@ class SegmentTracker
     std::vector<Transmission> m_delivered;
     std::vector<Transmission> m_lost;
     Time m_rtt{0};
-    Time m_minRtt{Time::Max()};
+    Time m_minRtt{Time::Max()};         //!< the smallest so far
 };
 
 } // namespace ns3

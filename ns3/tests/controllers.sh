@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Every controller of the library fills a link in ns-3, and mistakes on the command line are named.
+# Every controller of the library fills a link in ns-3, whose host keeps the contract, and mistakes on the
+# command line are named.
 #   tests/controllers.sh RUNNER NAME...
 set -euo pipefail
 runner="$1"
 shift
+export NS_ATTRIBUTE_DEFAULT="ns3::LowtideTcp::Checked=true"
 for name in "$@"; do
   json="$("$runner" --rate 10mbit --rtt 20ms --buffer 2bdp --duration 10s --cc "$name")"
   rate="$(sed -n 's/^      "throughput_mbps": \(.*\),$/\1/p' <<<"$json")"

@@ -1,5 +1,5 @@
 // Lowtide's controllers for C++11 and later: owning handles, exceptions in place of statuses.
-// What the calls mean, and their units, stand in lowtide.h. Apache-2.0 OR MIT.
+// What the calls mean, and their units, stand in lowtide.h and lowtide_extra.h. Apache-2.0 OR MIT.
 #ifndef LOWTIDE_HPP
 #define LOWTIDE_HPP
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide.h"
+#include "lowtide_extra.h"
 
 namespace lowtide {
 
@@ -25,119 +25,68 @@ inline void check(LowtideStatus status) {
     if (status != LOWTIDE_STATUS_OK) throw Error(status, "");
 }
 
-/// The usual configuration for packets of so many bytes.
-inline LowtideConfig config(std::uint64_t max_datagram) {
-    LowtideConfig usual;
-    check(lowtide_config_init(&usual, max_datagram));
-    return usual;
-}
-
 /// The names of all controllers, one a line.
 inline std::string names() {
-    std::vector<char> text(lowtide_controller_names(nullptr, 0));
-    lowtide_controller_names(text.data(), text.size());
+    std::vector<char> text(lowtide_names(nullptr, 0));
+    lowtide_names(text.data(), text.size());
     return text.data();
 }
 
-/// The transport protocol that carries a controller's flow.
-enum class Transport { Quic, Tcp };
-
-/// A congestion controller. Moves, does not copy.
-class Controller {
+/// The congestion control of one flow. Moves, does not copy.
+class Flow {
 public:
-    explicit Controller(const std::string &spec, const LowtideConfig &config,
-                        Transport transport = Transport::Quic) {
+    explicit Flow(const std::string &spec, const LowtideConfig &config) {
         char message[512];
-        LowtideController *made = nullptr;
-        auto make = transport == Transport::Tcp ? lowtide_controller_new_tcp : lowtide_controller_new;
-        LowtideStatus status = make(spec.c_str(), &config, &made, message, sizeof message);
+        LowtideFlow *made = nullptr;
+        LowtideStatus status = lowtide_flow_new(spec.c_str(), &config, &made, message, sizeof message);
         if (status != LOWTIDE_STATUS_OK) throw Error(status, message);
         handle_.reset(made);
     }
-    void on_packet_sent(std::uint64_t now, std::uint64_t number, std::uint64_t bytes,
-                        std::uint64_t inflight, bool app_limited) {
-        check(lowtide_on_packet_sent(get(), now, number, bytes, inflight, app_limited));
+    void sent(std::uint64_t now, std::uint64_t number, std::uint64_t bytes) {
+        told(lowtide_flow_sent(get(), now, number, bytes));
     }
-    void on_ack(const LowtideAck &ack) { check(lowtide_on_ack(get(), &ack)); }
-    void on_loss(std::uint64_t now, const std::vector<LowtideLostPacket> &packets, std::uint64_t inflight) {
-        check(lowtide_on_loss(get(), now, packets.data(), packets.size(), inflight));
+    void acked(std::uint64_t number, std::uint64_t sent_at = LOWTIDE_NONE, std::uint64_t received_at = LOWTIDE_NONE) {
+        told(lowtide_flow_acked_at(get(), number, sent_at, received_at));
     }
-    void on_timeout(std::uint64_t now, LowtideTimeoutKind kind, std::uint64_t inflight) {
-        check(lowtide_on_timeout(get(), now, static_cast<std::uint32_t>(kind), inflight));
+    void lost(std::uint64_t number) { told(lowtide_flow_lost(get(), number)); }
+    void discarded(std::uint64_t number) { told(lowtide_flow_discarded(get(), number)); }
+    void marked(std::uint64_t packets) { told(lowtide_flow_marked(get(), packets)); }
+    void timeout(LowtideTimeoutKind kind) { told(lowtide_flow_timeout(get(), static_cast<std::uint32_t>(kind))); }
+    void spurious_timeout() { told(lowtide_flow_spurious_timeout(get())); }
+    void settle(std::uint64_t now, std::uint64_t rtt = LOWTIDE_NONE) { told(lowtide_flow_settle(get(), now, rtt)); }
+    void wakeup(std::uint64_t now) { told(lowtide_flow_wakeup(get(), now)); }
+    void app_limited() { told(lowtide_flow_app_limited(get())); }
+    void mtu(std::uint64_t max_datagram) { told(lowtide_flow_mtu(get(), max_datagram)); }
+    void feedback(std::uint64_t now, std::uint64_t carrier, std::uint64_t rate) {
+        told(lowtide_flow_feedback(get(), now, carrier, rate));
     }
-    void on_spurious_timeout(std::uint64_t now) { check(lowtide_on_spurious_timeout(get(), now)); }
-    void on_ecn_ce(std::uint64_t now, std::uint64_t sent_at, std::uint64_t marked_packets) {
-        check(lowtide_on_ecn_ce(get(), now, sent_at, marked_packets));
-    }
-    /// ECN bits of the packets to send: 0 none, 1 ECT(1), 2 ECT(0).
-    std::uint8_t ecn() const {
-        std::uint8_t bits;
-        check(lowtide_ecn(get(), &bits));
-        return bits;
-    }
-    void on_mtu_change(std::uint64_t max_datagram) { check(lowtide_on_mtu_change(get(), max_datagram)); }
-    void on_feedback(std::uint64_t now, std::uint64_t carrier, std::uint64_t rate) {
-        check(lowtide_on_feedback(get(), now, carrier, rate));
-    }
-    void on_wakeup(std::uint64_t now) { check(lowtide_on_wakeup(get(), now)); }
     LowtideControl control() const {
         LowtideControl control;
-        check(lowtide_control(get(), &control));
+        check(lowtide_flow_control(get(), &control));
         return control;
     }
     LowtideSnapshot snapshot() const {
         LowtideSnapshot snapshot;
-        check(lowtide_snapshot(get(), &snapshot));
+        check(lowtide_flow_snapshot(get(), &snapshot));
         return snapshot;
     }
-    LowtideController *get() const { return handle_.get(); }
+    /// What the host of a checked flow did against the contract, a sentence a line.
+    std::string breaches() const {
+        std::vector<char> text(lowtide_flow_breaches(get(), nullptr, 0));
+        lowtide_flow_breaches(get(), text.data(), text.size());
+        return text.data();
+    }
+    LowtideFlow *get() const { return handle_.get(); }
 
 private:
-    struct Free {
-        void operator()(LowtideController *c) const { lowtide_controller_free(c); }
-    };
-    std::unique_ptr<LowtideController, Free> handle_;
-};
-
-/// Takes delivery-rate samples for one connection. Moves, does not copy.
-class Sampler {
-public:
-    Sampler() {
-        LowtideSampler *made = nullptr;
-        check(lowtide_sampler_new(&made));
-        handle_.reset(made);
-    }
-    LowtideRateState on_packet_sent(std::uint64_t now, std::uint64_t bytes, std::uint64_t inflight) {
-        LowtideRateState state;
-        check(lowtide_sampler_on_packet_sent(get(), now, bytes, inflight, &state));
-        return state;
-    }
-    void on_packet_acked(std::uint64_t now, std::uint64_t bytes, std::uint64_t sent_at,
-                         const LowtideRateState &state) {
-        check(lowtide_sampler_on_packet_acked(get(), now, bytes, sent_at, &state));
-    }
-    /// What LowtideLostPacket's `lost` is to be.
-    std::uint64_t on_packet_lost(std::uint64_t bytes, const LowtideRateState &state) {
-        std::uint64_t lost;
-        check(lowtide_sampler_on_packet_lost(get(), bytes, &state, &lost));
-        return lost;
-    }
-    void on_app_limited(std::uint64_t inflight) { check(lowtide_sampler_on_app_limited(get(), inflight)); }
-    bool is_app_limited() const { return lowtide_sampler_is_app_limited(get()); }
-    /// Whether there is a sample; it is then in `out`.
-    bool sample(std::uint64_t min_rtt, LowtideRateSample &out) {
-        LowtideStatus status = lowtide_sampler_sample(get(), min_rtt, &out);
-        if (status == LOWTIDE_STATUS_NO_SAMPLE) return false;
+    void told(LowtideStatus status) const {
+        if (status == LOWTIDE_STATUS_BROKE_CONTRACT) throw Error(status, breaches());
         check(status);
-        return true;
     }
-    LowtideSampler *get() const { return handle_.get(); }
-
-private:
     struct Free {
-        void operator()(LowtideSampler *s) const { lowtide_sampler_free(s); }
+        void operator()(LowtideFlow *f) const { lowtide_flow_free(f); }
     };
-    std::unique_ptr<LowtideSampler, Free> handle_;
+    std::unique_ptr<LowtideFlow, Free> handle_;
 };
 
 /// The estimator at a receiver that the controller works with; `works()` is false where it needs

@@ -13,6 +13,10 @@ impl Clock {
         Self(now)
     }
 
+    pub(crate) fn newest(self) -> Time {
+        self.0
+    }
+
     /// The time of an event that may still be refused for another reason.
     pub(crate) fn check(self, now: u64) -> Result<Time, LowtideStatus> {
         let now = Time::from_nanos(now);
@@ -26,10 +30,5 @@ impl Clock {
     pub(crate) fn advance(&mut self, now: u64) -> Result<Time, LowtideStatus> {
         self.0 = self.check(now)?;
         Ok(self.0)
-    }
-
-    /// A checked event takes place.
-    pub(crate) fn set(&mut self, now: Time) {
-        self.0 = now;
     }
 }

@@ -1,107 +1,85 @@
-//! Controllers by name.
+//! Flows with controllers by name.
 
 use core::ffi::c_char;
+use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_cc::{Config, Transport, registry};
+use lowtide_cc::{Config, Transport};
+use lowtide_host::{Make, contract};
 
-use crate::boundary::{borrow, free, guard, parse_spec, put, read_text, write_text};
-use crate::{LowtideController, LowtideStatus};
+use crate::boundary::{borrow, flag, free, guard, parse_spec, put, read_text, write_text};
+use crate::{LowtideFlow, LowtideStatus};
 
-/// What a controller needs to know when it is made.
+/// What a flow needs to know when it is made. Zero is the usual value of all but `max_datagram`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LowtideConfig {
     /// Largest datagram (QUIC) or segment (TCP), bytes: the unit of "packets" in window rules. At
     /// least 1.
     pub max_datagram: u64,
-    /// Window before any feedback, bytes.
+    /// Window before any feedback, bytes. 0: 10 packets, but not more than 14 720 bytes unless two
+    /// packets are larger (RFC 9002 §7.2).
     pub initial_window: u64,
     /// When the connection starts, ns on the host's clock. No event may be earlier.
     pub now: u64,
     /// Seeds the controller's own randomness, so that a run can be repeated.
     pub seed: u64,
+    /// A `LowtideTransport`.
+    pub transport: u32,
+    /// 1: the host is checked against the contract of controllers, for tests and debug builds; memory
+    /// then grows with the packets declared lost. 0: it is not.
+    pub checked: u8,
 }
 
-/// Fills in the usual configuration for packets of `max_datagram` bytes: an initial window of 10
-/// packets, but not more than 14 720 bytes unless two packets are larger (RFC 9002 §7.2); time and
-/// seed zero.
-///
-/// Returns `NULL_POINTER`; `BAD_VALUE` when `max_datagram` is zero.
-///
-/// # Safety
-/// As the header of the library says of pointers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_config_init(
-    config: *mut LowtideConfig,
-    max_datagram: u64,
-) -> LowtideStatus {
-    guard(|| {
-        if max_datagram == 0 {
+impl LowtideConfig {
+    fn to_core(self) -> Result<Config, LowtideStatus> {
+        let transport = match self.transport {
+            t if t == LowtideTransport::Quic as u32 => Transport::Quic,
+            t if t == LowtideTransport::Tcp as u32 => Transport::Tcp,
+            _ => return Err(LowtideStatus::BadValue),
+        };
+        if self.max_datagram == 0 {
             return Err(LowtideStatus::BadValue);
         }
-        let usual = Config::for_datagram(Bytes::new(max_datagram));
-        let usual = LowtideConfig {
-            max_datagram: usual.max_datagram.get(),
-            initial_window: usual.initial_window.get(),
-            now: usual.now.as_nanos(),
-            seed: usual.seed,
-        };
-        // SAFETY: null or valid by the library's rule.
-        unsafe { put(config, usual) }
-    })
+        let mut config = Config::for_datagram(Bytes::new(self.max_datagram));
+        if self.initial_window > 0 {
+            config.initial_window = Bytes::new(self.initial_window);
+        }
+        Ok(Config {
+            now: Time::from_nanos(self.now),
+            seed: self.seed,
+            transport,
+            ..config
+        })
+    }
 }
 
-/// Makes a controller for a QUIC connection.
+/// The transport protocol that carries a flow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowtideTransport {
+    /// QUIC (RFC 9000).
+    Quic = 0,
+    /// TCP (RFC 9293). CUBIC leaves slow start as Linux's does, and recovery ends by sequence number.
+    Tcp = 1,
+}
+
+/// Makes a flow that has sent nothing.
 ///
-/// `spec` names it, as `lowtide list` does: `"ebb"`, `"rtt-gain:alpha=0.75"`. On success `*out` is
-/// the handle, to be given to `lowtide_controller_free` once; otherwise `*out` is null. `message`,
+/// `spec` names its controller, as `lowtide list` does: `"ebb"`, `"rtt-gain:alpha=0.75"`. On success
+/// `*out` is the handle, to be given to `lowtide_flow_free` once; otherwise `*out` is null. `message`,
 /// of `message_size` bytes, receives what is wrong with the spec, cut where it does not fit, and
 /// the empty string on success; it may be null.
 ///
-/// Returns `NULL_POINTER`; `BAD_SPEC`; `BAD_VALUE` when the maximum datagram is zero.
+/// Returns `NULL_POINTER`; `BAD_SPEC`; `BAD_VALUE` when a value of `config` is outside of its range.
 ///
 /// # Safety
 /// As the header of the library says of pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_controller_new(
+pub unsafe extern "C" fn lowtide_flow_new(
     spec: *const c_char,
     config: *const LowtideConfig,
-    out: *mut *mut LowtideController,
-    message: *mut c_char,
-    message_size: usize,
-) -> LowtideStatus {
-    // SAFETY: the caller's promise.
-    unsafe { make(Transport::Quic, spec, config, out, message, message_size) }
-}
-
-/// Makes a controller for a TCP connection; as `lowtide_controller_new` in all else.
-///
-/// CUBIC leaves slow start as Linux's does, and recovery ends by sequence number.
-///
-/// # Safety
-/// As the header of the library says of pointers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_controller_new_tcp(
-    spec: *const c_char,
-    config: *const LowtideConfig,
-    out: *mut *mut LowtideController,
-    message: *mut c_char,
-    message_size: usize,
-) -> LowtideStatus {
-    // SAFETY: the caller's promise.
-    unsafe { make(Transport::Tcp, spec, config, out, message, message_size) }
-}
-
-/// Makes a controller for either.
-///
-/// # Safety
-/// As the header of the library says of pointers.
-unsafe fn make(
-    transport: Transport,
-    spec: *const c_char,
-    config: *const LowtideConfig,
-    out: *mut *mut LowtideController,
+    out: *mut *mut LowtideFlow,
     message: *mut c_char,
     message_size: usize,
 ) -> LowtideStatus {
@@ -113,50 +91,32 @@ unsafe fn make(
         // SAFETY: as above.
         let spec = unsafe { read_text(spec) }?;
         // SAFETY: as above.
-        let config = unsafe { borrow(config) }?;
-        if config.max_datagram == 0 {
-            return Err(LowtideStatus::BadValue);
-        }
+        let given = unsafe { borrow(config) }?;
+        let config = given.to_core()?;
+        let is_checked = flag(given.checked)?;
         // SAFETY: as above.
         let spec = unsafe { parse_spec(spec, message, message_size) }?;
-        let config = Config {
-            max_datagram: Bytes::new(config.max_datagram),
-            initial_window: Bytes::new(config.initial_window),
-            now: Time::from_nanos(config.now),
-            seed: config.seed,
-            transport,
+        let flow = if is_checked {
+            let make: Make = Arc::new(move |config| spec.build(config));
+            let (make, notes) = match config.transport {
+                Transport::Quic => contract::recorded(make),
+                Transport::Tcp => contract::recorded_tcp(make),
+            };
+            LowtideFlow::hosting(make(&config), config.now, Some(notes))
+        } else {
+            LowtideFlow::hosting(spec.build(&config), config.now, None)
         };
-        let handle = LowtideController::hosting(spec.build(&config), config.now);
         // SAFETY: as above.
-        unsafe { put(out, Box::into_raw(Box::new(handle))) }
+        unsafe { put(out, Box::into_raw(Box::new(flow))) }
     })
 }
 
-/// Destroys a controller. Null is allowed and does nothing.
+/// Destroys a flow. Null is allowed and does nothing.
 ///
 /// # Safety
-/// `controller` comes from `lowtide_controller_new` and is not used again.
+/// `flow` comes from `lowtide_flow_new` and is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_controller_free(controller: *mut LowtideController) {
+pub unsafe extern "C" fn lowtide_flow_free(flow: *mut LowtideFlow) {
     // SAFETY: made by `Box::into_raw` and given back once, by the caller's promise.
-    unsafe { free(controller) }
-}
-
-/// Writes the names of all controllers, one a line, into `buffer` of `size` bytes, cut where they
-/// do not fit. `buffer` may be null.
-///
-/// Returns the size that holds all of them and the final zero.
-///
-/// # Safety
-/// As the header of the library says of pointers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_controller_names(buffer: *mut c_char, size: usize) -> usize {
-    let mut names = String::new();
-    for entry in registry::all() {
-        names.push_str(entry.name);
-        names.push('\n');
-    }
-    // SAFETY: null or valid by the library's rule.
-    unsafe { write_text(&names, buffer, size) };
-    names.len() + 1
+    unsafe { free(flow) }
 }

@@ -1,7 +1,9 @@
 //! Lowtide's congestion controllers as a C library.
 //!
-//! The header `include/lowtide.h` is made from these items; `include/lowtide.hpp` wraps it for C++.
-//! The contract is that of [`lowtide_cc::controller`]:
+//! A host says what became of its packets; [`lowtide_host::Driver`] makes of that what a controller
+//! is told. `include/lowtide.h` is made from [`create`], [`flow`], [`control`] and [`status`], and has all
+//! that a host needs. `include/lowtide_extra.h` is made from the other modules, and
+//! `include/lowtide.hpp` wraps both for C++.
 //!
 //! - Times are nanoseconds on the host's monotonic clock, volumes bytes, rates bytes per second.
 //!   A value that does not exist is [`LOWTIDE_NONE`], or NaN where it is a `double`.
@@ -15,22 +17,21 @@
 
 mod boundary;
 mod clock;
-mod controller;
-mod create;
+pub mod control;
+pub mod create;
+pub mod extra;
+pub mod flow;
 mod packets;
-mod receiver;
-mod sampler;
-mod snapshot;
-mod status;
-mod version;
+pub mod receiver;
+pub mod snapshot;
+pub mod status;
+pub mod text;
 
-pub use controller::*;
+pub use control::*;
 pub use create::*;
+pub use extra::*;
+pub use flow::*;
 pub use receiver::*;
-pub use sampler::*;
 pub use snapshot::*;
 pub use status::*;
-pub use version::*;
-
-/// A time, span, rate or volume that does not exist.
-pub const LOWTIDE_NONE: u64 = u64::MAX;
+pub use text::*;

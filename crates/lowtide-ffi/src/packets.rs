@@ -1,19 +1,33 @@
-//! Which packets may still be acknowledged or declared lost.
+//! The packets of a flow by number: in flight, or lost and perhaps acknowledged after all.
 
-use core::ops::Range;
+use std::collections::VecDeque;
 
-/// Runs of numbers that are remembered. A QUIC host leaves a run behind with each packet that is lost
-/// and never acknowledged, a TCP host with each transmission whose data another one brought.
-const MAX_RUNS: usize = 4096;
+use lowtide_cc::units::Bytes;
+use lowtide_host::{Flight, Sent};
+
+/// Lost packets that are remembered in case that they are acknowledged after all.
+const MAX_LOST: usize = 4096;
+
+/// A packet that was declared lost.
+#[derive(Debug)]
+struct Lost {
+    sent: Sent,
+    /// The settlement that it belongs to.
+    settlement: u64,
+    /// A spurious timeout brought it back.
+    in_flight: bool,
+}
 
 /// Packets that left, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
     newest: Option<u64>,
-    /// Not acknowledged.
-    open: Runs,
-    /// Neither acknowledged nor declared lost.
-    in_flight: Runs,
+    flight: Flight,
+    /// In the order in which they were lost.
+    lost: VecDeque<Lost>,
+    settlements: u64,
+    /// The settlement of a retransmission timeout that may still turn out to be spurious.
+    timed_out: Option<u64>,
 }
 
 impl Packets {
@@ -22,125 +36,139 @@ impl Packets {
     }
 
     pub(crate) fn may_send(&self, number: u64) -> bool {
-        self.newest.is_none_or(|newest| number > newest) && number < u64::MAX
+        self.newest.is_none_or(|newest| number > newest)
     }
 
-    pub(crate) fn may_acknowledge(&self, number: u64) -> bool {
-        self.open.contains(number)
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.newest = Some(sent.number);
+        self.flight.push(sent);
     }
 
-    pub(crate) fn may_be_lost(&self, number: u64) -> bool {
-        self.in_flight.contains(number)
-    }
-
-    pub(crate) fn on_sent(&mut self, number: u64) {
-        self.newest = Some(number);
-        self.open.push(number);
-        self.in_flight.push(number);
-    }
-
-    pub(crate) fn on_acknowledged(&mut self, number: u64) {
-        self.open.remove(number);
-        self.in_flight.remove(number);
-    }
-
-    pub(crate) fn on_lost(&mut self, number: u64) {
-        self.in_flight.remove(number);
-    }
-
-    /// What was declared lost is in flight again.
-    pub(crate) fn revive(&mut self) {
-        self.in_flight.0.clone_from(&self.open.0);
-    }
-}
-
-/// Numbers as runs, in their order.
-#[derive(Debug, Default)]
-struct Runs(Vec<Range<u64>>);
-
-impl Runs {
-    /// The run that holds `number`.
-    fn find(&self, number: u64) -> Option<usize> {
-        let at = self.0.partition_point(|run| run.end <= number);
-        self.0.get(at).filter(|run| run.start <= number).map(|_| at)
-    }
-
-    fn contains(&self, number: u64) -> bool {
-        self.find(number).is_some()
-    }
-
-    /// Adds a number above all others and below `u64::MAX`.
-    fn push(&mut self, number: u64) {
-        match self.0.last_mut() {
-            Some(last) if last.end == number => last.end = number + 1,
-            _ => {
-                self.0.push(number..number + 1);
-                self.forget_oldest();
-            }
+    /// Forgets a packet, and says whether it was in flight.
+    pub(crate) fn take(&mut self, number: u64) -> Option<(Sent, bool)> {
+        if let Some(sent) = self.flight.take(number) {
+            return Some((sent, true));
         }
+        let at = self.lost.iter().position(|l| l.sent.number == number)?;
+        let lost = self.lost.remove(at)?;
+        Some((lost.sent, lost.in_flight))
     }
 
-    fn remove(&mut self, number: u64) {
-        let Some(at) = self.find(number) else {
-            return;
+    /// A packet in flight is lost. Returns it, and one that came back in flight and is too old to be
+    /// remembered.
+    pub(crate) fn lose(&mut self, number: u64) -> Option<(Sent, Option<Sent>)> {
+        let came_back = |l: &Lost| l.in_flight && l.sent.number == number;
+        let sent = match self.flight.take(number) {
+            Some(sent) => sent,
+            None => {
+                let at = self.lost.iter().position(came_back)?;
+                self.lost.remove(at)?.sent
+            }
         };
-        let run = &mut self.0[at];
-        if run.start == number {
-            run.start += 1;
-            if run.is_empty() {
-                self.0.remove(at);
-            }
-        } else {
-            let rest = number + 1..run.end;
-            run.end = number;
-            if !rest.is_empty() {
-                self.0.insert(at + 1, rest);
-                self.forget_oldest();
-            }
-        }
+        self.lost.push_back(Lost {
+            sent,
+            settlement: self.settlements,
+            in_flight: false,
+        });
+        let is_full = self.lost.len() > MAX_LOST;
+        let oldest = is_full.then(|| self.lost.pop_front()).flatten();
+        let forgotten = oldest.filter(|l| l.in_flight).map(|l| l.sent);
+        Some((sent, forgotten))
     }
 
-    fn forget_oldest(&mut self) {
-        if self.0.len() > MAX_RUNS {
-            self.0.remove(0);
+    /// The losses so far are settled; `timed_out`: they are a retransmission timeout's.
+    pub(crate) fn settle(&mut self, timed_out: bool) {
+        if timed_out {
+            self.timed_out = Some(self.settlements);
         }
+        self.settlements += 1;
+    }
+
+    /// The last retransmission timeout was spurious: what it gave up is in flight again. Returns its
+    /// size; `None` when there was no such timeout.
+    pub(crate) fn revive(&mut self) -> Option<Bytes> {
+        let settlement = self.timed_out.take()?;
+        let gone = self.lost.iter_mut().filter(|l| l.settlement == settlement);
+        let sizes = gone.map(|lost| {
+            lost.in_flight = true;
+            lost.sent.bytes
+        });
+        Some(sizes.sum())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::units::Time;
+
     use super::*;
 
+    fn sent(number: u64) -> Sent {
+        let (bytes, state) = (Bytes::new(1000), Default::default());
+        Sent::new(number, None, bytes, Time::ZERO, state)
+    }
+
+    /// What becomes of a packet that is named: whether it was in flight, or was none.
+    fn take(packets: &mut Packets, number: u64) -> Option<bool> {
+        packets.take(number).map(|(_, in_flight)| in_flight)
+    }
+
     #[test]
-    fn packets_are_open_until_acknowledged_and_old_gaps_are_forgotten() {
+    fn a_packet_is_settled_once_and_one_declared_lost_may_still_be_acknowledged() {
         let mut packets = Packets::default();
         assert!(packets.is_unused() && packets.may_send(0));
         for number in [3, 4, 5, 9] {
-            packets.on_sent(number);
+            packets.push(sent(number));
         }
-        let open =
-            |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_acknowledge(*n)).collect() };
-        let in_flight =
-            |p: &Packets| -> Vec<u64> { (0..12).filter(|n| p.may_be_lost(*n)).collect() };
         assert!(!packets.may_send(9) && packets.may_send(10));
-        packets.on_lost(4);
-        packets.on_acknowledged(9);
-        assert_eq!(open(&packets), [3, 4, 5]);
-        assert_eq!(in_flight(&packets), [3, 5]);
-        packets.on_acknowledged(4);
-        packets.on_acknowledged(3);
-        packets.on_lost(5);
-        assert_eq!((open(&packets), in_flight(&packets)), (vec![5], vec![]));
-        packets.revive();
-        assert_eq!(in_flight(&packets), [5]);
+        assert!(packets.lose(4).is_some());
+        assert!(packets.lose(4).is_none(), "lost already");
+        assert_eq!(take(&mut packets, 9), Some(true));
+        assert_eq!(take(&mut packets, 9), None, "again");
+        assert_eq!(take(&mut packets, 7), None, "never sent");
+        assert_eq!(take(&mut packets, 4), Some(false), "after all");
+        assert_eq!(take(&mut packets, 4), None);
+    }
 
-        for number in 10..20_000 {
-            packets.on_sent(number);
-            if number % 2 == 0 {
-                packets.on_acknowledged(number);
-            }
+    #[test]
+    fn a_spurious_timeout_brings_back_what_it_gave_up_and_nothing_else() {
+        let mut packets = Packets::default();
+        for number in 0..4 {
+            packets.push(sent(number));
         }
-        assert_eq!(packets.open.0.len(), MAX_RUNS);
-        assert!(!packets.may_acknowledge(11) && packets.may_acknowledge(19_999));
+        packets.lose(0);
+        packets.settle(false);
+        for number in 1..4 {
+            packets.lose(number);
+        }
+        assert_eq!(packets.revive(), None);
+        packets.settle(true);
+        assert_eq!(take(&mut packets, 3), Some(false), "before it is known");
+        assert_eq!(packets.revive(), Some(Bytes::new(2000)));
+        assert_eq!(packets.revive(), None, "once");
+        assert_eq!(take(&mut packets, 0), Some(false));
+        assert_eq!(take(&mut packets, 1), Some(true));
+        assert!(
+            packets
+                .lose(2)
+                .is_some_and(|(_, forgotten)| forgotten.is_none())
+        );
+        assert_eq!(take(&mut packets, 2), Some(false), "lost again");
+    }
+
+    #[test]
+    fn of_packets_that_are_lost_and_never_acknowledged_the_oldest_are_forgotten() {
+        let mut packets = Packets::default();
+        packets.push(sent(0));
+        packets.lose(0);
+        packets.settle(true);
+        assert!(packets.revive().is_some());
+        for number in 1..=MAX_LOST as u64 {
+            packets.push(sent(number));
+            let (_, forgotten) = packets.lose(number).expect("it is in flight");
+            assert_eq!(forgotten.is_some(), number == MAX_LOST as u64);
+        }
+        assert_eq!(take(&mut packets, 0), None);
+        assert_eq!(take(&mut packets, 1), Some(false));
     }
 }

@@ -19,7 +19,7 @@ pub struct LowtideReceiver {
 /// Makes the estimator that the receiver runs when the sender's controller is `spec`, as in
 /// `"rbbr"` or `"rbbr:interval=20ms"`. On success `*out` is the handle, to be given to
 /// `lowtide_receiver_free` once; it is null where the controller works without an estimator at the
-/// receiver, and after errors. `message` is as in `lowtide_controller_new`.
+/// receiver, and after errors. `message` is as in `lowtide_flow_new`.
 ///
 /// Returns `NULL_POINTER`, `BAD_SPEC`.
 ///
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn lowtide_receiver_on_packet(
 }
 
 /// An acknowledgment is about to leave: `*rate` is the estimate that it should carry, bytes per
-/// second, above zero; `LOWTIDE_NONE` for none. The sender gives it to `lowtide_on_feedback`.
+/// second, above zero; `LOWTIDE_NONE` for none. The sender gives it to `lowtide_flow_feedback`.
 ///
 /// Returns `NULL_POINTER`, `TIME_WENT_BACK`.
 ///

@@ -4,8 +4,9 @@ use core::ffi::c_char;
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
 
-use crate::boundary::{borrow, field, guard, put};
-use crate::{LOWTIDE_NONE, LowtideController, LowtideStatus};
+use crate::boundary::{field, guard, put};
+use crate::flow::alive;
+use crate::{LOWTIDE_NONE, LowtideFlow, LowtideStatus};
 
 /// A readable copy of a controller's state.
 #[repr(C)]
@@ -46,17 +47,13 @@ pub struct LowtideSnapshot {
 /// # Safety
 /// As the header of the library says of pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lowtide_snapshot(
-    controller: *const LowtideController,
+pub unsafe extern "C" fn lowtide_flow_snapshot(
+    flow: *const LowtideFlow,
     out: *mut LowtideSnapshot,
 ) -> LowtideStatus {
     guard(|| {
         // SAFETY: null or valid by the library's rule.
-        let c = unsafe { borrow(controller) }?;
-        if c.panicked {
-            return Err(LowtideStatus::Panicked);
-        }
-        let s = c.inner.snapshot();
+        let s = unsafe { alive(flow) }?.driver.controller().snapshot();
         let filter = s.filter.as_ref();
         let of_filter = |get: fn(&_) -> f64| filter.map_or(f64::NAN, get);
         let snapshot = LowtideSnapshot {

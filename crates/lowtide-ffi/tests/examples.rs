@@ -152,4 +152,5 @@ fn the_cpp_example_owns_its_handles_and_throws_what_is_refused() {
     assert_eq!(lines[0], "SlowStart: 12000 -> 24000 bytes");
     assert_eq!(lines[1], "the event is earlier than the one before it");
     assert!(lines[2].contains("did you mean 'newreno'?"), "{text}");
+    assert!(lines[3].starts_with("the RTT sample is 90ms"), "{text}");
 }

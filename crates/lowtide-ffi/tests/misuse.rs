@@ -5,14 +5,26 @@ use std::ptr::{null, null_mut};
 
 use lowtide_ffi::*;
 
-struct Handle(*mut LowtideController);
+struct Flow(*mut LowtideFlow);
 
-impl Handle {
+const CONFIG: LowtideConfig = LowtideConfig {
+    max_datagram: 1000,
+    initial_window: 10_000,
+    now: 5,
+    seed: 0,
+    transport: LowtideTransport::Quic as u32,
+    checked: 0,
+};
+
+impl Flow {
     fn new(spec: &CStr) -> Self {
+        Self::with(spec, &CONFIG)
+    }
+
+    fn with(spec: &CStr, config: &LowtideConfig) -> Self {
         let mut out = null_mut();
         // SAFETY: all pointers are valid; there is no buffer for the message.
-        let status =
-            unsafe { lowtide_controller_new(spec.as_ptr(), &config(), &mut out, null_mut(), 0) };
+        let status = unsafe { lowtide_flow_new(spec.as_ptr(), config, &mut out, null_mut(), 0) };
         assert_eq!(status, LowtideStatus::Ok);
         Self(out)
     }
@@ -20,7 +32,7 @@ impl Handle {
     fn control(&self) -> LowtideControl {
         let mut control = std::mem::MaybeUninit::uninit();
         // SAFETY: the handle is alive and the place may be written.
-        let status = unsafe { lowtide_control(self.0, control.as_mut_ptr()) };
+        let status = unsafe { lowtide_flow_control(self.0, control.as_mut_ptr()) };
         assert_eq!(status, LowtideStatus::Ok);
         // SAFETY: written, as the status says.
         unsafe { control.assume_init() }
@@ -28,125 +40,93 @@ impl Handle {
 
     fn send(&self, now: u64, number: u64) -> LowtideStatus {
         // SAFETY: the handle is alive.
-        unsafe { lowtide_on_packet_sent(self.0, now, number, 1000, 1000, false) }
+        unsafe { lowtide_flow_sent(self.0, now, number, 1000) }
     }
 
-    fn ack(&self, now: u64, packets: &[LowtidePacket]) -> LowtideStatus {
-        let ack = LowtideAck {
-            now,
-            packets: packets.as_ptr(),
-            packet_count: packets.len(),
-            rtt: 10,
-            prior_inflight: 10_000,
-            inflight: 0,
-            rate_sample: null(),
-        };
-        // SAFETY: the handle is alive and the event complete.
-        unsafe { lowtide_on_ack(self.0, &ack) }
+    fn ack(&self, number: u64) -> LowtideStatus {
+        // SAFETY: the handle is alive.
+        unsafe { lowtide_flow_acked(self.0, number) }
     }
 
-    fn lose(&self, now: u64, packets: &[LowtidePacket]) -> LowtideStatus {
-        let lost = |p: &LowtidePacket| LowtideLostPacket {
-            number: p.number,
-            bytes: p.bytes,
-            sent_at: p.sent_at,
-            sent_inflight: p.bytes,
-            lost: p.bytes,
-            app_limited: 0,
-        };
-        let packets: Vec<LowtideLostPacket> = packets.iter().map(lost).collect();
-        // SAFETY: the handle is alive; the slice gives pointer and length.
-        unsafe { lowtide_on_loss(self.0, now, packets.as_ptr(), packets.len(), 0) }
+    fn lose(&self, number: u64) -> LowtideStatus {
+        // SAFETY: the handle is alive.
+        unsafe { lowtide_flow_lost(self.0, number) }
+    }
+
+    fn time_out(&self, kind: u32) -> LowtideStatus {
+        // SAFETY: the handle is alive.
+        unsafe { lowtide_flow_timeout(self.0, kind) }
+    }
+
+    fn undo_timeout(&self) -> LowtideStatus {
+        // SAFETY: the handle is alive.
+        unsafe { lowtide_flow_spurious_timeout(self.0) }
+    }
+
+    fn settle(&self, now: u64) -> LowtideStatus {
+        self.settle_with(now, 10)
+    }
+
+    fn settle_with(&self, now: u64, rtt: u64) -> LowtideStatus {
+        // SAFETY: the handle is alive.
+        unsafe { lowtide_flow_settle(self.0, now, rtt) }
+    }
+
+    fn breaches(&self) -> String {
+        let mut text = [0; 300];
+        // SAFETY: the handle is alive and the buffer as large as is said.
+        let size = unsafe { lowtide_flow_breaches(self.0, text.as_mut_ptr(), text.len()) };
+        assert!(size <= text.len());
+        // SAFETY: the library ends what it writes by zero.
+        let text = unsafe { CStr::from_ptr(text.as_ptr()) };
+        text.to_str().expect("UTF-8").to_string()
     }
 }
 
-impl Drop for Handle {
+impl Drop for Flow {
     fn drop(&mut self) {
         // SAFETY: made by the library and given back once.
-        unsafe { lowtide_controller_free(self.0) };
-    }
-}
-
-fn config() -> LowtideConfig {
-    LowtideConfig {
-        max_datagram: 1000,
-        initial_window: 10_000,
-        now: 5,
-        seed: 0,
-    }
-}
-
-fn packet(number: u64, sent_at: u64) -> LowtidePacket {
-    LowtidePacket {
-        number,
-        bytes: 1000,
-        sent_at,
-        received_at: LOWTIDE_NONE,
+        unsafe { lowtide_flow_free(self.0) };
     }
 }
 
 #[test]
 fn a_controller_says_which_ecn_bits_packets_are_to_carry() {
     for (spec, expected) in [(c"newreno", 0b10), (c"window", 0b00)] {
-        let handle = Handle::new(spec);
-        let mut bits = 9;
-        // SAFETY: the handle is alive and the place may be written.
-        let status = unsafe { lowtide_ecn(handle.0, &mut bits) };
-        assert_eq!((status, bits), (LowtideStatus::Ok, expected), "{spec:?}");
+        assert_eq!(Flow::new(spec).control().ecn, expected, "{spec:?}");
     }
 }
 
 #[test]
 fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
     use LowtideStatus::NullPointer;
-    let handle = Handle::new(c"newreno");
+    let flow = Flow::new(c"newreno");
     let mut out = null_mut();
-    let mut state = std::mem::MaybeUninit::uninit();
-    let config = config();
     // SAFETY: null is what the library promises to bear; everything else is valid.
     unsafe {
-        let new = |spec, config, out| lowtide_controller_new(spec, config, out, null_mut(), 0);
-        assert_eq!(new(null(), &config, &mut out), NullPointer);
+        let new = |spec, config, out| lowtide_flow_new(spec, config, out, null_mut(), 0);
+        assert_eq!(new(null(), &CONFIG, &mut out), NullPointer);
         assert_eq!(new(c"bbr".as_ptr(), null(), &mut out), NullPointer);
-        assert_eq!(new(c"bbr".as_ptr(), &config, null_mut()), NullPointer);
-        let tcp = |spec, config, out| lowtide_controller_new_tcp(spec, config, out, null_mut(), 0);
-        assert_eq!(tcp(null(), &config, &mut out), NullPointer);
-        assert_eq!(tcp(c"bbr".as_ptr(), null(), &mut out), NullPointer);
-        assert_eq!(tcp(c"bbr".as_ptr(), &config, null_mut()), NullPointer);
-        let c = null_mut();
-        assert_eq!(lowtide_on_packet_sent(c, 9, 0, 1, 1, false), NullPointer);
-        assert_eq!(lowtide_on_ack(c, null()), NullPointer);
-        assert_eq!(lowtide_on_ack(handle.0, null()), NullPointer);
-        assert_eq!(lowtide_on_loss(handle.0, 9, null(), 1, 0), NullPointer);
-        assert_eq!(lowtide_on_timeout(c, 9, 0, 0), NullPointer);
-        assert_eq!(lowtide_on_spurious_timeout(c, 9), NullPointer);
-        assert_eq!(lowtide_on_ecn_ce(c, 9, 0, 1), NullPointer);
-        assert_eq!(lowtide_ecn(c, &mut 0), NullPointer);
-        assert_eq!(lowtide_ecn(handle.0, null_mut()), NullPointer);
-        assert_eq!(lowtide_on_mtu_change(c, 1), NullPointer);
-        assert_eq!(lowtide_on_feedback(c, 9, 0, 1), NullPointer);
-        assert_eq!(lowtide_on_wakeup(c, 9), NullPointer);
-        assert_eq!(lowtide_control(handle.0, null_mut()), NullPointer);
-        assert_eq!(lowtide_snapshot(handle.0, null_mut()), NullPointer);
-        assert_eq!(lowtide_config_init(null_mut(), 1200), NullPointer);
-        assert_eq!(lowtide_sampler_new(null_mut()), NullPointer);
-        let s = null_mut();
-        let place = state.as_mut_ptr();
-        assert_eq!(
-            lowtide_sampler_on_packet_sent(s, 9, 1, 0, place),
-            NullPointer
-        );
-        assert_eq!(
-            lowtide_sampler_on_packet_acked(s, 9, 1, 0, null()),
-            NullPointer
-        );
-        assert_eq!(
-            lowtide_sampler_on_packet_lost(s, 1, null(), &mut 0),
-            NullPointer
-        );
-        assert_eq!(lowtide_sampler_on_app_limited(s, 1), NullPointer);
-        assert!(!lowtide_sampler_is_app_limited(s));
-        assert_eq!(lowtide_sampler_sample(s, 1, null_mut()), NullPointer);
+        assert_eq!(new(c"bbr".as_ptr(), &CONFIG, null_mut()), NullPointer);
+        let f = null_mut();
+        assert_eq!(lowtide_flow_sent(f, 9, 0, 1), NullPointer);
+        assert_eq!(lowtide_flow_acked(f, 0), NullPointer);
+        assert_eq!(lowtide_flow_acked_at(f, 0, 0, 0), NullPointer);
+        assert_eq!(lowtide_flow_lost(f, 0), NullPointer);
+        assert_eq!(lowtide_flow_discarded(f, 0), NullPointer);
+        assert_eq!(lowtide_flow_marked(f, 1), NullPointer);
+        assert_eq!(lowtide_flow_timeout(f, 0), NullPointer);
+        assert_eq!(lowtide_flow_spurious_timeout(f), NullPointer);
+        assert_eq!(lowtide_flow_settle(f, 9, 1), NullPointer);
+        assert_eq!(lowtide_flow_wakeup(f, 9), NullPointer);
+        assert_eq!(lowtide_flow_app_limited(f), NullPointer);
+        assert_eq!(lowtide_flow_mtu(f, 1), NullPointer);
+        assert_eq!(lowtide_flow_feedback(f, 9, 0, 1), NullPointer);
+        assert_eq!(lowtide_flow_control(f, null_mut()), NullPointer);
+        assert_eq!(lowtide_flow_control(flow.0, null_mut()), NullPointer);
+        assert_eq!(lowtide_flow_snapshot(f, null_mut()), NullPointer);
+        assert_eq!(lowtide_flow_snapshot(flow.0, null_mut()), NullPointer);
+        assert_eq!(lowtide_flow_breaches(f, null_mut(), 0), 1);
         let (mut receiver, mut rate) = (null_mut(), 0);
         let new = |spec, out| lowtide_receiver_new(spec, out, null_mut(), 0);
         assert_eq!(new(null(), &mut receiver), NullPointer);
@@ -157,22 +137,21 @@ fn null_is_refused_everywhere_and_freeing_it_does_nothing() {
             lowtide_receiver_feedback_for_ack(r, 1, &mut rate),
             NullPointer
         );
-        lowtide_controller_free(null_mut());
-        lowtide_sampler_free(null_mut());
+        lowtide_flow_free(null_mut());
         lowtide_receiver_free(null_mut());
     }
 }
 
 #[test]
 fn a_bad_spec_leaves_no_handle_and_a_message_cut_to_its_buffer() {
-    let handle = Handle::new(c"bbr");
-    let mut out = handle.0;
+    let flow = Flow::new(c"bbr");
+    let mut out = flow.0;
     let mut message = [1; 24];
     let mut make = |spec: &CStr, size: usize| {
         // SAFETY: all pointers are valid, `size` is at most the buffer's.
         let status = unsafe {
-            let (config, buffer) = (config(), message.as_mut_ptr());
-            lowtide_controller_new(spec.as_ptr(), &config, &mut out, buffer, size)
+            let buffer = message.as_mut_ptr();
+            lowtide_flow_new(spec.as_ptr(), &CONFIG, &mut out, buffer, size)
         };
         assert_eq!(status, LowtideStatus::BadSpec);
         assert!(out.is_null());
@@ -188,164 +167,164 @@ fn a_bad_spec_leaves_no_handle_and_a_message_cut_to_its_buffer() {
 }
 
 #[test]
+fn values_outside_of_their_ranges_are_refused_and_zero_is_the_usual_value() {
+    use LowtideStatus::BadValue;
+    let new = |config: &LowtideConfig| {
+        let mut out = null_mut();
+        // SAFETY: all pointers are valid; there is no buffer for the message.
+        let status = unsafe { lowtide_flow_new(c"bbr".as_ptr(), config, &mut out, null_mut(), 0) };
+        assert!(out.is_null());
+        status
+    };
+    let config = CONFIG;
+    assert_eq!(
+        new(&LowtideConfig {
+            transport: 2,
+            ..config
+        }),
+        BadValue
+    );
+    assert_eq!(
+        new(&LowtideConfig {
+            checked: 255,
+            ..config
+        }),
+        BadValue
+    );
+    assert_eq!(
+        new(&LowtideConfig {
+            max_datagram: 0,
+            ..config
+        }),
+        BadValue
+    );
+    let usual = LowtideConfig {
+        initial_window: 0,
+        max_datagram: 1500,
+        ..config
+    };
+    assert_eq!(Flow::with(c"newreno", &usual).control().cwnd, 14_720);
+}
+
+#[test]
 fn events_out_of_order_are_refused_and_change_nothing() {
     use LowtideStatus::{BadValue, Ok, TimeWentBack, WrongOrder};
-    let handle = Handle::new(c"newreno");
-    assert_eq!(handle.send(4, 7), TimeWentBack, "before the connection");
-    assert_eq!(
-        handle.ack(9, &[packet(0, 8)]),
-        WrongOrder,
-        "nothing was sent"
-    );
-    // SAFETY: the handle is alive.
-    let timeout = |now, kind| unsafe { lowtide_on_timeout(handle.0, now, kind, 0) };
-    assert_eq!(timeout(9, 0), WrongOrder);
+    let three = LowtideConfig {
+        initial_window: 3000,
+        ..CONFIG
+    };
+    let flow = Flow::with(c"newreno", &three);
+    assert_eq!(flow.send(4, 7), TimeWentBack, "before the connection");
+    assert_eq!(flow.ack(0), WrongOrder, "nothing was sent");
+    assert_eq!(flow.time_out(0), WrongOrder);
     for number in [7, 8, 11] {
-        assert_eq!(handle.send(10, number), Ok);
+        assert_eq!(flow.send(10, number), Ok);
     }
-    assert_eq!(handle.send(10, 11), WrongOrder);
-    assert_eq!(handle.send(9, 12), TimeWentBack);
-    assert_eq!(handle.ack(20, &[]), BadValue);
-    assert_eq!(handle.ack(20, &[packet(12, 10)]), WrongOrder, "never sent");
-    let swapped = [packet(8, 10), packet(7, 10)];
-    assert_eq!(handle.ack(20, &swapped), WrongOrder);
-    assert_eq!(handle.lose(20, &swapped), WrongOrder);
-    assert_eq!(handle.ack(20, &[packet(7, 21)]), WrongOrder, "sent later");
-    assert_eq!(timeout(20, 2), BadValue);
+    assert_eq!(flow.send(10, 11), WrongOrder);
+    assert_eq!(flow.send(9, 12), TimeWentBack);
+    assert_eq!(flow.ack(12), WrongOrder, "never sent");
+    assert_eq!(flow.time_out(2), BadValue);
+    assert_eq!(flow.undo_timeout(), WrongOrder);
     // SAFETY: the handle is alive.
     unsafe {
-        assert_eq!(lowtide_on_spurious_timeout(handle.0, 20), WrongOrder);
-        assert_eq!(lowtide_on_mtu_change(handle.0, 0), BadValue);
+        assert_eq!(lowtide_flow_mtu(flow.0, 0), BadValue);
+        assert_eq!(lowtide_flow_sent(flow.0, 20, 12, 0), BadValue);
     }
     // None of them moved the clock or the window: the same events are good at time 10.
-    assert_eq!(handle.control().cwnd, 10_000);
-    assert_eq!(handle.ack(10, &[packet(7, 10)]), Ok);
-    assert_eq!(handle.control().cwnd, 11_000);
-    assert_eq!(handle.lose(20, &[packet(8, 10)]), Ok);
-    assert_eq!(handle.control().cwnd, 5_500);
-    assert_eq!(timeout(20, 0), Ok);
-    assert_eq!(handle.control().cwnd, 1000);
-    // SAFETY: the handle is alive.
-    unsafe {
-        assert_eq!(lowtide_on_spurious_timeout(handle.0, 20), Ok);
-        assert_eq!(lowtide_on_spurious_timeout(handle.0, 20), WrongOrder);
-    }
+    assert_eq!(flow.control().cwnd, 3000);
+    assert_eq!(flow.ack(7), Ok);
+    assert_eq!(flow.send(10, 12), WrongOrder, "first comes the settlement");
+    assert_eq!(flow.settle(9), TimeWentBack);
+    assert_eq!(flow.control().cwnd, 3000);
+    assert_eq!(flow.settle(10), Ok);
+    assert_eq!(flow.control().cwnd, 4000);
+    assert_eq!(flow.lose(8), Ok);
+    assert_eq!(flow.settle(20), Ok);
+    assert_eq!(flow.control().cwnd, 2000);
+    assert_eq!(flow.time_out(0), Ok);
+    assert_eq!(flow.settle(20), Ok);
+    assert_eq!(flow.control().cwnd, 1000);
+    assert_eq!(flow.undo_timeout(), Ok);
+    assert_eq!(flow.undo_timeout(), WrongOrder);
+    assert_eq!(flow.send(20, 12), WrongOrder, "first comes the settlement");
 }
 
 #[test]
 fn a_packet_is_acknowledged_once_and_only_if_it_was_sent() {
     use LowtideStatus::{Ok, WrongOrder};
-    let handle = Handle::new(c"cubic");
+    let flow = Flow::new(c"cubic");
     for number in [3, 4, 7, 8, 9] {
-        assert_eq!(handle.send(10, number), Ok);
+        assert_eq!(flow.send(10, number), Ok);
     }
-    assert_eq!(handle.ack(20, &[packet(3, 10), packet(4, 10)]), Ok);
-    let grown = handle.control().cwnd;
-    assert!(grown > 10_000);
-    assert_eq!(handle.ack(20, &[packet(4, 10)]), WrongOrder, "again");
-    assert_eq!(handle.ack(20, &[packet(5, 10)]), WrongOrder, "never sent");
-    let one_is_old = [packet(4, 10), packet(7, 10)];
-    assert_eq!(handle.ack(20, &one_is_old), WrongOrder);
-    assert_eq!(handle.lose(20, &[packet(3, 10)]), WrongOrder, "it arrived");
-    assert_eq!(handle.control().cwnd, grown, "nothing was repeated");
+    assert_eq!((flow.ack(4), flow.ack(3)), (Ok, Ok));
+    assert_eq!(flow.ack(4), WrongOrder, "again");
+    assert_eq!(flow.settle(20), Ok);
+    let (grown, inflight) = (flow.control().cwnd, flow.control().inflight);
+    assert!(grown > 10_000 && inflight == 3000);
+    assert_eq!(flow.ack(4), WrongOrder, "again");
+    assert_eq!(flow.ack(5), WrongOrder, "never sent");
+    assert_eq!(flow.lose(3), WrongOrder, "it arrived");
+    assert_eq!(flow.settle(20), Ok);
+    assert_eq!(flow.control().cwnd, grown, "nothing was repeated");
 
-    assert_eq!(handle.lose(20, &[packet(7, 10)]), Ok);
-    assert_eq!(
-        handle.lose(20, &[packet(7, 10)]),
-        WrongOrder,
-        "lost already"
-    );
-    assert_eq!(handle.ack(21, &[packet(7, 10)]), Ok, "it arrived after all");
-    assert_eq!(handle.ack(21, &[packet(7, 10)]), WrongOrder);
-    assert_eq!(handle.ack(21, &[packet(8, 10)]), Ok, "of the refused event");
-}
-
-#[test]
-fn a_flag_is_zero_or_one() {
-    use LowtideStatus::{BadValue, Ok};
-    let handle = Handle::new(c"bbr");
-    assert_eq!(handle.send(10, 0), Ok);
-    let lost = |app_limited| LowtideLostPacket {
-        number: 0,
-        bytes: 1000,
-        sent_at: 10,
-        sent_inflight: 1000,
-        lost: 1000,
-        app_limited,
-    };
-    let mut state = LowtideRateState {
-        delivered: 0,
-        delivered_at: 0,
-        first_sent_at: 0,
-        lost: 0,
-        inflight: 0,
-        app_limited: 255,
-    };
-    let mut sampler = null_mut();
-    // SAFETY: pointers are valid; the sampler is used until it is freed.
+    assert_eq!(flow.lose(7), Ok);
+    assert_eq!(flow.lose(7), WrongOrder, "lost already");
+    assert_eq!(flow.settle(20), Ok);
+    assert_eq!(flow.ack(7), Ok, "it arrived after all");
+    assert_eq!(flow.ack(7), WrongOrder);
+    // SAFETY: the handle is alive.
     unsafe {
-        assert_eq!(lowtide_on_loss(handle.0, 20, &lost(2), 1, 0), BadValue);
-        assert_eq!(lowtide_on_loss(handle.0, 20, &lost(1), 1, 0), Ok);
-        assert_eq!(lowtide_sampler_new(&mut sampler), Ok);
-        let ack = |state: &_| lowtide_sampler_on_packet_acked(sampler, 20, 1000, 10, state);
-        assert_eq!(ack(&state), BadValue);
-        state.app_limited = 1;
-        assert_eq!(ack(&state), Ok);
-        lowtide_sampler_free(sampler);
+        assert_eq!(lowtide_flow_discarded(flow.0, 8), Ok);
+        assert_eq!(lowtide_flow_discarded(flow.0, 8), WrongOrder);
     }
+    assert_eq!(flow.ack(8), WrongOrder, "discarded");
+    assert_eq!(flow.control().inflight, 1000);
 }
 
 #[test]
 fn what_a_spurious_timeout_took_back_is_not_lost_with_the_next_acknowledgment() {
     use LowtideStatus::Ok;
-    let handle = Handle::new(c"bbr");
-    let packets: Vec<LowtidePacket> = (0..10).map(|number| packet(number, 10)).collect();
-    for p in &packets {
-        assert_eq!(handle.send(10, p.number), Ok);
+    let tcp = LowtideConfig {
+        transport: LowtideTransport::Tcp as u32,
+        checked: 1,
+        ..CONFIG
+    };
+    let flow = Flow::with(c"bbr", &tcp);
+    for number in 0..10 {
+        assert_eq!(flow.send(10, number), Ok);
     }
-    assert_eq!(handle.lose(20, &packets), Ok);
-    // SAFETY: the handle is alive.
-    unsafe {
-        assert_eq!(lowtide_on_timeout(handle.0, 20, 0, 0), Ok);
-        assert_eq!(handle.control().cwnd, 1000);
-        assert_eq!(lowtide_on_spurious_timeout(handle.0, 30), Ok);
+    for number in 0..10 {
+        assert_eq!(flow.lose(number), Ok);
     }
+    assert_eq!((flow.time_out(0), flow.settle(20)), (Ok, Ok));
+    assert_eq!((flow.control().cwnd, flow.control().inflight), (1000, 0));
+    assert_eq!((flow.undo_timeout(), flow.ack(0)), (Ok, Ok));
     // The window comes back with the acknowledgment that showed it.
-    assert_eq!(handle.ack(30, &packets[..1]), Ok);
-    assert!(handle.control().cwnd >= 10_000);
+    assert_eq!(flow.settle_with(30, 20), Ok);
+    assert!(flow.control().cwnd >= 10_000);
+    assert_eq!(flow.control().inflight, 9000);
+    assert_eq!(flow.breaches(), "");
 }
 
 #[test]
-fn the_sampler_refuses_time_that_goes_back_and_tells_no_sample_from_a_mistake() {
-    use LowtideStatus::{NoSample, Ok, TimeWentBack, WrongOrder};
-    let mut sampler = null_mut();
-    let mut state = std::mem::MaybeUninit::uninit();
-    let mut sample = std::mem::MaybeUninit::uninit();
-    // SAFETY: pointers are valid; what is read was written, as the status says.
-    unsafe {
-        assert_eq!(lowtide_sampler_new(&mut sampler), Ok);
-        let place = state.as_mut_ptr();
-        assert_eq!(
-            lowtide_sampler_on_packet_sent(sampler, 100, 1000, 0, place),
-            Ok
-        );
-        assert_eq!(
-            lowtide_sampler_on_packet_sent(sampler, 99, 1000, 0, place),
-            TimeWentBack
-        );
-        let sample = sample.as_mut_ptr();
-        assert_eq!(
-            lowtide_sampler_sample(sampler, LOWTIDE_NONE, sample),
-            NoSample
-        );
-        let ack = |now, sent| lowtide_sampler_on_packet_acked(sampler, now, 1000, sent, place);
-        assert_eq!(ack(100, 101), WrongOrder);
-        assert_eq!(ack(1100, 100), Ok);
-        assert_eq!(lowtide_sampler_sample(sampler, LOWTIDE_NONE, sample), Ok);
-        // 1000 bytes in 1 µs.
-        assert_eq!((*sample).delivery_rate, 1_000_000_000);
-        lowtide_sampler_free(sampler);
-    }
+fn a_checked_host_is_told_how_it_broke_the_contract() {
+    use LowtideStatus::{BrokeContract, Ok};
+    let checked = LowtideConfig {
+        checked: 1,
+        ..CONFIG
+    };
+    let flow = Flow::with(c"bbr", &checked);
+    assert_eq!((flow.send(10, 0), flow.send(10, 1)), (Ok, Ok));
+    assert_eq!((flow.lose(0), flow.ack(1)), (Ok, Ok));
+    assert_eq!(flow.settle_with(50, 41), BrokeContract);
+    let breach = "the RTT sample is 41ns, but the newest acknowledged packet left only 40ns ago\n";
+    assert_eq!(flow.breaches(), breach);
+    assert_eq!(flow.send(50, 2), Ok, "told once");
+    assert_eq!(flow.send(50, 3), Ok);
+    // SAFETY: the handle is alive.
+    assert_eq!(unsafe { lowtide_flow_discarded(flow.0, 3) }, Ok);
+    assert_eq!((flow.ack(2), flow.settle_with(90, 40)), (Ok, Ok));
+    assert_eq!(flow.breaches(), breach);
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub struct Notes {
     pub breaches: Vec<String>,
     /// Controllers made.
     pub controllers: u64,
+    /// Numbers of packets that the host discarded (RFC 9002 §6.4), of which controllers are not told.
+    /// A host that discards packets adds them here before its next event.
+    pub discarded: Vec<u64>,
     /// The last bandwidth estimate.
     pub bandwidth: Option<Rate>,
 }
@@ -172,7 +175,12 @@ impl Recorder {
         );
     }
 
+    /// Something happens at `now`.
     fn on_time(&mut self, now: Time) {
+        for number in std::mem::take(&mut lock(&self.notes).discarded) {
+            self.in_flight.remove(number);
+            self.lost.remove(number);
+        }
         self.check(now >= self.last_time, || {
             format!("the time goes back from {:?} to {now:?}", self.last_time)
         });

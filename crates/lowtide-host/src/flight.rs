@@ -1,7 +1,7 @@
 //! The packets that are in flight.
 //!
 //! Transports name them in different ways: by a [`Token`] that they got when the packet left, by
-//! packet number, or by no more than a sum of bytes and the newest packet that it covers. Then the
+//! a number, or by no more than a sum of bytes and the newest packet that it covers. Then the
 //! newest ones in flight are taken. Such a guess may take a packet that is declared lost later; an
 //! older one, which was acknowledged in its place, then leaves instead, so that nothing stays in
 //! flight forever.
@@ -139,6 +139,14 @@ impl Flight {
     fn settle_at(&mut self, index: usize) -> Option<Sent> {
         let sent = self.packets.get_mut(index)?;
         std::mem::take(&mut sent.in_flight).then_some(*sent)
+    }
+
+    /// Takes the packet out of flight that has this number of the controller.
+    pub fn take(&mut self, number: u64) -> Option<Sent> {
+        let index = self.packets.binary_search_by_key(&number, |s| s.number);
+        let sent = self.settle_at(index.ok()?)?;
+        self.forget_settled();
+        Some(sent)
     }
 
     /// Takes the packet out of flight that left at `at`, or shortly after it by a clock that may not go
@@ -320,6 +328,8 @@ mod tests {
         assert_eq!(numbers(&mut exact, 9, 0, &ranges), [0; 0], "none twice");
         let size = Bytes::new(SIZE);
         assert_eq!(exact.lose(1, size).map(|s| s.number), Some(1));
+        assert_eq!(exact.take(8).map(|s| s.number), Some(8));
+        assert!(exact.take(8).is_none() && exact.take(10).is_none());
 
         let mut guessed = flight(10);
         assert_eq!(numbers(&mut guessed, 4, 3, &[]), [2, 3, 4]);
