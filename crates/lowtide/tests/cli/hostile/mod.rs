@@ -1,5 +1,4 @@
 //! What attackers and accidents did to the program, through its command line.
-#![cfg(unix)]
 
 mod files;
 mod names;

@@ -1,9 +1,10 @@
 //! The scripts of `action.yml`, run as GitHub runs them, with the program that is built here.
-#![cfg(unix)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+
+use crate::root;
 
 const CASE: &str = r#"
 about = "A link."
@@ -23,10 +24,6 @@ value = "utilisation"
 at_least = 0.1
 reason = "so"
 "#;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The script of the step with this id: the lines below its `run: |`, as far as they are indented.
 fn script(id: &str) -> String {

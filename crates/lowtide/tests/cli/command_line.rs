@@ -6,11 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use serde_json::Value;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args);
-    command
-}
+use crate::{lowtide, root};
 
 fn stdout(args: &[&str]) -> String {
     let output = lowtide(args).assert().success().get_output().stdout.clone();
@@ -550,7 +546,7 @@ fn a_closed_pipe_is_no_failure() {
 }
 
 fn example() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example.toml");
+    let file = root().join("experiments/example.toml");
     file.display().to_string()
 }
 

@@ -1,23 +1,14 @@
 //! `lowtide record` and the server that answers it, as a user meets them.
-#![cfg(target_os = "linux")]
-
-mod namespaces;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command as Process, Stdio};
-use std::time::Duration;
 
-use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt as _;
 use serde_json::Value;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args).timeout(Duration::from_secs(60));
-    command
-}
+use crate::{lowtide, namespaces_work};
 
 /// A server of recorders, ended with the test.
 struct Server(Child, String);
@@ -53,7 +44,7 @@ fn json(path: &Path) -> Value {
 
 #[test]
 fn a_link_is_recorded_and_its_files_are_traces() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
 //! `lowtide serve` and `lowtide fetch` over the loopback interface.
-#![cfg(feature = "quic")]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

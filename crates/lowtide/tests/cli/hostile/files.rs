@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::{TempDir, tempdir};
 
-use crate::{refused, shell, stderr, within_bounds};
+use super::{refused, shell, stderr, within_bounds};
 
 const ONE_FLOW: &str = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"bbr\" }]\n";
 

@@ -3,14 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args);
-    command
-}
+use crate::lowtide;
 
 /// A user's own suite: a long queue, one that only some controllers can be asked about, and one with
 /// chance in it.

@@ -1,22 +1,15 @@
 //! What `.ci/book` builds the book with: links out of `docs/` are rewritten, and links that lead nowhere are
 //! found. Needs Python.
-#![cfg(unix)]
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-const REPOSITORY: &str = "https://example.org/lowtide";
+use crate::root;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
-}
+const REPOSITORY: &str = "https://example.org/lowtide";
 
 /// Runs a script of `.ci`; `None` without Python.
 fn script(name: &str, arguments: &[&str], input: &str) -> Option<Output> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::{TempDir, tempdir};
 
-use crate::within_bounds;
+use super::within_bounds;
 
 /// Clears the screen, turns the direction of what follows, is no character, and is a program in a page.
 const NAME: &str = "n\u{1b}[2J\u{9b}31m\u{202e}m\u{fffe}<script>alert(1)<_script>";

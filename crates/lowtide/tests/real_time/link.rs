@@ -1,8 +1,5 @@
 //! `lowtide link` as a user meets it. What needs a network namespace says so and is skipped where the
 //! machine does not allow one.
-#![cfg(target_os = "linux")]
-
-mod namespaces;
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -14,19 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt as _;
 use serde_json::Value;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args).timeout(Duration::from_secs(60));
-    command
-}
+use crate::{lowtide, namespaces_work};
 
 #[test]
 fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let script = "echo $LOWTIDE_LINK_LOCAL $LOWTIDE_LINK_PEER; exit 7";
@@ -58,7 +50,7 @@ fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
 
 #[test]
 fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -89,7 +81,7 @@ fn processes_in(namespaces: &[&str]) -> usize {
 
 #[test]
 fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -145,7 +137,7 @@ fn a_guard_does_nothing_outside_of_its_namespace() {
 
 #[test]
 fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let mut command = Process::cargo_bin("lowtide").unwrap();
@@ -297,14 +289,14 @@ fn data_of(report: &Path) -> Value {
 
 #[test]
 fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_link() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let report = dir.path().join("report");
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();
-    let test = ["--exact", "program_that_transfers", "--ignored"];
+    let test = ["--exact", "link::program_that_transfers", "--ignored"];
     let peer = format!("SEND=1 '{program}' {} --quiet", test.join(" "));
     let link = [
         "--rate", "20mbit", "--rtt", "40ms", "--buffer", "2bdp", "--seed", "3",
@@ -594,7 +586,7 @@ fn bad_input_is_refused_with_a_remedy() {
     );
     refused(&["link", "--mtu", "10", "--", "true"], "--mtu");
     refused(&["link", "--cc", "none", "--", "true"], "--cc");
-    if namespaces::work() {
+    if namespaces_work() {
         refused(
             &["link", "--", "no-such-command"],
             "no command 'no-such-command'",

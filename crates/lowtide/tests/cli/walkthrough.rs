@@ -1,14 +1,10 @@
 //! The commands that the documents show do what they say: each is run as it is written, but shorter.
-#![cfg(unix)]
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::root;
 
 /// Documents whose commands need neither network nor another machine.
 const DOCUMENTS: [&str; 10] = [

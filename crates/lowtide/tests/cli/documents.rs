@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::root;
 
 /// Markdown files of a folder and those below it.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -1,19 +1,17 @@
 //! `lowtide score --link` as a user meets it. What needs a network namespace says so and is skipped where
 //! the machine does not allow one.
-#![cfg(target_os = "linux")]
-
-mod namespaces;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt as _;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+
+use crate::{lowtide, namespaces_work};
 
 /// Three seconds before a buffer of ten round trips.
 const CASE: &str = r#"
@@ -69,12 +67,6 @@ at_least = 1
 reason = "so"
 "#;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args).timeout(Duration::from_secs(120));
-    command
-}
-
 fn suite(cases: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in cases {
@@ -95,7 +87,7 @@ fn processes_with(mark: &str) -> usize {
 
 #[test]
 fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judged() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE), ("v.toml", NOT_HERE)]);
@@ -157,7 +149,7 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
 
 #[test]
 fn the_folder_of_a_run_is_one_word_for_the_shell() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +179,7 @@ fn the_folder_of_a_run_is_one_word_for_the_shell() {
 
 #[test]
 fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let (head, _) = CASE.split_once("[[limits]]").unwrap();
@@ -230,7 +222,7 @@ fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
 
 #[test]
 fn a_program_that_does_not_run_is_said_with_its_own_words() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE)]);
@@ -260,7 +252,7 @@ fn a_program_that_does_not_run_is_said_with_its_own_words() {
 
 #[test]
 fn a_program_that_breaks_off_fails() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE)]);
@@ -284,7 +276,7 @@ fn a_program_that_breaks_off_fails() {
 
 #[test]
 fn what_is_interrupted_leaves_no_program_behind() {
-    if !namespaces::work() {
+    if !namespaces_work() {
         return;
     }
     let suite = suite(&[("b.toml", CASE)]);
@@ -315,7 +307,7 @@ fn what_is_interrupted_leaves_no_program_behind() {
 
 #[test]
 fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
-    let unprivileged = !namespaces::work();
+    let unprivileged = !namespaces_work();
     for (args, problem) in [
         (&["--recipe", "quick-go"][..], "known are kernel"),
         (&["--recipe", "kernel"], "kernel/cubic"),

@@ -3,14 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args);
-    command
-}
+use crate::lowtide;
 
 /// A folder of two traces: 6 Mbit/s steady, and 12 Mbit/s that pauses for 50 of 100 ms.
 fn traces() -> tempfile::TempDir {
