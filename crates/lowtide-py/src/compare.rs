@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lowtide_cc::registry::unknown;
 use lowtide_lab::compare::{self as lab, Comparison, Entry, Options, Role};
 use lowtide_lab::contender::Contender;
 use lowtide_lab::figures;
@@ -276,8 +277,8 @@ impl PyComparison {
             "draft-14" => Version::Draft14,
             "0.3" => Version::V03,
             other => {
-                let problem = format!("version: there is no '{other}'; known are draft-14, 0.3");
-                return Err(error::input(py, problem));
+                let problem = unknown("", other, &["draft-14", "0.3"]);
+                return Err(error::input(py, format!("version: {problem}")));
             }
         };
         let mut paths = Vec::new();

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lowtide_cc::registry::unknown;
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::files;
@@ -231,8 +232,8 @@ impl Trace {
             Some(name) => match FORMATS.iter().find(|(known, _)| *known == name) {
                 Some((_, format)) => Some(*format),
                 None => {
-                    let known = FORMATS.map(|(name, _)| name).join(", ");
-                    return wrong(&format!("format: there is no '{name}'; known are {known}"));
+                    let problem = unknown("", name, &FORMATS.map(|(name, _)| name));
+                    return wrong(&format!("format: {problem}"));
                 }
             },
         };
@@ -417,8 +418,8 @@ impl Trace {
             None if is_csv => Format::Series(interval.unwrap_or(INTERVAL)),
             None | Some("mahimahi") => Format::Mahimahi(size.unwrap_or(MAHIMAHI_OPPORTUNITY)),
             Some(other) => {
-                let problem = format!("format: there is no '{other}'; known are mahimahi, csv");
-                return Err(error::input(py, problem));
+                let problem = unknown("", other, &["mahimahi", "csv"]);
+                return Err(error::input(py, format!("format: {problem}")));
             }
         };
         let text = py.detach(|| traces::write(&self.link, self.length(), to));

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub use self::nearest::nearest;
+pub use self::nearest::{nearest, unknown};
 pub use self::parameter::{Domain, Parameter, Value, Values};
 use crate::controller::{Config, Controller};
 use crate::controllers::ENTRIES;

@@ -1,6 +1,17 @@
 //! Suggestions for misspelt names.
 
+use alloc::borrow::Borrow;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+
+/// What to say where nothing is called `name`, and `known` are the names that there are. `kind` stands before the name
+/// with a blank behind it, as in `recipe `, or is empty.
+#[must_use]
+pub fn unknown<S: Borrow<str>>(kind: &str, name: &str, known: &[S]) -> String {
+    let (name, known) = (name.escape_debug(), known.join(", "));
+    format!("there is no {kind}'{name}'; known are {known}")
+}
 
 /// The name with the smallest edit distance to `wanted`, if it is near enough to be meant.
 #[must_use]
