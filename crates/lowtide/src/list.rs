@@ -1,13 +1,11 @@
 //! `lowtide list`.
 
-use std::fmt::Write;
-
 use lowtide_lab::catalogue;
 use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
-use crate::output;
+use crate::{output, table};
 
 /// What there is to list.
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -39,20 +37,14 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     }
     let mut text = String::new();
     for entry in listed {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:<13} {}", entry.name, entry.summary);
-        let _ = writeln!(text, "{:<13} {}", "", entry.source);
-        for p in entry.parameters {
-            let _ = writeln!(
-                text,
-                "{:<15} {}={}  {} ({})",
-                "", p.name, p.default, p.summary, p.values
-            );
-        }
+        let about = [(entry.name, entry.summary), ("", entry.source)];
+        text += &table::list(13, about.into_iter());
+        let parameters = entry.parameters.into_iter().map(|p| {
+            let (name, default, values) = (p.name, p.default, p.values);
+            ("", format!("{name}={default}  {} ({values})", p.summary))
+        });
+        text += &table::list(15, parameters);
     }
-    let _ = writeln!(
-        text,
-        "\nParameters are set as NAME:key=value,key=value, as in {example}"
-    );
+    text += &format!("\nParameters are set as NAME:key=value,key=value, as in {example}\n");
     output::print(text.as_bytes())
 }

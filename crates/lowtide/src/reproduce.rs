@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use comfy_table::{CellAlignment, Table, presets};
+use lowtide_cc::registry::unknown;
 use lowtide_lab::claim::Holds;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
@@ -17,6 +17,7 @@ use crate::experiment::complain;
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
 use crate::run_flags::RunFlags;
+use crate::table::{self, Look};
 use crate::{output, progress};
 
 #[derive(clap::Args)]
@@ -61,22 +62,19 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         None => reproduce::built_in().map_err(Failure::run)?,
         Some(folder) => load(folder)?,
     };
-    let known: Vec<String> = files.iter().map(ScenarioFile::name).collect();
+    let papers = ["all", "rbbr", "xiong", "acd", "bbrs", "ebcc"].map(str::to_string);
+    let known = [
+        papers.to_vec(),
+        files.iter().map(ScenarioFile::name).collect(),
+    ]
+    .concat();
     let mut files = reproduce::select(&args.which, files);
     if files.is_empty() {
-        return Err(Failure::input(format!(
-            "there is no experiment '{}'; known are all, rbbr, xiong, acd, bbrs, ebcc, {}",
-            args.which.escape_debug(),
-            known.join(", ")
-        )));
+        return Err(Failure::Input(unknown("experiment ", &args.which, &known)));
     }
     if args.list {
-        let mut text = String::new();
-        for file in &files {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{:<14} {}", file.name(), about(file));
-        }
-        return output::print(text.as_bytes());
+        let entries = files.iter().map(|file| (file.name(), about(file)));
+        return output::print(table::list(14, entries).as_bytes());
     }
     for file in &mut files {
         args.flags.apply(file);
@@ -232,27 +230,19 @@ fn text(experiments: &[Experiment], rows: &[Vec<Row>]) -> String {
         // Writing to a string cannot fail.
         let (name, about) = (experiment.file.name(), about(&experiment.file));
         let _ = writeln!(text, "{name}: {about}\n");
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
         // An experiment of somebody's own repeats no paper.
         let is_of_paper = content.paper.is_some();
         let mut head = vec!["setting", "metric", "paper", "ours", "holds", "claim"];
         head.retain(|name| is_of_paper || *name != "paper");
-        table.set_header(head);
-        for row in rows {
+        let cells = rows.iter().map(|row| {
             let mut cells = vec![row.setting.clone(), row.metric.clone()];
             cells.extend(is_of_paper.then(|| row.printed()));
             let holds = row.holds.name().to_string();
             cells.extend([row.shown(), holds, row.claim.clone()]);
-            table.add_row(cells);
-        }
-        let numbers = 1 + usize::from(is_of_paper);
-        for column in table.column_iter_mut().skip(2).take(numbers) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        for line in table.lines() {
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
+            cells
+        });
+        let numbers = 2..head.len() - 2;
+        text.push_str(&table::aligned(head, cells, numbers, Look::Plain(None)));
         let finding = content.paper.as_ref().map_or("", |p| p.finding.trim());
         if !finding.is_empty() {
             let _ = writeln!(text, "\n  found: {finding}");

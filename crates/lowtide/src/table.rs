@@ -1,5 +1,9 @@
 //! Tables of results, for terminals of any width and as Markdown.
 
+use std::fmt::Display;
+use std::iter;
+use std::ops::Range;
+
 use comfy_table::{CellAlignment, Table, presets};
 
 /// Spaces on either side of a cell.
@@ -73,23 +77,13 @@ pub(crate) fn table(
         let last = (0..shown.len()).max_by_key(|n| (columns[shown[*n]].rank, *n));
         shown.remove(last.unwrap_or(0));
     }
-    let mut table = Table::new();
-    table.load_style(if look.is_markdown() {
-        presets::ASCII_MARKDOWN
-    } else {
-        presets::NOTHING
-    });
     let heads = shown.iter().map(|n| columns[*n].head);
-    table.set_header(std::iter::once(name).chain(heads));
-    for (name, cells) in rows {
+    let heads = iter::once(name).chain(heads).collect();
+    let rows = rows.iter().map(|(name, cells)| {
         let values = shown.iter().map(|n| cells[*n].clone());
-        table.add_row(std::iter::once(broken(name, name_width)).chain(values));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines = table.lines().map(|line| line.trim_end().to_string() + "\n");
-    let mut text: String = lines.collect();
+        iter::once(broken(name, name_width)).chain(values).collect()
+    });
+    let mut text = aligned(heads, rows, 1..usize::MAX, look);
     let gone: Vec<&str> = (0..columns.len())
         .filter(|n| !shown.contains(n))
         .map(|n| columns[n].head)
@@ -102,6 +96,42 @@ pub(crate) fn table(
         text.push_str(&format!("\n{}\n", wrapped(&note, width)));
     }
     text
+}
+
+/// Cells below their heads, as wide as they are; the columns in `right` are aligned to the right.
+pub(crate) fn aligned(
+    heads: Vec<&str>,
+    rows: impl Iterator<Item = Vec<String>>,
+    right: Range<usize>,
+    look: Look,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(if look.is_markdown() {
+        presets::ASCII_MARKDOWN
+    } else {
+        presets::NOTHING
+    });
+    table.set_header(heads);
+    for cells in rows {
+        table.add_row(cells);
+    }
+    for (n, column) in table.column_iter_mut().enumerate() {
+        if right.contains(&n) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines = table.lines().map(|line| line.trim_end().to_string() + "\n");
+    lines.collect()
+}
+
+/// Names, padded to `width`, each with what is said of it.
+pub(crate) fn list(
+    width: usize,
+    entries: impl Iterator<Item = (impl AsRef<str>, impl Display)>,
+) -> String {
+    entries
+        .map(|(name, about)| format!("{:<width$} {about}\n", name.as_ref()))
+        .collect()
 }
 
 /// A name in lines of at most `width` characters where its parts allow it, those after the first

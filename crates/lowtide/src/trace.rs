@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
-use crate::output;
+use crate::{output, table};
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Format {
@@ -202,18 +202,14 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             put(&text, output.as_ref())
         }
         Command::Models => {
-            let mut text = String::new();
-            for named in generate::named() {
-                // Writing to a string cannot fail.
-                let _ = writeln!(
-                    text,
-                    "{:<16} {} (mean {} Mbit/s)",
+            let entries = generate::named().iter().map(|named| {
+                let mbps = named.model().mean().as_mbps();
+                (
                     named.name,
-                    named.summary,
-                    named.model().mean().as_mbps()
-                );
-            }
-            output::print(text.as_bytes())
+                    format!("{} (mean {mbps} Mbit/s)", named.summary),
+                )
+            });
+            output::print(table::list(16, entries).as_bytes())
         }
         Command::Generate {
             model,
