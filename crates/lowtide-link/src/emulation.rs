@@ -114,7 +114,7 @@ impl<P: Probe + Send + 'static> Emulation<P> {
         let duration = self.clock.now().since(lowtide_cc::units::Time::ZERO);
         let [unseen_down, unseen_up] = (self.unseen)();
         drop(self.stop);
-        let ended = |worker: Worker<P>, unseen| {
+        let ended = |worker: Worker<P>, unseen| -> Result<_, Error> {
             let (counts, probe, result) = match worker.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),

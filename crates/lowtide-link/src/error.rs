@@ -1,5 +1,6 @@
 //! Why a link cannot be made.
 
+use std::fmt;
 use std::io;
 
 /// Why a link cannot be made, and what to do about it.
@@ -52,6 +53,27 @@ pub enum Error {
     /// The link failed while it ran.
     #[error("the link failed while it ran: {0}")]
     Broken(io::Error),
+    /// What is to run behind the link is wrong: the user can mend that.
+    #[error("{0}")]
+    Input(String),
+    /// What ran behind the link failed, or could not be started.
+    #[error("{0}")]
+    Failed(String),
+    /// The system failed.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl Error {
+    /// An [`Input`](Self::Input) of this problem.
+    pub fn input(problem: impl fmt::Display) -> Self {
+        Self::Input(problem.to_string())
+    }
+
+    /// A [`Failed`](Self::Failed) of this problem.
+    pub fn failed(problem: impl fmt::Display) -> Self {
+        Self::Failed(problem.to_string())
+    }
 }
 
 fn tun_remedy(problem: &io::Error) -> &'static str {

@@ -6,14 +6,23 @@
 //! [`Emulation`] drives two of them, a thread each, between two ends: TUN devices in network
 //! namespaces ([`Tunnel`]), or UDP sockets ([`Relay`]). It measures how late it is with every packet
 //! and says in its [`Summary`] when that was too much.
+//!
+//! [`Ends`] are both ends in namespaces, and run a command and its peer there. Nothing that was started there outlives
+//! them.
 
+#[cfg(target_os = "linux")]
+mod child;
 #[cfg(target_os = "linux")]
 mod datagram;
 mod distribution;
 #[cfg(target_os = "linux")]
 mod emulation;
+#[cfg(target_os = "linux")]
+mod ends;
 mod error;
 mod flow;
+#[cfg(target_os = "linux")]
+mod guard;
 #[cfg(target_os = "linux")]
 mod ipv4;
 #[cfg(target_os = "linux")]
@@ -30,13 +39,19 @@ mod tunnel;
 #[cfg(target_os = "linux")]
 mod worker;
 
+#[cfg(target_os = "linux")]
+pub use self::child::Child;
 pub use self::distribution::{Distribution, Percentiles};
 #[cfg(target_os = "linux")]
 pub use self::emulation::Emulation;
+#[cfg(target_os = "linux")]
+pub use self::ends::Ends;
 pub use self::error::Error;
 pub use self::flow::Ports;
 #[cfg(target_os = "linux")]
-pub use self::namespace::{Namespace, become_root_of_new_user_namespace, listens};
+pub use self::guard::guard_if_asked;
+#[cfg(target_os = "linux")]
+pub use self::namespace::{Namespace, listens};
 pub use self::path::PathConfig;
 #[cfg(target_os = "linux")]
 pub use self::relay::Relay;

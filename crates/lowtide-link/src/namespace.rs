@@ -50,7 +50,7 @@ impl Namespace {
     ///
     /// # Errors
     /// When the kernel refuses it, as it does to those who lack `CAP_SYS_ADMIN`; see
-    /// [`become_root_of_new_user_namespace`].
+    /// [`first`](Self::first).
     pub fn new() -> Result<Self, Error> {
         let create = || -> Result<Self, Error> {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|e| Error::NoNamespace(e.into()))?;
@@ -63,6 +63,21 @@ impl Namespace {
             Self::current()
         };
         in_thread(create)
+    }
+
+    /// A new one, and whether this process had to become root in a user namespace for it. For that it must not have
+    /// started threads.
+    ///
+    /// # Errors
+    /// When the kernel refuses either.
+    pub fn first() -> Result<(Self, bool), Error> {
+        match Self::new() {
+            Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
+                become_root_of_new_user_namespace()?;
+                Ok((Self::new()?, true))
+            }
+            made => Ok((made?, false)),
+        }
     }
 
     /// Runs `work` on a thread in this namespace; processes that it starts and sockets that it
@@ -91,10 +106,7 @@ fn in_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 
 /// Makes this process root in a user namespace of its own, in which it may create network
 /// namespaces. Outside of it nothing changes. The process must not have started threads.
-///
-/// # Errors
-/// When the kernel does not allow it.
-pub fn become_root_of_new_user_namespace() -> Result<(), Error> {
+fn become_root_of_new_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|e| Error::NoNamespace(e.into()))?;
     // user_namespaces(7): groups must be given up before the group map may be written.

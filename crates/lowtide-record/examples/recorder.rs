@@ -5,7 +5,6 @@
 //! cargo run -p lowtide-record --example recorder -- record 127.0.0.1:4456 10 500 NAME
 //! ```
 
-use std::sync::atomic::AtomicBool;
 use std::{env, fs};
 
 use lowtide_cc::units::{Bytes, Duration, Rate};
@@ -14,13 +13,12 @@ use lowtide_record::{Limits, Plan, QueueBand, Recording, Token, files, run};
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let stop = AtomicBool::new(false);
     match words[..] {
         ["serve", address] => {
             let address = address.parse().expect("an address");
             let listening = run::Listening::bind(address, Limits::default(), Token::none());
             let listening = listening.expect("a socket");
-            listening.serve(&stop, |_| ()).expect("it serves");
+            listening.serve(|| false, |_| ()).expect("it serves");
         }
         ["record", server, seconds, mbps, name] => {
             let plan = Plan {
@@ -33,7 +31,7 @@ fn main() {
                 packet: 1400,
             };
             let server = server.parse().expect("an address");
-            let noted = run::record(plan, Token::none(), server, &stop, |_| ());
+            let noted = run::record(plan, Token::none(), server, || false, |_| ());
             let noted = noted.expect("a recording");
             let recording = Recording::of(&noted).expect("something came");
             let way = recording.down.as_ref().expect("the way down");

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lowtide_cc::units::{Duration, Time};
 
@@ -107,13 +106,17 @@ impl Listening {
         self.socket.local_addr()
     }
 
-    /// Answers until `stop`, and says how many recordings are under way whenever that changes.
+    /// Answers until `is_over`, and says how many recordings are under way whenever that changes.
     ///
     /// # Errors
     /// When the socket fails.
-    pub fn serve(mut self, stop: &AtomicBool, mut says: impl FnMut(usize)) -> io::Result<()> {
+    pub fn serve(
+        mut self,
+        is_over: impl Fn() -> bool,
+        mut says: impl FnMut(usize),
+    ) -> io::Result<()> {
         let mut sessions = 0;
-        while !stop.load(Relaxed) {
+        while !is_over() {
             let server = &mut self.server;
             take(&mut self.socket, |socket, at, from, datagram| {
                 server.receive(at, from, datagram, socket);
@@ -132,7 +135,7 @@ impl Listening {
     }
 }
 
-/// Records. Each tenth of a second `progress` says how far it is; with `stop` it ends early and keeps what has come.
+/// Records. Each tenth of a second `progress` says how far it is; when `is_over` it ends early and keeps what has come.
 ///
 /// # Errors
 /// When nothing was recorded.
@@ -140,7 +143,7 @@ pub fn record(
     plan: Plan,
     token: Token,
     server: SocketAddr,
-    stop: &AtomicBool,
+    is_over: impl Fn() -> bool,
     mut progress: impl FnMut(&Progress),
 ) -> Result<Noted, RunError> {
     let any: SocketAddr = if server.is_ipv4() {
@@ -156,7 +159,7 @@ pub fn record(
             client.receive(at, from, datagram, socket);
         })?;
         let now = socket::now();
-        if stop.load(Relaxed) {
+        if is_over() {
             client.stop(now, "it was interrupted");
         }
         let next = client.poll(now, &mut socket);

@@ -114,12 +114,10 @@ impl App {
     pub fn run_with(self, arguments: &[OsString]) -> u8 {
         // No command for people: neither help nor completions have it.
         #[cfg(target_os = "linux")]
-        if let Some(namespace) = link::guard::asked_for(arguments) {
-            return ended(link::guard::run(namespace));
-        }
-        #[cfg(target_os = "linux")]
-        if let Some(arguments) = score::bulk_tcp::asked_for(arguments) {
-            return ended(score::bulk_tcp::run(&arguments));
+        if let Some(done) = lowtide_link::guard_if_asked(arguments)
+            .or_else(|| lowtide_bench::bulk_tcp_if_asked(arguments))
+        {
+            return ended(done.map_err(Failure::from));
         }
         command::note(arguments);
         match Cli::try_parse_from(arguments) {

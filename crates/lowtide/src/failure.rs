@@ -45,6 +45,15 @@ impl Failure {
     }
 }
 
+impl From<lowtide_link::Error> for Failure {
+    fn from(error: lowtide_link::Error) -> Self {
+        match error {
+            lowtide_link::Error::Input(problem) => Self::Input(problem),
+            error => Self::run(error),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

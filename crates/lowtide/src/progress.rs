@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lowtide_lab::run::{Stop, Watch};
 
 use crate::output;
 
@@ -78,6 +79,32 @@ impl Progress {
 
     pub(crate) fn finish_and_clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Shows progress, and ends the work when it is told to.
+pub(crate) struct Runs<'a> {
+    bar: Progress,
+    stop: &'a Stop,
+}
+
+impl Runs<'_> {
+    pub(crate) fn with_bar<T>(runs: u64, stop: &Stop, work: impl FnOnce(&Runs<'_>) -> T) -> T {
+        let bar = bar(runs);
+        let watched = Runs { bar, stop };
+        let done = work(&watched);
+        watched.bar.finish_and_clear();
+        done
+    }
+}
+
+impl Watch for Runs<'_> {
+    fn on_run(&self) {
+        self.bar.inc();
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 }
 

@@ -1,21 +1,15 @@
 //! What ran behind the link, beside what controllers would have done on it.
 
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-
 use lowtide_cc::units::Duration;
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::program::{Active, Program, Watched};
 use lowtide_lab::setting::{Host, Seeds, Setting};
-use signal_hook::iterator::Signals;
 
-use super::session::LOOK;
 use super::{Args, Limited};
 use crate::failure::Failure;
-use crate::output;
-use crate::progress;
+use crate::progress::Runs;
+use crate::{interrupt, output};
 
 /// Whom a program is compared with unless others are named: our own, the low-latency family, and what
 /// is in use.
@@ -81,16 +75,13 @@ pub(super) fn programs(
 pub(super) fn compare(
     watched: [Option<Watched>; 2],
     asked: &[Contender],
-    signals: &mut Signals,
 ) -> Result<Vec<Compared>, Failure> {
-    // Those that ended the program.
-    signals.pending().for_each(drop);
     let ways = WAYS.into_iter().zip(watched);
     ways.filter_map(|(way, watched)| Some((way, watched?)))
         .map(|(way, watched)| {
             let others = match obstacle(way, &watched) {
                 Some(obstacle) => Err(obstacle),
-                None => in_virtual_time(&watched.setting, asked, signals)?,
+                None => in_virtual_time(&watched.setting, asked)?,
             };
             let others = others.unwrap_or_else(|obstacle| {
                 output::say(format_args!("nothing to compare with: {obstacle}"));
@@ -118,32 +109,19 @@ fn obstacle(way: &str, watched: &Watched) -> Option<String> {
 fn in_virtual_time(
     setting: &Setting,
     asked: &[Contender],
-    signals: &mut Signals,
 ) -> Result<Result<Comparison, String>, Failure> {
-    let (send, done) = mpsc::channel();
-    let bar = Arc::new(progress::bar(compare::count_runs(setting, asked)));
     let options = Options {
         jobs: 0,
         timelines: true,
     };
-    let (setting, asked, ticks) = (setting.clone(), asked.to_vec(), Arc::clone(&bar));
-    // Left to itself when a signal comes: the process ends soon.
-    thread::spawn(move || {
-        let compared = compare::compare(&setting, &asked, options, &|| ticks.inc());
-        let _ = send.send(compared);
-    });
-    let compared = loop {
-        match done.recv_timeout(LOOK) {
-            Ok(compared) => break compared.map(Ok).map_err(Failure::run),
-            Err(RecvTimeoutError::Timeout) if signals.pending().next().is_some() => {
-                break Ok(Err("interrupted".to_string()));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                break Err(Failure::run("the comparison panicked"));
-            }
-        }
-    };
-    bar.finish_and_clear();
-    compared
+    let runs = compare::count_runs(setting, asked);
+    let (compared, signal) = interrupt::stopping(interrupt::END_OR_HANGUP, |stop| {
+        Runs::with_bar(runs, stop, |watch| {
+            compare::compare(setting, asked, options, watch)
+        })
+    })?;
+    match signal {
+        None => compared.map(Ok).map_err(Failure::run),
+        Some(_) => Ok(Err("interrupted".to_string())),
+    }
 }

@@ -14,15 +14,11 @@ use crate::link_args::LinkArgs;
 use crate::setting_args::TransportArg;
 
 #[cfg(target_os = "linux")]
-pub(crate) mod children;
-#[cfg(target_os = "linux")]
 mod comparison;
-#[cfg(target_os = "linux")]
-pub(crate) mod guard;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
-pub(crate) mod session;
+mod session;
 
 /// Which way has the link with its trace, queue, loss and jitter. The other way is as fast as the
 /// machine; it has its half of the RTT, `--ack-loss` and `--ack-aggregation`.

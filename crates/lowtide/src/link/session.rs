@@ -1,8 +1,8 @@
 //! One run of `lowtide link`.
 
-use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,34 +10,14 @@ use lowtide_cc::units;
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::program::Program;
 use lowtide_lab::setting::{Resolver, Setting};
-use lowtide_link::{
-    Addresses, Emulation, Error, Namespace, PathConfig, Relay, Summary, Tunnel,
-    become_root_of_new_user_namespace,
-};
-use lowtide_sim::Probe;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use lowtide_link::{Addresses, Emulation, Ends, PathConfig, Relay, Summary};
 
-use super::children::{Child, Ended, at_terminal};
-use super::guard::Guard;
 use super::{Args, Limited, comparison, report};
 use crate::failure::Failure;
-use crate::output;
+use crate::{interrupt, output, program};
 
-/// How often children and signals are looked at.
-pub(super) const LOOK: Duration = Duration::from_millis(10);
-
-/// How long a command may take to end once it was told to.
-const GRACE: Duration = Duration::from_secs(3);
-
-/// How long the command waits for the peer to listen.
-const PEER_READY: Duration = Duration::from_secs(2);
-
-impl From<Error> for Failure {
-    fn from(e: Error) -> Self {
-        Self::run(e)
-    }
-}
+/// How often signals are looked for.
+const LOOK: Duration = Duration::from_millis(10);
 
 pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
     let asked = comparison::asked(args, contenders)?;
@@ -59,27 +39,23 @@ pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
     match args.udp {
         Some((listen, target)) => {
             let relay = Relay::new(listen, target)?;
-            let at = relay.address().map_err(Failure::run)?;
-            let mut signals = signals()?;
-            let emulation = Emulation::before(&relay, &path, programs)?;
-            say(
-                args,
-                &format!("{}; {at} is {target}", report::link(setting)),
-            );
-            let end = args
-                .duration
-                .map(|d| Instant::now() + Duration::from_nanos(d.as_nanos()));
-            while signals.pending().next().is_none()
-                && end.is_none_or(|end| Instant::now() < end)
-                && !emulation.is_broken()
-            {
-                thread::sleep(LOOK);
-            }
-            run.conclude(emulation.finish()?, &mut signals)?;
-            Ok(0)
+            with_signals(|signals| run.relay(&relay, target, programs, signals))
         }
-        None => run_command(&run, programs),
+        None => {
+            // A user namespace can only be entered before there are threads, as that which waits for signals.
+            let ends = Ends::new(args.peer.is_some(), args.mtu, &program::start())?;
+            with_signals(|signals| run.command(ends, programs, signals))
+        }
     }
+}
+
+fn with_signals(work: impl FnOnce(&Receiver<i32>) -> Result<u8, Failure>) -> Result<u8, Failure> {
+    let (send, signals) = mpsc::channel();
+    let on = move |signal| {
+        // After the last look at them there is nobody to tell.
+        let _ = send.send(signal);
+    };
+    interrupt::heeding(interrupt::END_OR_HANGUP, on, || work(&signals))?
 }
 
 /// What is run.
@@ -92,17 +68,69 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Says what happened, first of all; then compares, which may take its time.
-    fn conclude(
+    fn command(
         &self,
-        (summary, programs): (Summary, [Option<Program>; 2]),
-        signals: &mut Signals,
-    ) -> Result<(), Failure> {
-        report::say(self.args, &summary);
+        ends: Ends,
+        programs: [Option<Program>; 2],
+        signals: &Receiver<i32>,
+    ) -> Result<u8, Failure> {
+        let args = self.args;
+        if ends.are_isolated() && args.peer.is_none() {
+            self.say(
+                "without root the command reaches nothing but its own namespace and the empty one at \
+                 the other end; --peer runs something there",
+            );
+        }
+        let started = |addresses: Addresses| {
+            let (near, far) = (addresses.near(), addresses.far());
+            let link = report::link(self.setting);
+            self.say(&format!(
+                "{link}; the command is {near}, the other end {far}"
+            ));
+        };
+        let (command, peer) = (&args.command, args.peer.as_deref());
+        let (exit_code, summary, programs) =
+            ends.run(command, peer, self.path, programs, signals, started)?;
+        self.conclude(&summary, programs)?;
+        Ok(exit_code)
+    }
+
+    fn relay(
+        &self,
+        relay: &Relay,
+        target: SocketAddr,
+        programs: [Option<Program>; 2],
+        signals: &Receiver<i32>,
+    ) -> Result<u8, Failure> {
+        let at = relay.address().map_err(Failure::run)?;
+        let emulation = Emulation::before(relay, self.path, programs)?;
+        self.say(&format!("{}; {at} is {target}", report::link(self.setting)));
+        let duration = self.args.duration;
+        let end = duration.map(|d| Instant::now() + Duration::from_nanos(d.as_nanos()));
+        while signals.try_recv().is_err()
+            && end.is_none_or(|end| Instant::now() < end)
+            && !emulation.is_broken()
+        {
+            thread::sleep(LOOK);
+        }
+        let (summary, programs) = emulation.finish()?;
+        self.conclude(&summary, programs)?;
+        Ok(0)
+    }
+
+    fn say(&self, text: &str) {
+        if !self.args.quiet {
+            output::say(text);
+        }
+    }
+
+    /// Says what happened, first of all; then compares, which may take its time.
+    fn conclude(&self, summary: &Summary, programs: [Option<Program>; 2]) -> Result<(), Failure> {
+        report::say(self.args, summary);
         let end = units::Duration::from_nanos((summary.duration_s * 1e9) as u64);
         let watched = programs.map(|program| program.map(|p| p.finish(end)));
-        let compared = comparison::compare(watched, self.asked, signals)?;
-        report::write(self.args, self.setting, &summary, compared)
+        let compared = comparison::compare(watched, self.asked)?;
+        report::write(self.args, self.setting, summary, compared)
     }
 }
 
@@ -131,156 +159,4 @@ fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
         seed: args.seed,
         ports: None,
     })
-}
-
-fn signals() -> Result<Signals, Failure> {
-    Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::run)
-}
-
-fn say(args: &Args, text: &str) {
-    if !args.quiet {
-        output::say(text);
-    }
-}
-
-/// A namespace, and whether this process had to become root in a user namespace for it: it must not have
-/// started threads.
-pub(crate) fn first_namespace() -> Result<(Namespace, bool), Error> {
-    match Namespace::new() {
-        Err(Error::NoNamespace(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
-            become_root_of_new_user_namespace()?;
-            Ok((Namespace::new()?, true))
-        }
-        near => Ok((near?, false)),
-    }
-}
-
-/// The namespaces at both ends, joined, and whether the one at the far end is the link's own too.
-/// Without permission for that this process becomes root in a user namespace, from where the
-/// machine's own network cannot be reached.
-fn tunnel(args: &Args) -> Result<(Tunnel, bool), Failure> {
-    let (near, unprivileged) = first_namespace()?;
-    if args.peer.is_none() && !unprivileged {
-        let here = Namespace::current()?;
-        let within = Addresses::within(&here)?;
-        match Tunnel::between(here, near, args.mtu, within) {
-            // Root, but not of the network that this process is in.
-            Err(Error::Tunnel { problem, .. })
-                if problem.kind() == io::ErrorKind::PermissionDenied => {}
-            done => return Ok((done?, false)),
-        }
-    }
-    let tunnel = Tunnel::between(
-        Namespace::new()?,
-        Namespace::new()?,
-        args.mtu,
-        Addresses::ALL,
-    )?;
-    if args.peer.is_none() {
-        say(
-            args,
-            "without root the command reaches nothing but its own namespace and the empty one at \
-             the other end; --peer runs something there",
-        );
-    }
-    Ok((tunnel, true))
-}
-
-fn run_command(run: &Run<'_>, programs: [Option<Program>; 2]) -> Result<u8, Failure> {
-    let Run { args, setting, .. } = *run;
-    // First of all: a user namespace can only be entered before there are threads.
-    let (tunnel, isolated) = tunnel(args)?;
-    let tunnel = Arc::new(tunnel);
-    let near_guard = Guard::of(tunnel.near())?;
-    let far_guard = isolated.then(|| Guard::of(tunnel.far())).transpose()?;
-    let mut signals = signals()?;
-    let addresses = tunnel.addresses();
-    let peer = match &args.peer {
-        Some(text) => {
-            let environment = [
-                ("LOWTIDE_LINK_LOCAL", addresses.far()),
-                ("LOWTIDE_LINK_PEER", addresses.near()),
-            ];
-            let peer = tunnel.far().run(|| Child::peer(text, environment))??;
-            wait_for_listener(&tunnel)?;
-            Some(peer)
-        }
-        None => None,
-    };
-    let emulation = Emulation::between(&tunnel, run.path, programs)?;
-    say(
-        args,
-        &format!(
-            "{}; the command is {}, the other end {}",
-            report::link(setting),
-            addresses.near(),
-            addresses.far()
-        ),
-    );
-    let environment = [
-        ("LOWTIDE_LINK_LOCAL", addresses.near()),
-        ("LOWTIDE_LINK_PEER", addresses.far()),
-    ];
-    let started = tunnel
-        .near()
-        .run(|| Child::command(&args.command, environment))
-        .map_err(Failure::from)
-        .flatten();
-    let ended = started.and_then(|mut command| {
-        let ended = wait(&mut command, &mut signals, &emulation);
-        if ended.is_err() {
-            command.end(GRACE);
-        }
-        ended
-    });
-    if let Some(mut peer) = peer {
-        peer.end(GRACE);
-    }
-    let summary = emulation.finish();
-    drop((near_guard, far_guard));
-    let ended = ended?;
-    run.conclude(summary?, &mut signals)?;
-    Ok(ended.exit_code())
-}
-
-/// Waits until something at the far end listens, so that the command finds it; not for long, as
-/// not everything does.
-fn wait_for_listener(tunnel: &Tunnel) -> Result<(), Failure> {
-    let start = Instant::now();
-    while start.elapsed() < PEER_READY && !tunnel.far().run(|| lowtide_link::listens(None))? {
-        thread::sleep(LOOK);
-    }
-    Ok(())
-}
-
-/// Waits for the end of the command, and hands signals on to it.
-fn wait<P: Probe + Send + 'static>(
-    command: &mut Child,
-    signals: &mut Signals,
-    emulation: &Emulation<P>,
-) -> Result<Ended, Failure> {
-    let mut kill_at = None;
-    loop {
-        if let Some(ended) = command.has_ended()? {
-            return Ok(ended);
-        }
-        if emulation.is_broken() {
-            return Err(Failure::run("the link failed; the command was ended"));
-        }
-        for signal in signals.pending() {
-            match signal {
-                // A terminal sends it to the command itself, which may go on after it.
-                SIGINT if at_terminal() => {}
-                SIGINT => command.interrupt(),
-                _ => {
-                    command.terminate();
-                    kill_at = kill_at.or(Some(Instant::now() + GRACE));
-                }
-            }
-        }
-        if kill_at.is_some_and(|at| Instant::now() > at) {
-            command.kill();
-        }
-        thread::sleep(LOOK);
-    }
 }

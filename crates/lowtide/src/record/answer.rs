@@ -2,18 +2,17 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 
 use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Duration, Rate};
+use lowtide_lab::run::Stop;
 use lowtide_record::Limits;
 use lowtide_record::run::Listening;
 
 use super::token;
 use crate::failure::Failure;
-use crate::output;
+use crate::{interrupt, output};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Recorders")]
@@ -81,12 +80,11 @@ impl AnswerArgs {
         let listening = Listening::bind(address, self.limits(), token).map_err(failed)?;
         let at = listening.local_addr().map_err(failed)?;
         output::say(format_args!("answers recorders on {at} (UDP)"));
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = stop.clone();
+        let stop = Stop::new();
+        let wish = stop.clone();
         let thread = thread::Builder::new().spawn(move || {
-            let done = listening.serve(&flag, |sessions| {
-                output::say(format_args!("recordings under way: {sessions}"));
-            });
+            let show = |sessions| output::say(format_args!("recordings under way: {sessions}"));
+            let done = listening.serve(|| wish.is_uttered(), show);
             if let Err(problem) = done {
                 output::say(format_args!("recorders are answered no more: {problem}"));
             }
@@ -102,10 +100,11 @@ impl AnswerArgs {
                 "this lowtide was built without QUIC: it serves with --record only",
             ));
         };
-        let interrupted = super::Stop::listen()?;
-        while !interrupted.is_set.load(Relaxed) && !answering.thread.is_finished() {
-            thread::sleep(std::time::Duration::from_millis(100));
-        }
+        interrupt::stopping(interrupt::END, |stop| {
+            while !stop.is_uttered() && !answering.thread.is_finished() {
+                thread::sleep(std::time::Duration::from_millis(100));
+            }
+        })?;
         answering.end();
         Ok(())
     }
@@ -114,14 +113,14 @@ impl AnswerArgs {
 /// A thread that answers recorders.
 #[derive(Debug)]
 pub(crate) struct Answering {
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     thread: JoinHandle<()>,
 }
 
 impl Answering {
     /// Ends it.
     pub(crate) fn end(self) {
-        self.stop.store(true, Relaxed);
+        self.stop.utter();
         // One that panicked has said so.
         let _ = self.thread.join();
     }

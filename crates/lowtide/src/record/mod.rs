@@ -4,8 +4,6 @@ pub(crate) mod answer;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lowtide_cc::units::quantity;
@@ -17,7 +15,7 @@ use lowtide_record::{ClientError, Plan, Progress, QueueBand, Recording, Token, W
 
 use crate::address::resolve;
 use crate::failure::Failure;
-use crate::output;
+use crate::{interrupt, output};
 
 /// Where recorders are answered, beside the port of transfers.
 const PORT: u16 = 4456;
@@ -129,45 +127,6 @@ fn token(file: Option<&Path>) -> Result<Token, Failure> {
     })
 }
 
-/// What Ctrl-C and SIGTERM set; the second time they end the process.
-#[derive(Default)]
-struct Stop {
-    is_set: Arc<AtomicBool>,
-    /// Which it was; 0 before.
-    signal: Arc<AtomicUsize>,
-}
-
-impl Stop {
-    fn listen() -> Result<Self, Failure> {
-        let stop = Self::default();
-        #[cfg(unix)]
-        {
-            use signal_hook::consts::{SIGINT, SIGTERM};
-            use signal_hook::flag;
-            for signal in [SIGINT, SIGTERM] {
-                flag::register_conditional_shutdown(signal, 128 + signal, stop.is_set.clone())
-                    .and_then(|_| {
-                        flag::register_usize(signal, stop.signal.clone(), signal as usize)
-                    })
-                    .and_then(|_| flag::register(signal, stop.is_set.clone()))
-                    .map_err(Failure::run)?;
-            }
-        }
-        Ok(stop)
-    }
-
-    /// A failure, of the signal if there was one.
-    fn failure(&self, problem: String) -> Failure {
-        match self.signal.load(Relaxed) {
-            0 => Failure::Run(problem),
-            signal => Failure::Interrupted {
-                signal: signal as i32,
-                problem,
-            },
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let plan = args.plan()?;
     let token = token(args.token_file.as_deref())?;
@@ -198,15 +157,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         plan.queue.high.as_millis_f64(),
     ));
     let began = SystemTime::now().duration_since(UNIX_EPOCH);
-    let stop = Stop::listen()?;
     let mut live = Live::default();
-    let noted = run::record(plan, token, server, &stop.is_set, |how| {
-        live.show(how, stop.is_set.load(Relaxed));
-    });
+    let (noted, signal) = interrupt::stopping(interrupt::END, |stop| {
+        let show = |how: &Progress| live.show(how, stop.is_uttered());
+        run::record(plan, token, server, || stop.is_uttered(), show)
+    })?;
     live.end();
+    let failure = |problem: String| match signal {
+        None => Failure::Run(problem),
+        Some(signal) => Failure::Interrupted { signal, problem },
+    };
     let noted = noted.map_err(|e| match e {
         RunError::Client(ClientError::Refused(Reason::Token | Reason::Plan)) => Failure::input(e),
-        e => stop.failure(e.to_string()),
+        e => failure(e.to_string()),
     })?;
     if noted.plan != plan {
         output::say(format_args!(
@@ -221,7 +184,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             .problem
             .as_deref()
             .unwrap_or("do packets of this size pass? try --packet 1280");
-        stop.failure(format!("nothing was recorded: {why}"))
+        failure(format!("nothing was recorded: {why}"))
     })?;
     let origin = files::Origin {
         server: args.server.clone(),
@@ -232,9 +195,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     output::print(shown(&recording).as_bytes())?;
     match &recording.problem {
         None => Ok(()),
-        Some(problem) => {
-            Err(stop.failure(format!("{problem}; what came until then is in the files")))
-        }
+        Some(problem) => Err(failure(format!(
+            "{problem}; what came until then is in the files"
+        ))),
     }
 }
 

@@ -1,12 +1,5 @@
 //! `lowtide score`.
 
-#[cfg(target_os = "linux")]
-pub(crate) mod bulk_tcp;
-#[cfg(target_os = "linux")]
-mod real;
-mod recipe;
-#[cfg(target_os = "linux")]
-mod session;
 mod stage;
 mod table;
 
@@ -15,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::experiment::{self, CellResult};
 use lowtide_lab::files;
 use lowtide_lab::json::JsonCard;
-use lowtide_lab::run::{Stop, Watch};
-use lowtide_lab::scenario_file::Cell;
+use lowtide_lab::run::Stop;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
 
@@ -29,7 +21,6 @@ use crate::interrupt;
 use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::program;
-use crate::progress::{self, Progress};
 use crate::run_flags::{HostArg, RunFlags};
 
 #[derive(clap::Args)]
@@ -202,12 +193,15 @@ fn list(suites: &[Suite]) -> Result<(), Failure> {
     for suite in suites {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: {}", suite.name, suite.about);
-        for case in &suite.cases {
-            let content = case.content.case.as_ref();
-            let title = content.map_or("", |c| c.title.as_str());
-            let source = content.map_or("", |c| c.source.as_str());
-            let _ = writeln!(text, "  {:<14} {title} ({source})", case.id());
-        }
+        text += &crate::table::list(
+            16,
+            suite.cases.iter().map(|case| {
+                let content = case.content.case.as_ref();
+                let title = content.map_or("", |c| c.title.as_str());
+                let source = content.map_or("", |c| c.source.as_str());
+                (format!("  {}", case.id()), format!("{title} ({source})"))
+            }),
+        );
     }
     output::print(text.as_bytes())
 }
@@ -258,10 +252,8 @@ fn execute(
     let missing = experiment::count_runs(&cells, store.as_ref());
     let started = Instant::now();
     let jobs = args.flags.jobs.threads();
-    let (results, signal) = interrupt::stopping(|stop| match stage {
-        Stage::Virtual => in_virtual_time(&cells, jobs, store.as_ref(), missing, stop),
-        #[cfg(target_os = "linux")]
-        Stage::Real(_, cast) => Ok(real::execute(&cells, cast, jobs, store.as_ref(), stop)),
+    let (results, signal) = interrupt::stopping(interrupt::END_OR_HANGUP, |stop| {
+        stage.execute(&cells, jobs, store.as_ref(), missing, stop)
     })?;
     let results = results?;
     if let Some(problem) = store.as_ref().and_then(Store::problem) {
@@ -289,42 +281,6 @@ fn execute(
     let by_suite = plans.iter();
     let by_suite = by_suite.map(|plan| rest.by_ref().take(plan.cells.len()).collect());
     Ok((by_suite.collect(), interrupted))
-}
-
-/// Runs cells in the simulator; `missing` runs of them are not in the store.
-fn in_virtual_time(
-    cells: &[Cell],
-    jobs: usize,
-    store: Option<&Store>,
-    missing: u64,
-    stop: &Stop,
-) -> Result<Vec<CellResult>, Failure> {
-    let bar = progress::bar(missing);
-    let options = Options {
-        jobs,
-        store,
-        ..Options::default()
-    };
-    let watch = Watched { bar: &bar, stop };
-    let results = experiment::run(cells, options, &watch).map_err(Failure::run);
-    bar.finish_and_clear();
-    results
-}
-
-/// Shows progress, and ends the work when it is told to.
-struct Watched<'a> {
-    bar: &'a Progress,
-    stop: &'a Stop,
-}
-
-impl Watch for Watched<'_> {
-    fn on_run(&self) {
-        self.bar.inc();
-    }
-
-    fn stop(&self) -> Stop {
-        self.stop.clone()
-    }
 }
 
 /// Says what happened in the cases that fail.

@@ -1,14 +1,22 @@
 //! Where candidates are run: in the simulator, or as programs over real packets.
 
+#[cfg(target_os = "linux")]
+use lowtide_bench::Cast;
+use lowtide_bench::{Program, Recipe};
 use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::experiment::{self, CellResult, Options};
+use lowtide_lab::run::Stop;
+use lowtide_lab::scenario_file::Cell;
 use lowtide_lab::score::Plan;
+use lowtide_lab::store::Store;
 
 use super::Args;
-#[cfg(target_os = "linux")]
-use super::real;
-use super::recipe::{Program, Recipe};
 use crate::failure::Failure;
 use crate::output;
+#[cfg(target_os = "linux")]
+use crate::program;
+use crate::progress::Runs;
+use crate::table;
 
 /// Who is judged when nobody is named.
 const USUAL: &str = "ebb";
@@ -19,7 +27,7 @@ pub(super) enum Stage {
     Virtual,
     /// Over real packets.
     #[cfg(target_os = "linux")]
-    Real(Vec<Program>, real::Cast),
+    Real(Vec<Program>, Cast),
 }
 
 impl Stage {
@@ -29,7 +37,7 @@ impl Stage {
             return Ok(Self::Virtual);
         }
         let programs = programs(args)?;
-        let cast = real::Cast::new(&programs)?;
+        let cast = Cast::new(&programs, [program::start(), program::path()])?;
         Ok(Self::Real(programs, cast))
     }
 
@@ -94,6 +102,40 @@ impl Stage {
             Self::Real(_, cast) => cast.fit(plan),
         }
     }
+
+    /// Runs cells, of which `missing` runs are not in the store; `stop` ends that.
+    pub(super) fn execute(
+        &self,
+        cells: &[Cell],
+        jobs: usize,
+        store: Option<&Store>,
+        missing: u64,
+        stop: &Stop,
+    ) -> Result<Vec<CellResult>, Failure> {
+        match self {
+            Self::Virtual => Runs::with_bar(missing, stop, |watch| {
+                let options = Options {
+                    jobs,
+                    store,
+                    ..Options::default()
+                };
+                experiment::run(cells, options, watch).map_err(Failure::run)
+            }),
+            #[cfg(target_os = "linux")]
+            Self::Real(_, cast) => {
+                let announce = |runs: usize, at_a_time: usize, seconds: f64| {
+                    output::say(format_args!(
+                        "{runs} runs in real time, {at_a_time} at a time: about {seconds:.0} s"
+                    ));
+                };
+                Runs::with_bar(missing, stop, |watch| {
+                    Ok(lowtide_bench::execute(
+                        cells, cast, jobs, store, watch, announce,
+                    ))
+                })
+            }
+        }
+    }
 }
 
 /// The programs that are judged.
@@ -124,7 +166,7 @@ fn programs(args: &Args) -> Result<Vec<Program>, Failure> {
 }
 
 pub(super) fn list_recipes() -> Result<(), Failure> {
-    let lines = Recipe::built_in()?.into_iter();
-    let lines: String = lines.map(|recipe| recipe.line() + "\n").collect();
-    output::print(lines.as_bytes())
+    let recipes = Recipe::built_in()?;
+    let entries = recipes.iter().map(|r| (r.shown(), r.about()));
+    output::print(table::list(14, entries).as_bytes())
 }

@@ -14,12 +14,11 @@ use std::process::{self, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lowtide_link::Namespace;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::failure::Failure;
-use crate::program;
+use crate::error::Error;
+use crate::namespace::Namespace;
 
 /// The first argument of a guard; the second is its namespace.
 const NAME: &str = "link-guard";
@@ -28,6 +27,7 @@ const NAME: &str = "link-guard";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running guard. Dropped, it has ended what was left in its namespace.
+#[derive(Debug)]
 pub(crate) struct Guard {
     process: process::Child,
     /// Closed when this process is gone.
@@ -35,11 +35,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard of a namespace, which must be the link's own.
-    pub(crate) fn of(namespace: &Namespace) -> Result<Self, Failure> {
+    /// Starts the guard of a namespace, which must be the link's own: `program`, which calls
+    /// [`guard_if_asked`].
+    pub(crate) fn of(namespace: &Namespace, program: &Path) -> Result<Self, Error> {
         let start = || {
             let id = fs::read_link("/proc/thread-self/ns/net")?;
-            Command::new(program::start())
+            Command::new(program)
                 .arg(NAME)
                 .arg(id)
                 .stdin(Stdio::piped())
@@ -51,7 +52,7 @@ impl Guard {
         };
         let mut process = namespace
             .run(start)?
-            .map_err(|e| Failure::run(format!("cannot start the link's guard: {e}")))?;
+            .map_err(|e| Error::Failed(format!("cannot start the link's guard: {e}")))?;
         let alive = process.stdin.take();
         Ok(Self { process, alive })
     }
@@ -64,23 +65,25 @@ impl Drop for Guard {
     }
 }
 
-/// The namespace, where a process of these arguments is to be a guard.
-pub(crate) fn asked_for(arguments: &[OsString]) -> Option<&OsStr> {
+/// Is the guard of a namespace, where a process of these arguments is to be one. Programs that make links call this
+/// first of all.
+#[must_use]
+pub fn guard_if_asked(arguments: &[OsString]) -> Option<Result<(), Error>> {
     match arguments {
-        [_, name, namespace, ..] if name == NAME => Some(namespace),
+        [_, name, namespace, ..] if name == NAME => Some(run(namespace)),
         _ => None,
     }
 }
 
 /// Is the guard of the namespace of this name, which must be the one that this process is in.
-pub(crate) fn run(namespace: &OsStr) -> Result<(), Failure> {
-    let own = fs::read_link("/proc/self/ns/net").map_err(Failure::run)?;
+fn run(namespace: &OsStr) -> Result<(), Error> {
+    let own = fs::read_link("/proc/self/ns/net")?;
     if own.as_os_str() != namespace {
-        return Err(Failure::input(format!(
+        return Err(Error::Input(format!(
             "{NAME} is started by 'lowtide link', and by nobody else"
         )));
     }
-    io::copy(&mut io::stdin().lock(), &mut io::sink()).map_err(Failure::run)?;
+    io::copy(&mut io::stdin().lock(), &mut io::sink())?;
     let end = Instant::now() + PATIENCE;
     // Whoever was being started meanwhile is found the next time.
     while Instant::now() < end && kill_others(&own)? {
@@ -90,13 +93,13 @@ pub(crate) fn run(namespace: &OsStr) -> Result<(), Failure> {
 }
 
 /// Kills all other processes in a network namespace; whether there was one.
-fn kill_others(namespace: &Path) -> Result<bool, Failure> {
+fn kill_others(namespace: &Path) -> Result<bool, Error> {
     let own = process::id().cast_signed();
     let is_other = |id: &i32| {
         let link = PathBuf::from(format!("/proc/{id}/ns/net"));
         *id != own && fs::read_link(link).is_ok_and(|other| other == namespace)
     };
-    let all = fs::read_dir("/proc").map_err(Failure::run)?.flatten();
+    let all = fs::read_dir("/proc")?.flatten();
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let others: Vec<i32> = ids.filter(is_other).collect();
     for id in &others {

@@ -1,23 +1,18 @@
 //! Programs that can be scored: what runs at each end of a link. Those of well-known ones are built in,
 //! a few lines of TOML each.
-#![cfg_attr(
-    not(target_os = "linux"),
-    allow(dead_code, reason = "programs are run on Linux only")
-)]
 
 use std::env;
-use std::fmt::Write as _;
 use std::path::Path;
 
+use lowtide_cc::registry::unknown;
 use lowtide_lab::files;
+use lowtide_link::Error;
 use serde::Deserialize;
 
-use crate::failure::Failure;
-
-/// A recipe.
+/// How a program is run, but for its controller.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Recipe {
+pub struct Recipe {
     /// What it is called.
     name: String,
     /// What it is, in a line.
@@ -39,7 +34,7 @@ pub(super) struct Recipe {
 
 macro_rules! recipes {
     ($($name:literal)+) => {
-        &[$(include_str!(concat!("../../recipes/", $name, ".toml"))),+]
+        &[$(include_str!(concat!("../recipes/", $name, ".toml"))),+]
     };
 }
 
@@ -59,13 +54,13 @@ const KERNEL: &str = "kernel";
 
 /// A program: a recipe with its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Program {
+pub struct Program {
     /// How it is shown.
-    pub(super) name: String,
+    pub name: String,
     /// Run by `sh` at the far end.
-    pub(super) server: String,
+    pub server: String,
     /// Run by `sh` at the near end.
-    pub(super) client: String,
+    pub client: String,
 }
 
 /// What commands may name in braces, and what it is.
@@ -86,9 +81,12 @@ impl Recipe {
     }
 
     /// Those that are built in.
-    pub(super) fn built_in() -> Result<Vec<Self>, Failure> {
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn built_in() -> Result<Vec<Self>, Error> {
         let all = RECIPES.iter().map(|text| Self::parse(text));
-        all.collect::<Result<_, _>>().map_err(Failure::run)
+        all.collect::<Result<_, _>>().map_err(Error::failed)
     }
 
     /// Whether it leaves the choice of a controller.
@@ -99,15 +97,20 @@ impl Recipe {
             .any(|text| places(text).any(|name| name == CONTROLLER))
     }
 
-    /// For people.
-    pub(super) fn line(&self) -> String {
+    /// What it is called, with `/CC` behind it where it leaves the choice of a controller.
+    #[must_use]
+    pub fn shown(&self) -> String {
         let choice = if self.has_choice() { "/CC" } else { "" };
-        let mut line = format!("{:<14} {}", format!("{}{choice}", self.name), self.about);
-        if let Some(lacking) = self.lacking() {
-            // Writing to a string cannot fail.
-            let _ = write!(line, " (cannot run here: {lacking}: {})", self.install);
+        format!("{}{choice}", self.name)
+    }
+
+    /// What it is in a line, and why it cannot run here where that is so.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match self.lacking() {
+            None => self.about.clone(),
+            Some(why) => format!("{} (cannot run here: {why}: {})", self.about, self.install),
         }
-        line
     }
 
     /// What it needs and is not there, in words.
@@ -125,12 +128,12 @@ impl Recipe {
         Some(format!("the environment has no {unset}"))
     }
 
-    fn with(&self, controller: Option<&str>) -> Result<Program, Failure> {
+    fn with(&self, controller: Option<&str>) -> Result<Program, Error> {
         let Self { name, .. } = self;
         if let Some(lacking) = self.lacking() {
             let install = &self.install;
             let problem = format!("recipe '{name}' cannot run here: {lacking}: {install}");
-            return Err(Failure::input(problem));
+            return Err(Error::input(problem));
         }
         let (server, client) = match (controller, self.has_choice()) {
             (None, false) => (self.server.clone(), self.client.clone()),
@@ -139,7 +142,7 @@ impl Recipe {
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:=%".contains(c);
                 if cc.is_empty() || !cc.chars().all(is_plain) {
                     let cc = cc.escape_debug();
-                    return Err(Failure::input(format!("'{cc}' is no controller's name")));
+                    return Err(Error::Input(format!("'{cc}' is no controller's name")));
                 }
                 if name == KERNEL {
                     check_kernel(cc)?;
@@ -149,12 +152,12 @@ impl Recipe {
             }
             (None, true) => {
                 let problem = format!("recipe '{name}' has several controllers: {name}/cubic");
-                return Err(Failure::input(problem));
+                return Err(Error::input(problem));
             }
             (Some(cc), false) => {
                 let cc = cc.escape_debug();
                 let problem = format!("recipe '{name}' has no choice of controller: no '{cc}'");
-                return Err(Failure::input(problem));
+                return Err(Error::input(problem));
             }
         };
         let shown = match controller {
@@ -170,7 +173,7 @@ impl Program {
     ///
     /// # Errors
     /// When they name something in braces that is not known.
-    pub(super) fn new(name: String, server: String, client: String) -> Result<Self, Failure> {
+    pub fn new(name: String, server: String, client: String) -> Result<Self, Error> {
         for (end, text) in [("server", &server), ("client", &client)] {
             let known = |place: &&str| PLACES.iter().any(|(name, _)| name == place);
             if let Some(unknown) = places(text).find(|place| !known(place)) {
@@ -178,7 +181,7 @@ impl Program {
                     .iter()
                     .map(|(name, what)| format!("{{{name}}} ({what})"))
                     .collect();
-                return Err(Failure::input(format!(
+                return Err(Error::Input(format!(
                     "the {end} command of {name} has {{{unknown}}}: known are {}; braces of the \
                      shell's own have a blank behind them",
                     all.join(", ")
@@ -190,7 +193,7 @@ impl Program {
                 "the client command of {name} has no {{port}}, by which the link knows whose \
                  packets are whose"
             );
-            return Err(Failure::input(problem));
+            return Err(Error::input(problem));
         }
         Ok(Self {
             name,
@@ -204,7 +207,7 @@ impl Program {
     ///
     /// # Errors
     /// When there is none, something that it needs is missing, or the controller does not fit.
-    pub(super) fn find(spec: &str) -> Result<Self, Failure> {
+    pub fn find(spec: &str) -> Result<Self, Error> {
         let file = match spec.split_once(".toml") {
             Some((head, "")) => Some((format!("{head}.toml"), None)),
             Some((head, rest)) => rest
@@ -214,9 +217,9 @@ impl Program {
         };
         if let Some((path, controller)) = file {
             let path = Path::new(&path);
-            let bytes = files::read(path, RECIPE).map_err(Failure::input)?;
-            let text = files::text(path, bytes).map_err(Failure::input)?;
-            let wrong = |e: String| Failure::input(format!("{}: {e}", path.display()));
+            let bytes = files::read(path, RECIPE).map_err(Error::input)?;
+            let text = files::text(path, bytes).map_err(Error::input)?;
+            let wrong = |e: String| Error::Input(format!("{}: {e}", path.display()));
             return Recipe::parse(&text).map_err(wrong)?.with(controller);
         }
         let (name, controller) = match spec.split_once(SEPARATOR) {
@@ -226,18 +229,17 @@ impl Program {
         let known = Recipe::built_in()?;
         let Some(recipe) = known.iter().find(|recipe| recipe.name == name) else {
             let known: Vec<&str> = known.iter().map(|recipe| recipe.name.as_str()).collect();
-            return Err(Failure::input(format!(
-                "there is no recipe '{}'; known are {}, a file of your own ends in .toml, and \
-                 --server and --client do without",
-                spec.escape_debug(),
-                known.join(", ")
+            return Err(Error::Input(format!(
+                "{}, a file of your own ends in .toml, and --server and --client do without",
+                unknown("recipe ", spec, &known)
             )));
         };
         recipe.with(controller)
     }
 
     /// The kernel's program that stands for a controller of the simulator.
-    pub(super) fn standing_for(controller: &str) -> Option<Self> {
+    #[must_use]
+    pub fn standing_for(controller: &str) -> Option<Self> {
         let kernel = match controller {
             "cubic" => "cubic",
             "newreno" => "reno",
@@ -248,82 +250,11 @@ impl Program {
     }
 
     /// Whether it is told how much there is to send.
-    pub(super) fn knows_volume(&self) -> bool {
+    #[must_use]
+    pub fn knows_volume(&self) -> bool {
         [&self.server, &self.client]
             .iter()
             .any(|text| places(text).any(|place| place == "bytes"))
-    }
-}
-
-/// A command with values in the places of its names, each one word of the shell's whatever it holds: the value says
-/// what it is within the quotes that it stands in.
-pub(super) fn filled(text: &str, values: &[(&str, String)]) -> String {
-    let mut command = String::with_capacity(text.len());
-    let mut quotes = Quotes::None;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        // `${dir}` is a variable of the shell's.
-        let place = values.iter().filter(|_| !command.ends_with('$'));
-        let place = { place }.find_map(|(name, value)| {
-            let behind = rest
-                .strip_prefix('{')?
-                .strip_prefix(*name)?
-                .strip_prefix('}')?;
-            Some((value, behind))
-        });
-        if let Some((value, behind)) = place {
-            quotes.put(value, &mut command);
-            rest = behind;
-            continue;
-        }
-        let mut length = c.len_utf8();
-        match (quotes, c) {
-            // What is behind it does not end a quote.
-            (Quotes::None | Quotes::Double, '\\') => {
-                length += rest[1..].chars().next().map_or(0, char::len_utf8);
-            }
-            (Quotes::None, '\'') => quotes = Quotes::Single,
-            (Quotes::None, '"') => quotes = Quotes::Double,
-            (Quotes::Single, '\'') | (Quotes::Double, '"') => quotes = Quotes::None,
-            _ => {}
-        }
-        command.push_str(&rest[..length]);
-        rest = &rest[length..];
-    }
-    command
-}
-
-/// The shell's quotes that a place in a command is in.
-#[derive(Clone, Copy)]
-enum Quotes {
-    None,
-    Single,
-    Double,
-}
-
-impl Quotes {
-    /// A value as part of the word that is written within these.
-    fn put(self, value: &str, command: &mut String) {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,".contains(c);
-        match self {
-            Self::None if !value.is_empty() && value.chars().all(is_plain) => {
-                command.push_str(value);
-            }
-            Self::None => {
-                command.push('\'');
-                Self::Single.put(value, command);
-                command.push('\'');
-            }
-            Self::Single => command.push_str(&value.replace('\'', r"'\''")),
-            Self::Double => {
-                for c in value.chars() {
-                    if "\"$`\\".contains(c) {
-                        command.push('\\');
-                    }
-                    command.push(c);
-                }
-            }
-        }
     }
 }
 
@@ -339,14 +270,16 @@ fn places(text: &str) -> impl Iterator<Item = &str> {
 /// Whether the kernel has a controller, and lets programs behind a link choose it. Where there can be no
 /// link, that is what will be said.
 #[cfg(target_os = "linux")]
-fn check_kernel(controller: &str) -> Result<(), Failure> {
-    let Ok((namespace, _)) = crate::link::session::first_namespace() else {
+fn check_kernel(controller: &str) -> Result<(), Error> {
+    use lowtide_link::Namespace;
+
+    let Ok((namespace, _)) = Namespace::first() else {
         return Ok(());
     };
-    let found = namespace.run(|| super::bulk_tcp::check(controller))?;
+    let found = namespace.run(|| crate::bulk_tcp::check(controller))?;
     found.map_err(|e| {
         let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        Failure::input(format!(
+        Error::Input(format!(
             "this kernel has no controller '{controller}' ({e}); it has {}",
             known.unwrap_or_default().trim()
         ))
@@ -354,13 +287,14 @@ fn check_kernel(controller: &str) -> Result<(), Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn check_kernel(_: &str) -> Result<(), Failure> {
+fn check_kernel(_: &str) -> Result<(), Error> {
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::filled;
 
     #[test]
     fn every_recipe_that_is_built_in_makes_a_program() {
@@ -386,28 +320,6 @@ mod tests {
             filled(text, &values),
             "{ a; }; cp ${HOME}/{x,y} /d {} {Port} 7"
         );
-    }
-
-    #[test]
-    fn a_value_is_one_word_within_any_quotes() {
-        let value = r#"/t $(echo x) `y` "q" it's \ /0"#;
-        let values = [("dir", value.to_string())];
-        let folder = tempfile::tempdir().unwrap();
-        for text in [
-            "printf %s {dir}",
-            "printf %s '{dir}'",
-            "printf %s \"{dir}\"",
-            "printf '%s' \"\"{dir}''",
-            "printf %s \\\"{dir} # it's",
-        ] {
-            let output = std::process::Command::new("sh")
-                .args(["-c", &filled(text, &values)])
-                .current_dir(folder.path())
-                .output()
-                .unwrap();
-            let said = String::from_utf8(output.stdout).unwrap();
-            assert_eq!(said.trim_start_matches('"'), value, "{text}");
-        }
     }
 
     #[test]

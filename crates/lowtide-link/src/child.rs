@@ -1,4 +1,4 @@
-//! The command and its peer.
+//! Processes at the ends of a link, none of which outlives what started it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -12,44 +12,28 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// What a process learns of the link.
 type Environment = [(&'static str, Ipv4Addr); 2];
 
-/// A process that was started.
-pub(crate) struct Child {
+/// A process that was started. Dropped, it is killed if it still runs.
+#[derive(Debug)]
+pub struct Child {
     process: process::Child,
     /// Whether it leads a process group, which is signalled as a whole.
     leads_group: bool,
 }
 
-/// How a process ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended(ExitStatus);
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Ended {
-    /// Whether it did what it was to do.
-    pub(crate) fn is_success(self) -> bool {
-        self.0.success()
-    }
-
-    /// The process's own, or as shells have it 128 and the number of the signal that ended it.
-    pub(super) fn exit_code(self) -> u8 {
-        let code = self.0.code().or(self.0.signal().map(|s| 128 + s));
-        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(1)
-    }
+/// The exit code of a process, or as shells have it 128 and the number of the signal that ended it.
+pub(crate) fn exit_code(ended: ExitStatus) -> u8 {
+    let code = ended.code().or(ended.signal().map(|s| 128 + s));
+    code.and_then(|c| u8::try_from(c).ok()).unwrap_or(1)
 }
 
 /// Whether this process is in the foreground of a terminal, whose Ctrl-C then goes to all of the
 /// group.
-pub(super) fn at_terminal() -> bool {
+pub(crate) fn at_terminal() -> bool {
     let groups = [
         tcgetpgrp(io::stdin()),
         tcgetpgrp(io::stdout()),
@@ -60,7 +44,7 @@ pub(super) fn at_terminal() -> bool {
 
 impl Child {
     /// The command; a shell where there is none.
-    pub(super) fn command(command: &[OsString], environment: Environment) -> Result<Self, Failure> {
+    pub(crate) fn command(command: &[OsString], environment: Environment) -> Result<Self, Error> {
         let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
         let program = command.first().cloned().unwrap_or_else(shell);
         let process = Command::new(&program)
@@ -75,7 +59,7 @@ impl Child {
     }
 
     /// The peer. Its output goes to standard error, as it is not the command's.
-    pub(super) fn peer(text: &OsStr, environment: Environment) -> Result<Self, Failure> {
+    pub(crate) fn peer(text: &OsStr, environment: Environment) -> Result<Self, Error> {
         let output = io::stderr().as_fd().try_clone_to_owned();
         let output = output.map_or_else(|_| Stdio::null(), Stdio::from);
         let environment = environment.map(|(name, value)| (name, value.to_string()));
@@ -83,11 +67,14 @@ impl Child {
     }
 
     /// A command run by `sh`, with these standard output and standard error, and nothing to read.
-    pub(crate) fn shell(
+    ///
+    /// # Errors
+    /// When there is no `sh`, or no more processes.
+    pub fn shell(
         text: &OsStr,
         environment: impl IntoIterator<Item = (&'static str, String)>,
         [output, error]: [Stdio; 2],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let process = Command::new("sh")
             .arg("-c")
             .arg(text)
@@ -104,16 +91,20 @@ impl Child {
         })
     }
 
-    pub(crate) fn has_ended(&mut self) -> Result<Option<Ended>, Failure> {
-        let status = self.process.try_wait().map_err(Failure::run)?;
-        Ok(status.map(Ended))
+    /// How it ended, if it has.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn has_ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+        Ok(self.process.try_wait()?)
     }
 
-    pub(super) fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         self.signal(Signal::SIGINT);
     }
 
-    pub(crate) fn terminate(&self) {
+    /// Sends SIGTERM, to all that `sh` has started too.
+    pub fn terminate(&self) {
         self.signal(Signal::SIGTERM);
     }
 
@@ -122,7 +113,7 @@ impl Child {
     }
 
     /// Ends it: asks first, and after `grace` insists.
-    pub(crate) fn end(&mut self, grace: Duration) {
+    pub fn end(&mut self, grace: Duration) {
         let start = Instant::now();
         self.terminate();
         while matches!(self.process.try_wait(), Ok(None)) {
@@ -159,15 +150,15 @@ impl Drop for Child {
     }
 }
 
-fn cannot_run(program: &OsStr, e: &io::Error) -> Failure {
+fn cannot_run(program: &OsStr, e: &io::Error) -> Error {
     let program = program.to_string_lossy();
     let program = program.escape_debug();
     match e.kind() {
-        io::ErrorKind::NotFound => Failure::input(format!(
+        io::ErrorKind::NotFound => Error::Input(format!(
             "there is no command '{program}'; its path may be missing, and shell syntax needs \
              sh -c '…'"
         )),
-        io::ErrorKind::PermissionDenied => Failure::input(format!("'{program}' is not executable")),
-        _ => Failure::run(format!("cannot run '{program}': {e}")),
+        io::ErrorKind::PermissionDenied => Error::Input(format!("'{program}' is not executable")),
+        _ => Error::Failed(format!("cannot run '{program}': {e}")),
     }
 }

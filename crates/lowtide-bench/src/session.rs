@@ -1,13 +1,11 @@
 //! One run over real packets: a link in namespaces of its own, and a server and a client for each flow.
 
 use std::collections::VecDeque;
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,14 +15,11 @@ use lowtide_lab::files;
 use lowtide_lab::program::{Programs, SenderLog};
 use lowtide_lab::run::{Run, Stop};
 use lowtide_lab::setting::Setting;
-use lowtide_link::{Addresses, Emulation, Namespace, PathConfig, Ports, Tunnel};
+use lowtide_link::{Child, Emulation, Ends, Error, PathConfig, Ports, Tunnel};
 use lowtide_sim::source::SourceConfig;
 
-use super::recipe::{Program, filled};
-use crate::failure::Failure;
-use crate::link::children::Child;
-use crate::link::guard::Guard;
-use crate::program;
+use crate::command::filled;
+use crate::recipe::Program;
 
 /// The server's port of the first flow; below those that systems give to clients.
 const FIRST_PORT: u16 = 20_000;
@@ -44,42 +39,37 @@ const BULK_MORE: Bytes = Bytes::new(1_000_000);
 
 /// What is run.
 #[derive(Clone, Copy)]
-pub(super) struct Order<'a> {
-    pub(super) setting: &'a Setting,
-    pub(super) seed: u64,
+pub(crate) struct Order<'a> {
+    pub(crate) setting: &'a Setting,
+    pub(crate) seed: u64,
     /// The program of each group.
-    pub(super) programs: &'a [Program],
+    pub(crate) programs: &'a [Program],
+    /// Starts this program again, from this process and from another.
+    pub(crate) this: &'a [PathBuf; 2],
     /// Uttered when all is to end.
-    pub(super) stop: &'a Stop,
-}
-
-/// A run that came to its end.
-pub(super) struct Done {
-    pub(super) run: Run,
-    /// Why the link was not what it should be.
-    pub(super) unfaithful: Option<String>,
+    pub(crate) stop: &'a Stop,
 }
 
 /// Why a run came to nothing.
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// Nothing was measured: a program did not start, or the link failed.
-    NotRun(Failure),
+    NotRun(Error),
     /// A program ended before its time.
-    BrokeOff(Failure),
+    BrokeOff(Error),
 }
 
-impl<E: Into<Failure>> From<E> for Trouble {
+impl<E: Into<Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
         Self::NotRun(error.into())
     }
 }
 
-/// Makes a run; `None` when it was stopped.
-pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
+/// Makes a run, and says why the link was not what it should be where it was not; `None` when it was stopped.
+pub(crate) fn run(order: Order<'_>) -> Result<Option<(Run, Option<String>)>, Trouble> {
     let Order { setting, seed, .. } = order;
-    let config = setting.config(seed).map_err(Failure::run)?;
-    let mtu = u16::try_from(setting.packet_size.get()).map_err(Failure::run)?;
-    let count = u16::try_from(config.flows.len()).map_err(Failure::run)?;
+    let config = setting.config(seed).map_err(Error::failed)?;
+    let mtu = u16::try_from(setting.packet_size.get()).map_err(Error::failed)?;
+    let count = u16::try_from(config.flows.len()).map_err(Error::failed)?;
     let path = PathConfig {
         down: config.forward.clone(),
         up: config.reverse.clone(),
@@ -90,11 +80,15 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
             count,
         }),
     };
-    let folder = Folder::new().map_err(Failure::run)?;
-    let (far, near) = (Namespace::new()?, Namespace::new()?);
-    let tunnel = Arc::new(Tunnel::between(far, near, mtu, Addresses::ALL)?);
+    // For what programs write, gone when it is dropped.
+    let folder = tempfile::Builder::new()
+        .prefix("lowtide-score-")
+        .tempdir()?;
+    let folder_of = |n: usize| folder.path().join(n.to_string());
+    let [start, path_of_this] = order.this;
     // Dropped last but one: whatever fails, nothing is left running.
-    let guards = [Guard::of(tunnel.near())?, Guard::of(tunnel.far())?];
+    let ends = Ends::isolated(mtu, start)?;
+    let tunnel = ends.tunnel();
     let volume = config
         .forward
         .link
@@ -110,14 +104,15 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
         };
         let bulk = Bytes::new((volume.as_f64() * BULK_SHARE) as u64) + BULK_MORE;
         let life = stop.since(flow.start).as_secs_f64().ceil();
-        let folder = folder.of(n);
-        fs::create_dir(&folder).map_err(Failure::run)?;
+        let folder = folder_of(n);
+        fs::create_dir(&folder)?;
         flows.push(Flow {
             name: match config.flows.len() {
                 1 => String::new(),
                 _ => format!(" of flow {n}"),
             },
-            tunnel: &tunnel,
+            tunnel,
+            this: path_of_this,
             program: &order.programs[group],
             port: FIRST_PORT + n as u16,
             values: vec![
@@ -136,18 +131,18 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
         });
     }
     for flow in &mut flows {
-        flow.serve()?;
+        flow.server = Some(flow.start(true)?);
     }
     for flow in &mut flows {
         if !flow.wait_until_served(order.stop)? {
             return Ok(None);
         }
     }
-    if !wait_for_first_packet(&mut flows, &tunnel, order.stop)? {
+    if !wait_for_first_packet(&mut flows, tunnel, order.stop)? {
         return Ok(None);
     }
-    let probe = Programs::new(setting, seed).map_err(Failure::run)?;
-    let emulation = Emulation::between(&tunnel, &path, [Some(probe), None])?;
+    let probe = Programs::new(setting, seed).map_err(Error::failed)?;
+    let emulation = Emulation::between(tunnel, &path, [Some(probe), None])?;
     let completed = carry(
         &mut flows,
         of(Time::ZERO + config.duration),
@@ -160,12 +155,12 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
     end(&mut flows);
     drop(flows);
     let (summary, [probe, _]) = emulation.finish()?;
-    drop(guards);
+    drop(ends);
     let Some(mut probe) = probe else {
-        return Err(Failure::run("the link lost its probe").into());
+        return Err(Error::failed("the link lost its probe").into());
     };
     for n in 0..config.flows.len() {
-        if let Some(log) = sender_log(&folder.of(n)) {
+        if let Some(log) = sender_log(&folder_of(n)) {
             probe.note(n, &log);
         }
     }
@@ -180,10 +175,10 @@ pub(super) fn run(order: Order<'_>) -> Result<Option<Done>, Trouble> {
         let problem = format!(
             "flow {flow} ({name}) sent nothing: do both commands take {{host}} and {{port}}?"
         );
-        return Err(Failure::run(problem).into());
+        return Err(Error::Failed(problem).into());
     }
     let unfaithful = (!summary.faithful).then(|| summary.complaints.join("; "));
-    Ok(Some(Done { run, unfaithful }))
+    Ok(Some((run, unfaithful)))
 }
 
 /// A time of the link by the wall's clock.
@@ -197,11 +192,11 @@ fn wait_for_first_packet(
     flows: &mut [Flow<'_>],
     tunnel: &Tunnel,
     stop: &Stop,
-) -> Result<bool, Failure> {
+) -> Result<bool, Error> {
     let begins = |flow: &&mut Flow<'_>| flow.start.is_zero();
     let mut are_any = false;
     for flow in flows.iter_mut().filter(begins) {
-        flow.fetch()?;
+        flow.client = Some(flow.start(false)?);
         are_any = true;
     }
     let until = Instant::now() + READY;
@@ -236,7 +231,7 @@ fn carry(
             return Ok(None);
         }
         if emulation.is_broken() {
-            return Err(Failure::run("the link failed").into());
+            return Err(Error::failed("the link failed").into());
         }
         for (n, flow) in flows.iter_mut().enumerate() {
             if flow.step(now).map_err(Trouble::BrokeOff)? {
@@ -252,10 +247,9 @@ fn carry(
 
 /// Ends all programs: clients first, so that servers do not go on sending to those that are gone.
 fn end(flows: &mut [Flow<'_>]) {
-    for process in flows.iter().filter_map(|flow| flow.client.as_ref()) {
-        process.child.terminate();
-    }
-    for process in flows.iter().filter_map(|flow| flow.server.as_ref()) {
+    let clients = flows.iter().filter_map(|flow| flow.client.as_ref());
+    let servers = flows.iter().filter_map(|flow| flow.server.as_ref());
+    for process in clients.chain(servers) {
         process.child.terminate();
     }
     let until = Instant::now() + GRACE;
@@ -273,6 +267,7 @@ struct Flow<'a> {
     /// Behind `server` and `client`, where there are several.
     name: String,
     tunnel: &'a Tunnel,
+    this: &'a Path,
     program: &'a Program,
     port: u16,
     values: Vec<(&'static str, String)>,
@@ -286,43 +281,26 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    fn serve(&mut self) -> Result<(), Failure> {
-        let (local, peer) = (
-            self.tunnel.addresses().far(),
-            self.tunnel.addresses().near(),
-        );
-        let text = filled(&self.program.server, &self.values);
-        let start = || Process::start(&text, self.environment(local, peer));
-        self.server = Some(self.tunnel.far().run(start)??);
-        Ok(())
-    }
-
-    fn fetch(&mut self) -> Result<(), Failure> {
-        let (local, peer) = (
-            self.tunnel.addresses().near(),
-            self.tunnel.addresses().far(),
-        );
-        let text = filled(&self.program.client, &self.values);
-        let start = || Process::start(&text, self.environment(local, peer));
-        self.client = Some(self.tunnel.near().run(start)??);
-        Ok(())
-    }
-
-    fn environment(
-        &self,
-        local: std::net::Ipv4Addr,
-        peer: std::net::Ipv4Addr,
-    ) -> Vec<(&'static str, String)> {
-        vec![
-            ("LOWTIDE", program::path().display().to_string()),
+    /// Runs the server at the far end, or the client at the near one.
+    fn start(&self, is_server: bool) -> Result<Process, Error> {
+        let (addresses, tunnel) = (self.tunnel.addresses(), self.tunnel);
+        let (far, near) = (addresses.far(), addresses.near());
+        let (end, command, local, peer) = match is_server {
+            true => (tunnel.far(), &self.program.server, far, near),
+            false => (tunnel.near(), &self.program.client, near, far),
+        };
+        let text = filled(command, &self.values);
+        let environment = [
+            ("LOWTIDE", self.this.display().to_string()),
             ("LOWTIDE_LINK_LOCAL", local.to_string()),
             ("LOWTIDE_LINK_PEER", peer.to_string()),
             ("LOWTIDE_LINK_PORT", self.port.to_string()),
-        ]
+        ];
+        end.run(|| Process::start(&text, environment))?
     }
 
     /// Waits for the server to listen; false when all is to end.
-    fn wait_until_served(&mut self, stop: &Stop) -> Result<bool, Failure> {
+    fn wait_until_served(&mut self, stop: &Stop) -> Result<bool, Error> {
         let until = Instant::now() + READY;
         let port = self.port;
         while !self
@@ -344,7 +322,7 @@ impl Flow<'_> {
         Ok(true)
     }
 
-    fn look_at_server(&mut self) -> Result<(), Failure> {
+    fn look_at_server(&mut self) -> Result<(), Error> {
         let Some(server) = &mut self.server else {
             return Ok(());
         };
@@ -358,7 +336,7 @@ impl Flow<'_> {
     }
 
     /// Does what is due; whether the client has all that it was to fetch.
-    fn step(&mut self, now: Duration) -> Result<bool, Failure> {
+    fn step(&mut self, now: Duration) -> Result<bool, Error> {
         if self.is_over || now < self.start {
             return Ok(false);
         }
@@ -371,14 +349,14 @@ impl Flow<'_> {
             return Ok(false);
         }
         let Some(client) = &mut self.client else {
-            self.fetch()?;
+            self.client = Some(self.start(false)?);
             return Ok(false);
         };
         let Some(how) = client.child.has_ended()? else {
             self.look_at_server()?;
             return Ok(false);
         };
-        if self.is_sized && how.is_success() {
+        if self.is_sized && how.success() {
             self.is_over = true;
             return Ok(true);
         }
@@ -399,10 +377,10 @@ impl Flow<'_> {
         }
     }
 
-    fn failed(&self, end: &str, process: Option<&Process>, problem: &str) -> Failure {
+    fn failed(&self, end: &str, process: Option<&Process>, problem: &str) -> Error {
         let said = process.map_or_else(String::new, Process::said);
         let (program, name) = (&self.program.name, &self.name);
-        Failure::run(format!("the {end} of {program}{name} {problem}{said}"))
+        Error::Failed(format!("the {end} of {program}{name} {problem}{said}"))
     }
 }
 
@@ -416,9 +394,9 @@ struct Process {
 const TAIL: usize = 2000;
 
 impl Process {
-    fn start(text: &str, environment: Vec<(&'static str, String)>) -> Result<Self, Failure> {
-        let (mut reader, writer) = io::pipe().map_err(Failure::run)?;
-        let other = writer.try_clone().map_err(Failure::run)?;
+    fn start(text: &str, environment: [(&'static str, String); 4]) -> Result<Self, Error> {
+        let (mut reader, writer) = io::pipe()?;
+        let other = writer.try_clone()?;
         let outputs = [Stdio::from(writer), Stdio::from(other)];
         let child = Child::shell(OsStr::new(text), environment, outputs)?;
         let tail = Arc::new(Mutex::new(VecDeque::new()));
@@ -452,25 +430,6 @@ impl Process {
     }
 }
 
-/// A folder for what programs write, gone when it is dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("lowtide-score-{}-{number}", std::process::id());
-        let path = env::temp_dir().join(name);
-        fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-
-    /// The n-th flow's.
-    fn of(&self, n: usize) -> PathBuf {
-        self.0.join(n.to_string())
-    }
-}
-
 /// The most qlogs of a flow that are read.
 const MAX_LOGS: usize = 8;
 
@@ -490,12 +449,4 @@ fn sender_log(folder: &Path) -> Option<SenderLog> {
         SenderLog::parse(&bytes)
     });
     logs.max_by_key(|log| log.sent)
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let path: &Path = &self.0;
-        // Somebody else may have removed it.
-        let _ = fs::remove_dir_all(path);
-    }
 }

@@ -2,12 +2,13 @@
 //! against on a real link. Two processes, as any program that is scored.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::str::FromStr;
 
+use lowtide_link::Error;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
-
-use crate::failure::Failure;
 
 /// The first argument of such a process.
 const NAME: &str = "bulk-tcp";
@@ -16,39 +17,40 @@ const NAME: &str = "bulk-tcp";
 const CHUNK: usize = 64 << 10;
 
 /// Whether the kernel has a controller.
-pub(super) fn check(controller: &str) -> io::Result<()> {
+pub(crate) fn check(controller: &str) -> io::Result<()> {
     let (flags, tcp) = (SockFlag::SOCK_CLOEXEC, SockType::Stream);
     let socket = socket(AddressFamily::Inet, tcp, flags, None)?;
     setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(controller))?;
     Ok(())
 }
 
-/// What it is to do, where a process of these arguments is to be one of these.
-pub(crate) fn asked_for(arguments: &[OsString]) -> Option<Vec<String>> {
-    let (_, rest) = arguments.split_first()?;
-    let (name, rest) = rest.split_first()?;
-    let text = |argument: &OsString| argument.to_string_lossy().into_owned();
-    (name == NAME).then(|| rest.iter().map(text).collect())
+/// Sends or fetches, where a process of these arguments is to do that. Programs that [`execute`](crate::execute) call
+/// this first of all.
+#[must_use]
+pub fn bulk_tcp_if_asked(arguments: &[OsString]) -> Option<Result<(), Error>> {
+    match arguments {
+        [_, name, rest @ ..] if name == NAME => Some(run(rest)),
+        _ => None,
+    }
 }
 
 /// Sends, or fetches, as the arguments say.
-pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let number = |text: &str| text.parse::<u64>().map_err(Failure::input);
-    let port = |text: &str| text.parse::<u16>().map_err(Failure::input);
+fn run(arguments: &[OsString]) -> Result<(), Error> {
+    fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, Error> {
+        text.parse().map_err(Error::input)
+    }
+    let arguments: Vec<_> = arguments.iter().map(|a| a.to_string_lossy()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(|a| &**a).collect();
     match arguments.as_slice() {
-        ["send", at, controller, bytes] => send(port(at)?, controller, number(bytes)?),
-        ["fetch", host, at] => {
-            let host: Ipv4Addr = host.parse().map_err(Failure::input)?;
-            fetch(host, port(at)?)
-        }
+        ["send", at, controller, bytes] => send(parsed(at)?, controller, parsed(bytes)?)?,
+        ["fetch", host, at] => fetch(parsed(host)?, parsed(at)?)?,
         _ => {
-            return Err(Failure::input(format!(
+            return Err(Error::Input(format!(
                 "{NAME} is started by 'lowtide score --link', and by nobody else"
             )));
         }
     }
-    .map_err(Failure::run)
+    Ok(())
 }
 
 /// Sends so much to each client, one after the other, and closes.
