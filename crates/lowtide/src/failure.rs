@@ -54,6 +54,16 @@ impl From<lowtide_link::Error> for Failure {
     }
 }
 
+#[cfg(feature = "quic")]
+impl From<lowtide_transfer::Error> for Failure {
+    fn from(error: lowtide_transfer::Error) -> Self {
+        match error {
+            lowtide_transfer::Error::Input(problem) => Self::Input(problem),
+            lowtide_transfer::Error::Failed(problem) => Self::Run(problem),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

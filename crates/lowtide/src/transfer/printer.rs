@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -45,17 +45,30 @@ impl Printer {
         })
     }
 
-    fn onto(missing: Missing, print: impl FnMut(String) + Send + 'static) -> Result<Self, Failure> {
+    fn onto(
+        missing: Missing,
+        mut print: impl FnMut(String) + Send + 'static,
+    ) -> Result<Self, Failure> {
         let (lines, queue) = sync_channel(QUEUE);
         let count = Arc::new(AtomicU64::new(0));
-        let printed = Queue {
-            lines: queue,
-            missing: count.clone(),
-            say: missing,
+        let counted = count.clone();
+        let work = move || {
+            loop {
+                let waiting = queue.try_recv().ok();
+                if waiting.is_none()
+                    && let lines @ 1.. = counted.swap(0, Relaxed)
+                {
+                    print(missing(lines));
+                }
+                match waiting.or_else(|| queue.recv().ok()) {
+                    Some(line) => print(line),
+                    None => return,
+                }
+            }
         };
         let thread = thread::Builder::new()
             .name("printer".to_string())
-            .spawn(move || printed.print(print))
+            .spawn(work)
             .map_err(|e| Failure::run(format!("cannot start threads: {e}")))?;
         Ok(Self {
             lines,
@@ -77,39 +90,6 @@ impl Printer {
         let started = Instant::now();
         while !self.thread.is_finished() && started.elapsed() < patience {
             thread::sleep(LOOK);
-        }
-    }
-}
-
-/// The printing thread's side.
-struct Queue {
-    lines: Receiver<String>,
-    missing: Arc<AtomicU64>,
-    say: Missing,
-}
-
-impl Queue {
-    fn print(&self, mut print: impl FnMut(String)) {
-        loop {
-            let next = match self.lines.try_recv() {
-                Ok(line) => Some(line),
-                Err(TryRecvError::Empty) => {
-                    self.say_what_is_missing(&mut print);
-                    self.lines.recv().ok()
-                }
-                Err(TryRecvError::Disconnected) => None,
-            };
-            match next {
-                Some(line) => print(line),
-                None => return self.say_what_is_missing(&mut print),
-            }
-        }
-    }
-
-    fn say_what_is_missing(&self, print: &mut impl FnMut(String)) {
-        match self.missing.swap(0, Relaxed) {
-            0 => {}
-            count => print((self.say)(count)),
         }
     }
 }

@@ -1,30 +1,19 @@
 //! `lowtide serve`.
 
-use std::error::Error;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::files;
-use lowtide_quic::Parts;
-use lowtide_quic::certificate::SelfSigned;
-use s2n_quic::Server;
-use s2n_quic::provider::io;
-use s2n_quic::provider::tls::rustls;
-use tokio::task::JoinSet;
+use lowtide_transfer::{
+    CONNECTIONS, CONNECTIONS_OF_ADDRESS, DEFAULT_CONTROLLER, Event, PORT, Server, ServerConfig,
+};
 
-use super::bounds::{Bounds, CONNECTIONS, CONNECTIONS_OF_ADDRESS};
-use super::choice::Choices;
 use super::printer::Printer;
-use super::protocol::{ALPN, PORT, TOO_MANY};
-use super::report::Line;
-use super::session::{House, serve};
-use super::statistics::ByConnection;
-use super::{DEFAULT_CONTROLLER, controllers, interrupt, runtime};
+use super::text;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::record::answer::AnswerArgs;
 
 /// How long the last lines may take to be printed.
@@ -74,124 +63,51 @@ pub(crate) struct Args {
     record: AnswerArgs,
 }
 
-fn server(
-    tls: rustls::Server,
-    listen: SocketAddr,
-    bounds: &Bounds,
-    parts: Parts,
-) -> Result<Server, Box<dyn Error>> {
-    let (door, windows, ends) = bounds.parts().map_err(|e| e.to_string())?;
-    Ok(Server::builder()
-        .with_tls(tls)?
-        .with_io(parts.codepoints.on(io::Default::new(listen)?))?
-        .with_endpoint_limits(door)?
-        .with_limits(windows)?
-        .with_congestion_controller(parts.controller)?
-        .with_event((parts.events, ends))?
-        .with_packet_interceptor(parts.interceptor)?
-        .with_datagram(parts.datagrams)?
-        .start()?)
+impl Args {
+    fn config(&self) -> ServerConfig {
+        let certificate = self.cert.clone().zip(self.key.clone());
+        ServerConfig {
+            listen: self.listen,
+            controller: self.cc.clone(),
+            choices: self.allow_cc.clone(),
+            connections: self.max_connections,
+            connections_of_address: self.max_connections_per_address,
+            certificate: certificate.map(|(certificate, key)| [certificate, key]),
+            is_one_off: self.one_off,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.record.is_all() {
         return args.record.run();
     }
-    let statistics = ByConnection::default();
-    let choices = Choices::new(contenders, &args.allow_cc)?;
-    let parts = controllers(contenders, &args.cc)?
-        .with_observers(statistics.observers())
-        .with_choice(choices.choice())
-        .parts();
-    let tls = tls(args)?;
-    let bounds = Bounds::new(args.max_connections, args.max_connections_per_address);
+    let server = Server::new(args.config(), contenders.registry())?;
     let json = args.json;
-    let printer = Printer::new(if json {
-        |lines| Line::Missing { lines }.shown(true)
-    } else {
-        |lines| Line::Missing { lines }.shown(false)
-    })?;
-    let house = Arc::new(House {
-        statistics,
-        choices,
-        controller: args.cc.clone(),
-        printer,
-        json,
-        transferring: AtomicU64::new(0),
-    });
+    let printer = Arc::new(Printer::new(if json { missing_json } else { missing })?);
     let recorders = args.record.start()?;
-    let runtime = runtime()?;
-    let done = runtime.block_on(async {
-        let failed = |e: &dyn std::fmt::Display| {
-            Failure::run(format!("cannot serve on {}: {e}", args.listen))
-        };
-        let mut server = server(tls, args.listen, &bounds, parts).map_err(|e| failed(&e))?;
-        let address = server.local_addr().map_err(|e| failed(&e))?;
-        let listening = Line::listening(address, &args.cc);
-        house.printer.line(listening.shown(args.json));
-        tokio::select! {
-            () = accept(args, &mut server, &bounds, &house) => {}
-            _ = interrupt() => {}
-        }
-        Ok(())
-    });
-    // With it end all connections, and whoever else has the printer.
-    drop(runtime);
+    let printed = printer.clone();
+    let tell = move |event: &Event<'_>| {
+        printed.line(match serde_json::to_string(event) {
+            Ok(line) if json => line,
+            _ => text::event(event),
+        });
+    };
+    let (done, _) = interrupt::stopping(interrupt::END, |stop| server.run(stop, tell))?;
     if let Some(recorders) = recorders {
         recorders.end();
     }
-    if let Some(house) = Arc::into_inner(house) {
-        house.printer.finish(LAST_LINES);
+    // Nobody else has it any more.
+    if let Some(printer) = Arc::into_inner(printer) {
+        printer.finish(LAST_LINES);
     }
-    done
+    Ok(done?)
 }
 
-/// Serves all who come, until the end of the first transfer if that is all there shall be.
-async fn accept(args: &Args, server: &mut Server, bounds: &Bounds, house: &Arc<House>) {
-    let mut served = JoinSet::new();
-    let mut is_over = false;
-    while !(is_over && house.transferring.load(Relaxed) == 0) {
-        tokio::select! {
-            connection = server.accept() => {
-                let Some(connection) = connection else { return };
-                let peer = connection.remote_addr();
-                if peer.is_ok_and(|peer| bounds.are_exceeded_by(peer.ip())) {
-                    connection.close(TOO_MANY.into());
-                } else {
-                    served.spawn(serve(connection, house.clone()));
-                }
-            }
-            Some(ended) = served.join_next() => {
-                is_over |= args.one_off && ended.unwrap_or(false);
-            }
-        }
-    }
-    // The last acknowledgments still have to leave.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+fn missing(lines: u64) -> String {
+    format!("{lines} lines are missing here: standard output was not read")
 }
 
-fn tls(args: &Args) -> Result<rustls::Server, Failure> {
-    let failed = |e: &dyn std::fmt::Display| Failure::input(format!("certificate: {e}"));
-    let (certificate, key) = certificate(args)?;
-    let builder = rustls::Server::builder()
-        .with_certificate(certificate, key)
-        .map_err(|e| failed(&e))?;
-    let builder = builder
-        .with_application_protocols([ALPN].into_iter())
-        .map_err(|e| failed(&e))?;
-    builder.build().map_err(|e| failed(&e))
-}
-
-fn certificate(args: &Args) -> Result<(String, String), Failure> {
-    let read = |file: &Path| {
-        files::read(file, files::CERTIFICATE)
-            .and_then(|pem| files::text(file, pem))
-            .map_err(Failure::input)
-    };
-    match (&args.cert, &args.key) {
-        (Some(certificate), Some(key)) => Ok((read(certificate)?, read(key)?)),
-        _ => SelfSigned::new(["localhost"])
-            .map(|own| (own.certificate, own.key))
-            .map_err(|e| Failure::run(format!("cannot make a certificate: {e}"))),
-    }
+fn missing_json(lines: u64) -> String {
+    format!(r#"{{"event":"missing","lines":{lines}}}"#)
 }

@@ -1,15 +1,10 @@
 //! The program as a user meets it, in real time: apart from the others, which would keep its links from being on time.
+#![cfg(target_os = "linux")]
 
-#[cfg(target_os = "linux")]
 mod link;
-#[cfg(target_os = "linux")]
 mod record;
-#[cfg(target_os = "linux")]
 mod score_link;
-#[cfg(feature = "quic")]
-mod transfer;
 
-#[cfg(target_os = "linux")]
 fn lowtide(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::cargo_bin("lowtide").unwrap();
     let patience = std::time::Duration::from_secs(120);
@@ -18,7 +13,6 @@ fn lowtide(args: &[&str]) -> assert_cmd::Command {
 }
 
 /// Whether the machine allows network namespaces. Where it does not, says so: what needs them is skipped.
-#[cfg(target_os = "linux")]
 fn namespaces_work() -> bool {
     let output = lowtide(&["link", "--quiet", "--", "true"])
         .output()

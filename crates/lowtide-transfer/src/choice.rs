@@ -5,17 +5,16 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lowtide_cc::registry::{Registry, Spec};
-use lowtide_lab::contender::Contenders;
 use lowtide_quic::Choice;
 
-use super::peer::printable;
-use crate::failure::Failure;
+use crate::Error;
+use crate::peer::printable;
 
 /// All of the registry's.
 const ANY: &str = "any";
 
 /// Longest spec that a client may send.
-pub(super) const MAX_SPEC: usize = 256;
+pub(crate) const MAX_SPEC: usize = 256;
 
 /// What a client has asked for, as it wrote it.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ struct Asked {
 }
 
 #[derive(Debug)]
-pub(super) struct Choices {
+pub(crate) struct Choices {
     registry: Registry,
     /// Names; empty: none.
     allowed: Vec<String>,
@@ -40,13 +39,12 @@ fn canonical(peer: SocketAddr) -> SocketAddr {
 
 impl Choices {
     /// Allows controllers by name, or `any`.
-    pub(super) fn new(contenders: &Contenders, allowed: &[String]) -> Result<Arc<Self>, Failure> {
-        let registry = contenders.registry();
+    pub(crate) fn new(registry: &Registry, allowed: &[String]) -> Result<Arc<Self>, Error> {
         for name in allowed.iter().filter(|name| *name != ANY) {
             let spec = registry.parse(name);
-            let spec = spec.map_err(|e| Failure::input(format!("--allow-cc: {e}")))?;
+            let spec = spec.map_err(|e| Error::Input(format!("--allow-cc: {e}")))?;
             if spec.entry().name != name {
-                return Err(Failure::input(format!(
+                return Err(Error::Input(format!(
                     "--allow-cc: '{name}': names only, as in {}; a client may choose the parameters",
                     spec.entry().name
                 )));
@@ -65,7 +63,7 @@ impl Choices {
 
     /// From now on connections from this address and port get this controller, as long as the ticket
     /// is kept.
-    pub(super) fn ask(self: &Arc<Self>, peer: SocketAddr, text: &str) -> Result<Ticket, String> {
+    pub(crate) fn ask(self: &Arc<Self>, peer: SocketAddr, text: &str) -> Result<Ticket, String> {
         let allowed = self.allowed.join(", ");
         if allowed.is_empty() {
             return Err("it lets nobody choose; 'serve --allow-cc' does".to_string());
@@ -85,13 +83,13 @@ impl Choices {
     }
 
     /// The controller of this client's connections, if it asked for one.
-    pub(super) fn of(&self, peer: SocketAddr) -> Option<String> {
+    pub(crate) fn of(&self, peer: SocketAddr) -> Option<String> {
         let asked = self.asked();
         asked.get(&canonical(peer)).map(|asked| asked.text.clone())
     }
 
     /// For the endpoint.
-    pub(super) fn choice(self: &Arc<Self>) -> Choice {
+    pub(crate) fn choice(self: &Arc<Self>) -> Choice {
         let choices = self.clone();
         Arc::new(move |peer| {
             let asked = choices.asked();
@@ -102,7 +100,7 @@ impl Choices {
 
 /// A client's right to its controller.
 #[derive(Debug)]
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     choices: Arc<Choices>,
     peer: SocketAddr,
 }

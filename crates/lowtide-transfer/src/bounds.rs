@@ -5,7 +5,7 @@
 //! `docs/limits.md` has the table.
 
 use std::collections::HashMap;
-use std::error::Error;
+use std::error;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,11 +15,12 @@ use s2n_quic::provider::event::events::SocketAddress;
 use s2n_quic::provider::event::{self, ConnectionMeta};
 use s2n_quic::provider::limits::{ConnectionInfo, Limiter, Limits};
 
-use crate::failure::Failure;
+use crate::Error;
 
-/// Connections of `serve`, in all and of one address, unless flags say otherwise.
-pub(super) const CONNECTIONS: u32 = 1024;
-pub(super) const CONNECTIONS_OF_ADDRESS: u32 = 256;
+/// Connections of a server, unless another number is named.
+pub const CONNECTIONS: u32 = 1024;
+/// Connections of one address, likewise.
+pub const CONNECTIONS_OF_ADDRESS: u32 = 256;
 
 /// Handshakes under way above which a client must first show that its address is its own (a Retry
 /// packet, RFC 9000 §8.1.2).
@@ -51,16 +52,16 @@ const REPORT_WINDOW: u64 = 256 << 10;
 const SEND_BUFFER: u32 = 64 << 20;
 
 /// How long a client waits for the first answer.
-pub(super) const HANDSHAKE: Duration = Duration::from_secs(5);
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// How long a client waits for anything at all.
-pub(super) const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 
 /// How often a client shows that it is there.
 const KEEP_ALIVE: Duration = Duration::from_secs(3);
 
 /// s2n-quic does not export its error.
-type Validated = Result<Limits, Box<dyn Error>>;
+type Validated = Result<Limits, Box<dyn error::Error>>;
 
 /// What is not said otherwise.
 fn usual() -> Limits {
@@ -75,12 +76,12 @@ fn with_window(limits: Limits, window: u64) -> Validated {
     Ok(limits)
 }
 
-fn checked(limits: Validated) -> Result<Limits, Failure> {
-    limits.map_err(|e| Failure::input(format!("s2n-quic refuses its limits: {e}")))
+fn checked(limits: Validated) -> Result<Limits, Error> {
+    limits.map_err(|e| Error::Input(format!("s2n-quic refuses its limits: {e}")))
 }
 
 /// Those of a client with this many connections.
-pub(super) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Limits, Failure> {
+pub(crate) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Limits, Error> {
     let share = CLIENT_WINDOWS / u64::from(connections.max(1));
     let limits = || -> Validated {
         let limits = with_window(usual(), share.clamp(LEAST_WINDOW, CLIENT_WINDOW))?
@@ -161,7 +162,7 @@ impl State {
 
 /// The bounds of a server, and what its peers hold of them.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     connections: u32,
     of_address: u32,
     state: Arc<Mutex<State>>,
@@ -172,7 +173,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl Bounds {
-    pub(super) fn new(connections: u32, of_address: u32) -> Self {
+    pub(crate) fn new(connections: u32, of_address: u32) -> Self {
         Self {
             connections,
             of_address: of_address.min(connections),
@@ -189,7 +190,7 @@ impl Bounds {
 
     /// Whether a connection that is made is one too many after all: an address that has proven to be
     /// the client's own is let in whatever the counts are by then.
-    pub(super) fn are_exceeded_by(&self, peer: IpAddr) -> bool {
+    pub(crate) fn are_exceeded_by(&self, peer: IpAddr) -> bool {
         !self.has(peer.into(), 0)
     }
 
@@ -221,7 +222,7 @@ impl Bounds {
     }
 
     /// The endpoint's limits, those of its connections, and who notices their end.
-    pub(super) fn parts(&self) -> Result<(Door, Windows, Ends), Failure> {
+    pub(crate) fn parts(&self) -> Result<(Door, Windows, Ends), Error> {
         let unproven = UNPROVEN_HANDSHAKES.min(self.of_address.div_ceil(2));
         let door = endpoint_limits::Default::builder()
             .with_inflight_handshake_limit(unproven as usize)
@@ -247,7 +248,7 @@ impl Bounds {
 
 /// A connection's part of what its address and all hold; given back with its end.
 #[derive(Debug)]
-pub(super) struct Grant {
+pub(crate) struct Grant {
     state: Arc<Mutex<State>>,
     lent: Lent,
 }
@@ -260,7 +261,7 @@ impl Drop for Grant {
 
 /// Lets in whom the bounds have room for.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(crate) struct Door {
     bounds: Bounds,
     usual: endpoint_limits::default::Limits,
 }
@@ -278,7 +279,7 @@ impl endpoint_limits::Limiter for Door {
 
 /// Gives each connection its window.
 #[derive(Debug)]
-pub(super) struct Windows {
+pub(crate) struct Windows {
     bounds: Bounds,
     limits: Limits,
 }
@@ -293,7 +294,7 @@ impl Limiter for Windows {
 /// Notices the end of connections: a connection's context has what it was lent. s2n-quic makes it
 /// just after it has asked for the connection's limits, on the same thread.
 #[derive(Debug)]
-pub(super) struct Ends(Bounds);
+pub(crate) struct Ends(Bounds);
 
 impl event::Subscriber for Ends {
     type ConnectionContext = Option<Grant>;

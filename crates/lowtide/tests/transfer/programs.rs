@@ -1,4 +1,4 @@
-//! The programs that are attacked.
+//! The programs that are tested.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use lowtide_lab::recording::{Recording, Sample};
 use s2n_quic::stream::ReceiveStream;
 
-use super::protocol::{MAX_LINE, Report};
-use super::recorded::Record;
-use super::statistics::SenderState;
+use crate::protocol::{MAX_LINE, Report};
+use crate::record::Record;
+use crate::statistics::SenderState;
 
 /// What is known of one connection.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ struct Peer {
 
 /// What all connections and streams of a transfer share.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     started: Instant,
     /// When data came last, or with uploads a report, in milliseconds since the start.
     heard_ms: AtomicU64,
@@ -33,7 +33,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(connections: u32, is_upload: bool, is_recorded: bool) -> Self {
+    pub(crate) fn new(connections: u32, is_upload: bool, is_recorded: bool) -> Self {
         let peer = |_| Peer {
             report: None,
             record: is_recorded.then(|| Record::new(connections as usize)),
@@ -52,7 +52,7 @@ impl Progress {
     }
 
     /// Since the start.
-    pub(super) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
@@ -62,23 +62,23 @@ impl Progress {
     }
 
     /// When something of the transfer came last, since the start.
-    pub(super) fn heard_at(&self) -> Duration {
+    pub(crate) fn heard_at(&self) -> Duration {
         Duration::from_millis(self.heard_ms.load(Relaxed))
     }
 
     /// For how long nothing has come.
-    pub(super) fn silence(&self) -> Duration {
+    pub(crate) fn silence(&self) -> Duration {
         self.elapsed().saturating_sub(self.heard_at())
     }
 
     /// Data came.
-    pub(super) fn add_received(&self, bytes: u64) {
+    pub(crate) fn add_received(&self, bytes: u64) {
         self.hear();
         self.received.fetch_add(bytes, Relaxed);
     }
 
     /// Adds to a connection's record, if there is one.
-    pub(super) fn record(&self, connection: usize, samples: Vec<Sample>) {
+    pub(crate) fn record(&self, connection: usize, samples: Vec<Sample>) {
         let now_us = self.elapsed().as_micros() as u64;
         let mut peers = self.peers();
         if let Some(record) = peers.get_mut(connection).and_then(|p| p.record.as_mut()) {
@@ -99,7 +99,7 @@ impl Progress {
     }
 
     /// What has arrived.
-    pub(super) fn received(&self) -> u64 {
+    pub(crate) fn received(&self) -> u64 {
         if !self.is_upload {
             return self.received.load(Relaxed);
         }
@@ -109,14 +109,14 @@ impl Progress {
     }
 
     /// The controller of what the server sends.
-    pub(super) fn server_controller(&self) -> Option<String> {
+    pub(crate) fn server_controller(&self) -> Option<String> {
         let peers = self.peers();
         let report = peers.first()?.report.as_ref()?;
         Some(report.controller.clone())
     }
 
     /// The servers' senders.
-    pub(super) fn server_sender(&self) -> Option<SenderState> {
+    pub(crate) fn server_sender(&self) -> Option<SenderState> {
         let peers = self.peers();
         SenderState::together(
             peers
@@ -127,13 +127,13 @@ impl Progress {
     }
 
     /// Whether the server has said its last on all connections.
-    pub(super) fn is_confirmed(&self) -> bool {
+    pub(crate) fn is_confirmed(&self) -> bool {
         let has_ended = |p: &Peer| p.report.as_ref().is_some_and(|r| r.is_last);
         self.peers().iter().all(has_ended)
     }
 
     /// What the senders saw; nothing is left.
-    pub(super) fn take_recordings(&self) -> Vec<Recording> {
+    pub(crate) fn take_recordings(&self) -> Vec<Recording> {
         let mut peers = self.peers();
         let records = peers.iter_mut().filter_map(|p| p.record.as_mut());
         records.map(Record::take).collect()
@@ -141,7 +141,7 @@ impl Progress {
 }
 
 /// Reads the server's reports, one JSON object a line.
-pub(super) async fn read_reports(
+pub(crate) async fn read_reports(
     mut stream: ReceiveStream,
     connection: usize,
     progress: Arc<Progress>,

@@ -12,13 +12,12 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::SECOND;
-use super::choice::{Choices, MAX_SPEC, Ticket};
-use super::printer::Printer;
-use super::protocol::{Answer, REQUEST, Report, Request, SAMPLES};
-use super::report::Line;
-use super::statistics::{ByConnection, SenderState, Statistics};
-use super::streams::{read, receive, send};
+use crate::SECOND;
+use crate::choice::{Choices, MAX_SPEC, Ticket};
+use crate::protocol::{Answer, REQUEST, Report, Request, SAMPLES};
+use crate::report::Event;
+use crate::statistics::{ByConnection, SenderState, Statistics};
+use crate::streams::{read, receive, send};
 
 /// How often the client is told, so that what it shows is fresh.
 const REPORTS_A_SECOND: u32 = 5;
@@ -26,17 +25,19 @@ const REPORTS_A_SECOND: u32 = 5;
 /// How long a last report waits for what has arrived of uploads to be counted.
 const COUNTING: Duration = Duration::from_secs(1);
 
+/// Takes what happens.
+pub(crate) type Tell = Box<dyn Fn(&Event<'_>) + Send + Sync>;
+
 /// What all connections of a server share.
-#[derive(Debug)]
-pub(super) struct House {
-    pub(super) statistics: ByConnection,
-    pub(super) choices: Arc<Choices>,
+pub(crate) struct House {
+    pub(crate) statistics: ByConnection,
+    pub(crate) choices: Arc<Choices>,
     /// Of clients that asked for none.
-    pub(super) controller: String,
-    pub(super) printer: Printer,
-    pub(super) json: bool,
+    pub(crate) controller: String,
+    /// Told of what happens; must not block.
+    pub(crate) tell: Tell,
     /// Connections with a transfer.
-    pub(super) transferring: AtomicU64,
+    pub(crate) transferring: AtomicU64,
 }
 
 /// What is known of one connection.
@@ -93,7 +94,7 @@ impl Drop for Uncounted {
 }
 
 /// Serves one connection to its end. Whether it had a transfer.
-pub(super) async fn serve(connection: Connection, house: Arc<House>) -> bool {
+pub(crate) async fn serve(connection: Connection, house: Arc<House>) -> bool {
     let Ok(peer) = connection.remote_addr() else {
         return false;
     };
@@ -127,18 +128,15 @@ pub(super) async fn serve(connection: Connection, house: Arc<House>) -> bool {
             Some(_) = tasks.join_next() => {}
             _ = seconds.tick() => {
                 let report = session.report();
-                house.printer.line(Line::Second { peer, report: &report }.shown(house.json));
+                (house.tell)(&Event::Second { peer, report: &report });
             }
         }
     }
     let report = session.report();
-    house.printer.line(
-        Line::Closed {
-            peer,
-            report: &report,
-        }
-        .shown(house.json),
-    );
+    (house.tell)(&Event::Closed {
+        peer,
+        report: &report,
+    });
     let has_transferred = session.has_transferred.load(Relaxed);
     if has_transferred {
         house.transferring.fetch_sub(1, Relaxed);

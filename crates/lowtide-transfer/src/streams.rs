@@ -8,7 +8,7 @@ static DATA: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Sends zeros until `count` are sent and acknowledged, or the peer has had enough; `sent` is told of
 /// each piece.
-pub(super) async fn send(
+pub(crate) async fn send(
     to: &mut SendStream,
     count: Option<u64>,
     mut sent: impl FnMut(u64),
@@ -24,7 +24,7 @@ pub(super) async fn send(
 }
 
 /// Throws away what comes until the peer ends the stream; `received` is told of each piece.
-pub(super) async fn receive(
+pub(crate) async fn receive(
     from: &mut ReceiveStream,
     mut received: impl FnMut(u64),
 ) -> Result<(), Error> {
@@ -42,7 +42,7 @@ pub(super) async fn receive(
 
 /// Reads on until there are `length` bytes; what comes behind them is there, too. `None` where the
 /// stream ends before.
-pub(super) async fn read(
+pub(crate) async fn read(
     from: &mut ReceiveStream,
     mut read: Vec<u8>,
     length: usize,

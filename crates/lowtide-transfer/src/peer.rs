@@ -8,7 +8,7 @@ const MAX_TEXT: usize = 200;
 
 /// Text from the network as it may be printed, in a line: hidden characters by their numbers, and what is too long is
 /// cut.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let end = ends.take_while(|end| *end <= MAX_TEXT).last().unwrap_or(0);
     let (text, rest) = text.split_at(end);
@@ -23,7 +23,7 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 /// The same for fields of what is read with serde.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map(|text| printable(&text))
 }
 

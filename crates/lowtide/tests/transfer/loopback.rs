@@ -1,53 +1,18 @@
 //! `lowtide serve` and `lowtide fetch` over the loopback interface.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-struct Server {
-    child: Child,
-    address: String,
+use crate::programs::{self, Serve, program, serve};
+
+/// Serves one client.
+fn one_off(cc: &str) -> Serve {
+    serve(&["--cc", cc, "--one-off"])
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_lowtide"))
-}
-
-/// Serves on a free port for one client.
-fn serve(cc: &str) -> Server {
-    serve_with(&["--cc", cc, "--one-off"])
-}
-
-fn serve_with(args: &[&str]) -> Server {
-    let mut child = program()
-        .args(["serve", "--listen", "127.0.0.1:0", "--json"])
-        .args(args)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    assert_eq!(first["event"], "listening");
-    let address = first["address"].as_str().unwrap().to_string();
-    // Whoever writes to a pipe that nobody reads stops some day.
-    std::thread::spawn(move || lines.for_each(drop));
-    Server { child, address }
-}
-
-fn fetch(server: &Server, args: &[&str]) -> Value {
-    let output = program()
-        .args(["fetch", &server.address, "--json"])
-        .args(args)
-        .output()
-        .unwrap();
+fn fetch(server: &Serve, args: &[&str]) -> Value {
+    let output = programs::fetch(server.address, &[&["--json"], args].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -55,7 +20,7 @@ fn fetch(server: &Server, args: &[&str]) -> Value {
 
 #[test]
 fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
-    let server = serve("bbr");
+    let server = one_off("bbr");
     let result = fetch(&server, &["--duration", "2500ms"]);
     assert_eq!(result["direction"], "download");
     assert_eq!(result["outcome"], "complete");
@@ -76,7 +41,7 @@ fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
 
 #[test]
 fn the_last_counters_are_those_of_the_whole_transfer() {
-    let server = serve("bbr");
+    let server = one_off("bbr");
     let result = fetch(&server, &["--bytes", "20MB"]);
     assert_eq!(result["is_final"], true, "{result}");
     // No packet has more than 1500 bytes.
@@ -89,7 +54,7 @@ fn the_last_counters_are_those_of_the_whole_transfer() {
 #[test]
 fn reports_of_rbbrs_receiver_are_counted() {
     let reports = |cc| {
-        let result = fetch(&serve(cc), &["--duration", "2s"]);
+        let result = fetch(&one_off(cc), &["--duration", "2s"]);
         result["feedback"]["reports"].as_u64()
     };
     assert!(reports("rbbr") > Some(0));
@@ -98,15 +63,22 @@ fn reports_of_rbbrs_receiver_are_counted() {
 
 #[test]
 fn a_client_may_ask_for_a_controller_that_the_server_allows() {
-    let server = serve_with(&["--cc", "bbr", "--allow-cc", "copa,cubic"]);
+    let server = serve(&["--cc", "bbr", "--allow-cc", "copa,cubic"]);
     let result = fetch(&server, &["--bytes", "1MB", "--cc", "cubic:hystart=true"]);
     assert_eq!(result["controller"], "cubic:hystart=true");
     let result = fetch(&server, &["--bytes", "1MB"]);
     assert_eq!(result["controller"], "bbr", "of those that do not ask");
     for (allowed, said) in [(&["--allow-cc", "copa"][..], "copa"), (&[], "--allow-cc")] {
-        let server = serve_with(allowed);
+        let server = serve(allowed);
         let output = program()
-            .args(["fetch", &server.address, "--bytes", "1MB", "--cc", "vegas"])
+            .args([
+                "fetch",
+                &server.address.to_string(),
+                "--bytes",
+                "1MB",
+                "--cc",
+                "vegas",
+            ])
             .output()
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -120,7 +92,7 @@ fn a_client_may_ask_for_a_controller_that_the_server_allows() {
 
 #[test]
 fn ebb_sends_either_way_unless_another_controller_is_named() {
-    let server = serve_with(&["--allow-cc", "ebb"]);
+    let server = serve(&["--allow-cc", "ebb"]);
     for (args, controller) in [
         (&["--bytes", "1MB"][..], "ebb"),
         (&["--bytes", "1MB", "--upload"], "ebb"),
@@ -136,9 +108,9 @@ fn ebb_sends_either_way_unless_another_controller_is_named() {
 fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("result.json");
-    let server = serve("bbr");
+    let server = one_off("bbr");
     let output = program()
-        .args(["fetch", &server.address, "--bytes", "1MB"])
+        .args(["fetch", &server.address.to_string(), "--bytes", "1MB"])
         .arg(format!("--json={}", file.display()))
         .output()
         .unwrap();
@@ -151,14 +123,14 @@ fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
 
 #[test]
 fn a_download_of_a_size_brings_just_that_on_each_stream() {
-    let server = serve("rbbr");
+    let server = one_off("rbbr");
     let result = fetch(&server, &["--bytes", "3MB", "--streams", "2"]);
     assert_eq!(result["received_bytes"], 6_000_000);
 }
 
 #[test]
 fn an_upload_is_counted_by_the_server() {
-    let server = serve("rbbr");
+    let server = one_off("rbbr");
     let result = fetch(
         &server,
         &["--duration", "2500ms", "--upload", "--cc", "copa"],
@@ -170,7 +142,7 @@ fn an_upload_is_counted_by_the_server() {
         "{result}"
     );
 
-    let server = serve("rbbr");
+    let server = one_off("rbbr");
     let result = fetch(&server, &["--bytes", "2MB", "--upload"]);
     assert_eq!(
         result["received_bytes"], 2_000_000,
@@ -183,7 +155,7 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
     for (way, cc) in [(&[][..], "bbr"), (&["--upload", "--cc", "copa"], "copa")] {
         let dir = tempfile::tempdir().unwrap();
         let (qlog, report) = (dir.path().join("qlog"), dir.path().join("report"));
-        let server = serve("bbr");
+        let server = one_off("bbr");
         let mut args = vec!["--duration", "1500ms", "--streams", "2"];
         args.extend(way);
         args.extend([
@@ -226,11 +198,11 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
 #[test]
 fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
     let dir = tempfile::tempdir().unwrap();
-    let server = serve("bbr");
+    let server = one_off("bbr");
     let child = program()
         .args([
             "fetch",
-            &server.address,
+            &server.address.to_string(),
             "--json",
             "--duration",
             "60s",

@@ -17,30 +17,30 @@
 use lowtide_lab::recording::Sample;
 use serde::{Deserialize, Serialize};
 
-use super::peer;
-use super::statistics::SenderState;
+use crate::peer;
+use crate::statistics::SenderState;
 
 /// Application protocol (ALPN, RFC 7301).
-pub(super) const ALPN: &[u8] = b"lowtide/1";
+pub(crate) const ALPN: &[u8] = b"lowtide/1";
 
-/// Where `serve` listens and `fetch` connects when no port is named.
-pub(super) const PORT: u16 = 4455;
+/// The UDP port of servers when no other is named.
+pub const PORT: u16 = 4455;
 
 /// A request's length.
-pub(super) const REQUEST: usize = 9;
+pub(crate) const REQUEST: usize = 9;
 
 /// The server closes a connection that is one too many with this application error.
-pub(super) const TOO_MANY: u32 = 1;
+pub(crate) const TOO_MANY: u32 = 1;
 
 /// Longest line of JSON.
-pub(super) const MAX_LINE: usize = 128 << 10;
+pub(crate) const MAX_LINE: usize = 128 << 10;
 
 /// Samples in a report, so that it stays below that.
-pub(super) const SAMPLES: usize = 100;
+pub(crate) const SAMPLES: usize = 100;
 
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// This many bytes from the server; `None`: without end.
     Download {
         count: Option<u64>,
@@ -56,7 +56,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    pub(super) fn encode(self) -> [u8; REQUEST] {
+    pub(crate) fn encode(self) -> [u8; REQUEST] {
         let (kind, count) = match self {
             Self::Download { count, recorded } => {
                 (if recorded { b'R' } else { b'D' }, count.unwrap_or(0))
@@ -70,7 +70,7 @@ impl Request {
         bytes
     }
 
-    pub(super) fn decode(bytes: &[u8; REQUEST]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8; REQUEST]) -> Option<Self> {
         let [kind, count @ ..] = *bytes;
         let count = u64::from_be_bytes(count);
         match kind {
@@ -88,28 +88,29 @@ impl Request {
 
 /// What the server says to a client that asks for a controller.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// Why not; empty: the client has it.
     #[serde(deserialize_with = "peer::text")]
-    pub(super) refusal: String,
+    pub(crate) refusal: String,
 }
 
 /// What the server tells of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Report {
-    /// Of what the server sends.
+pub struct Report {
+    /// Controller of what the server sends.
     #[serde(deserialize_with = "peer::text")]
-    pub(super) controller: String,
+    pub controller: String,
     /// Data received on uploads.
-    pub(super) received_bytes: u64,
+    pub received_bytes: u64,
+    /// The server's sender.
     #[serde(flatten)]
-    pub(super) sender: SenderState,
+    pub sender: SenderState,
     /// The answer to [`Request::LastReport`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
     /// What the sender saw since the last report, if the client wants a record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) samples: Vec<Sample>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ impl Attacker {
             .unwrap();
         let (hole, granted) = (Hole::default(), Granted::default());
         let client = Client::builder()
-            .with_tls(any_server())
+            .with_tls(lowtide_transfer::tls_for_any_server().unwrap())
             .unwrap()
             .with_io("127.0.0.1:0")
             .unwrap()
@@ -182,64 +182,4 @@ impl Attacker {
         connection.keep_alive(true).unwrap();
         self.kept.lock().unwrap().push(connection);
     }
-}
-
-/// Trusts whoever comes.
-fn any_server() -> rustls::Client {
-    use ::rustls::client::danger::{
-        HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
-    };
-    use ::rustls::crypto::aws_lc_rs;
-    use ::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-    use ::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
-
-    #[derive(Debug)]
-    struct Any;
-
-    impl ServerCertVerifier for Any {
-        fn verify_server_cert(
-            &self,
-            _: &CertificateDer<'_>,
-            _: &[CertificateDer<'_>],
-            _: &ServerName<'_>,
-            _: &[u8],
-            _: UnixTime,
-        ) -> Result<ServerCertVerified, Error> {
-            Ok(ServerCertVerified::assertion())
-        }
-
-        fn verify_tls12_signature(
-            &self,
-            _: &[u8],
-            _: &CertificateDer<'_>,
-            _: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            Ok(HandshakeSignatureValid::assertion())
-        }
-
-        fn verify_tls13_signature(
-            &self,
-            _: &[u8],
-            _: &CertificateDer<'_>,
-            _: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            Ok(HandshakeSignatureValid::assertion())
-        }
-
-        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-            aws_lc_rs::default_provider()
-                .signature_verification_algorithms
-                .supported_schemes()
-        }
-    }
-
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&::rustls::version::TLS13])
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Any))
-        .with_no_client_auth();
-    config.alpn_protocols = vec![ALPN.to_vec()];
-    rustls::Client::from(config)
 }

@@ -1,5 +1,6 @@
-//! What a transfer leaves behind: a record of its senders, qlogs and the report.
+//! What a transfer leaves behind: a record of its senders, their qlogs and a report.
 
+use std::io;
 use std::path::Path;
 
 use lowtide_cc::units::Duration;
@@ -7,9 +8,9 @@ use lowtide_lab::files::Draft;
 use lowtide_lab::recording::{self, Recording, Sample};
 use lowtide_lab::{qlog, report};
 
-use super::report::Summary;
-use crate::failure::Failure;
-use crate::output;
+use crate::Error;
+use crate::fetch::Fetched;
+use crate::report::Summary;
 
 /// Samples of all connections that are kept: at 20 ms each, those of 20 minutes of one connection.
 const SAMPLES: usize = 60_000;
@@ -36,7 +37,7 @@ const PHASE: usize = 40;
 /// What one connection's sender saw, in bounded memory. When it is full, two samples become one, and
 /// later ones take twice the time.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     samples: Vec<Sample>,
     most: usize,
     shortest_us: u64,
@@ -46,7 +47,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Of one of so many connections.
-    pub(super) fn new(connections: usize) -> Self {
+    pub(crate) fn new(connections: usize) -> Self {
         Self {
             samples: Vec::new(),
             most: (SAMPLES / connections.max(1)).max(LEAST_SAMPLES),
@@ -57,7 +58,7 @@ impl Record {
 
     /// Adds a sample, which a peer may have made up: it is believed if it is not before others and not
     /// after `now_us`.
-    pub(super) fn add(&mut self, mut sample: Sample, now_us: u64) {
+    pub(crate) fn add(&mut self, mut sample: Sample, now_us: u64) {
         let newest = self.samples.last().map_or(0, |s| s.at_us);
         if sample.at_us < newest || sample.at_us > now_us.saturating_add(LATEST_US) {
             return;
@@ -88,7 +89,7 @@ impl Record {
     }
 
     /// All of it; nothing is left.
-    pub(super) fn take(&mut self) -> Recording {
+    pub(crate) fn take(&mut self) -> Recording {
         Recording {
             samples: std::mem::take(&mut self.samples),
         }
@@ -145,36 +146,47 @@ fn merge(sample: &mut Sample, next: Sample) {
     };
 }
 
-/// Writes what was asked for and says where, on standard error, so that it does not mix with JSON.
-pub(super) fn write(
-    qlog: Option<(&Path, qlog::Version)>,
-    report: Option<&Path>,
-    summary: &Summary<'_>,
-    recordings: &[Recording],
-) -> Result<(), Failure> {
-    let controller = summary.controller.as_deref().unwrap_or("unknown");
-    let title = format!("{} {}", summary.direction, summary.address);
-    if let Some((folder, version)) = qlog {
-        let failed = |e: std::io::Error| Failure::run(format!("{}: {e}", folder.display()));
-        for (index, connection) in recordings.iter().enumerate() {
+impl Fetched {
+    /// Writes a qlog of each connection's sender into a folder: `connection-1.sqlog` and so on.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn write_qlogs(&self, folder: &Path, version: qlog::Version) -> Result<(), Error> {
+        let (title, controller) = self.title();
+        let failed = |e: io::Error| Error::Failed(format!("{}: {e}", folder.display()));
+        for (index, connection) in self.recordings.iter().enumerate() {
             let path = folder.join(format!("connection-{}.sqlog", index + 1));
             let mut draft = Draft::of(&path).map_err(failed)?;
             recording::write_qlog(&title, controller, connection, version, &mut draft)
                 .map_err(failed)?;
             draft.keep().map_err(failed)?;
         }
-        output::say(format_args!("qlog: {}", folder.display()));
+        Ok(())
     }
-    if let Some(folder) = report {
-        let path = folder.join("index.html");
-        let duration = Duration::from_millis((summary.duration_s * 1e3).ceil() as u64);
-        let run = recording::comparison(&title, controller, recordings, duration)
-            .map_err(|e| Failure::run(e.to_string()))?;
-        report::write(&[run], &path)
-            .map_err(|e| Failure::run(format!("{}: {e}", path.display())))?;
-        output::say(format_args!("report: {}", path.display()));
+
+    /// Writes a report of the senders, one HTML file that needs nothing else.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn write_report(&self, path: &Path) -> Result<(), Error> {
+        let (title, controller) = self.title();
+        let duration = Duration::from_millis((self.summary.duration_s * 1e3).ceil() as u64);
+        let run = recording::comparison(&title, controller, &self.recordings, duration)
+            .map_err(|e| Error::Failed(e.to_string()))?;
+        report::write(&[run], path).map_err(|e| Error::Failed(format!("{}: {e}", path.display())))
     }
-    Ok(())
+
+    /// The transfer's title and controller.
+    fn title(&self) -> (String, &str) {
+        let Summary {
+            direction,
+            address,
+            controller,
+            ..
+        } = &self.summary;
+        let controller = controller.as_deref().unwrap_or("unknown");
+        (format!("{direction} {address}"), controller)
+    }
 }
 
 #[cfg(test)]

@@ -10,21 +10,21 @@ use lowtide_lab::files;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use s2n_quic::provider::tls::rustls::Client;
 
-use super::protocol::ALPN;
-use crate::failure::Failure;
+use crate::Error;
+use crate::protocol::ALPN;
 
 /// A client that trusts the certificate in `file`, or else any.
-pub(super) fn client(file: Option<&Path>) -> Result<Client, Failure> {
+pub(crate) fn client(file: Option<&Path>) -> Result<Client, Error> {
     let Some(file) = file else {
-        return any().map_err(|e| Failure::run(format!("TLS: {e}")));
+        return any().map_err(|e| Error::Failed(format!("TLS: {e}")));
     };
-    let failed = |e: &dyn std::fmt::Display| Failure::input(format!("{}: {e}", file.display()));
+    let failed = |e: &dyn std::fmt::Display| Error::Input(format!("{}: {e}", file.display()));
     let pem = files::read(file, files::CERTIFICATE)
         .and_then(|pem| files::text(file, pem))
-        .map_err(Failure::input)?;
+        .map_err(Error::input)?;
     let builder = Client::builder()
         .with_certificate(pem)
         .map_err(|e| failed(&e))?;
@@ -34,7 +34,11 @@ pub(super) fn client(file: Option<&Path>) -> Result<Client, Failure> {
     builder.build().map_err(|e| failed(&e))
 }
 
-fn any() -> Result<Client, Error> {
+/// A client that trusts any server, for zeros.
+///
+/// # Errors
+/// When the cryptography has no TLS 1.3.
+pub fn any() -> Result<Client, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -57,7 +61,7 @@ impl ServerCertVerifier for AnyServer {
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
         _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<ServerCertVerified, rustls::Error> {
         Ok(ServerCertVerified::assertion())
     }
 
@@ -66,7 +70,7 @@ impl ServerCertVerifier for AnyServer {
         message: &[u8],
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         verify_tls12_signature(
             message,
             cert,
@@ -80,7 +84,7 @@ impl ServerCertVerifier for AnyServer {
         message: &[u8],
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         verify_tls13_signature(
             message,
             cert,

@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use lowtide_cc::units::Duration;
 use lowtide_quic::Parts;
 use s2n_quic::client::Connect;
 use s2n_quic::connection::{self, Handle};
@@ -17,12 +19,13 @@ use s2n_quic::{Client, Connection};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::bounds::{HANDSHAKE, SILENCE};
-use super::peer::printable;
-use super::progress::{Progress, read_reports};
-use super::protocol::{Answer, MAX_LINE, Request, TOO_MANY};
-use super::statistics::ByConnection;
-use super::streams::{receive, send};
+use crate::DEFAULT_CONTROLLER;
+use crate::bounds::{HANDSHAKE, SILENCE};
+use crate::peer::printable;
+use crate::progress::{Progress, read_reports};
+use crate::protocol::{Answer, MAX_LINE, Request, TOO_MANY};
+use crate::statistics::ByConnection;
+use crate::streams::{receive, send};
 
 /// CONNECTION_REFUSED (RFC 9000 §20.1).
 const REFUSED: u64 = 0x2;
@@ -65,10 +68,10 @@ fn why_stream(error: stream::Error) -> String {
 
 /// Counts the packets that come from the server, whatever they say.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Packets(Arc<AtomicU64>);
+pub(crate) struct Packets(Arc<AtomicU64>);
 
 impl Packets {
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
@@ -94,7 +97,7 @@ impl event::Subscriber for Packets {
     }
 }
 
-pub(super) fn endpoint(
+pub(crate) fn endpoint(
     tls: rustls::Client,
     local: &str,
     limits: Limits,
@@ -112,27 +115,48 @@ pub(super) fn endpoint(
         .start()?)
 }
 
-/// What is to be transferred.
+/// What is to be transferred, and how.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) target: SocketAddr,
-    pub(super) server_name: String,
-    pub(super) is_upload: bool,
-    /// On each stream; `None`: until the time is over.
-    pub(super) count: Option<u64>,
-    pub(super) connections: u32,
-    pub(super) streams: u32,
-    pub(super) is_recorded: bool,
-    /// What the server shall send by; `None`: what it likes.
-    pub(super) server_controller: Option<String>,
+pub struct Plan {
+    /// The server.
+    pub target: SocketAddr,
+    /// Name that the server's certificate must have.
+    pub server_name: String,
+    /// PEM file of the one certificate that is trusted; `None`: any.
+    pub certificate: Option<PathBuf>,
+    /// Whether this side sends.
+    pub is_upload: bool,
+    /// Bytes on each stream; `None`: until the time is over.
+    pub count: Option<u64>,
+    /// How long; `None`: until [`count`](Self::count) are there.
+    pub duration: Option<Duration>,
+    /// Connections, 1 at least.
+    pub connections: u32,
+    /// Streams on each of them, 1 to 100.
+    pub streams: u32,
+    /// Longest delay of this side's acknowledgments.
+    pub max_ack_delay: Duration,
+    /// What the side that sends shall send by; `None`: [`DEFAULT_CONTROLLER`] on an upload, what the server likes on a
+    /// download.
+    pub controller: Option<String>,
+    /// Whether the senders are recorded.
+    pub is_recorded: bool,
+}
+
+impl Plan {
+    /// The controller of what this side sends: acknowledgments at least.
+    pub(crate) fn own_controller(&self) -> &str {
+        let own = self.controller.as_deref().filter(|_| self.is_upload);
+        own.unwrap_or(DEFAULT_CONTROLLER)
+    }
 }
 
 /// Connections and their streams.
 #[derive(Debug)]
-pub(super) struct Connections {
-    pub(super) progress: Arc<Progress>,
+pub(crate) struct Connections {
+    pub(crate) progress: Arc<Progress>,
     /// Each ends with its stream, or with what went wrong.
-    pub(super) streams: JoinSet<Result<(), String>>,
+    pub(crate) streams: JoinSet<Result<(), String>>,
     connections: Vec<Connected>,
     /// Streams end when this is true.
     stop: watch::Sender<bool>,
@@ -205,14 +229,14 @@ async fn ask(client: &Client, plan: &Plan, spec: &str) -> Result<Owner, String> 
 
 impl Connections {
     /// Connects and starts all streams.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         client: &Client,
         plan: &Plan,
         statistics: &ByConnection,
     ) -> Result<Self, String> {
-        let asked = match &plan.server_controller {
-            Some(spec) => Some(ask(client, plan, spec).await?),
-            None => None,
+        let asked = match &plan.controller {
+            Some(spec) if !plan.is_upload => Some(ask(client, plan, spec).await?),
+            _ => None,
         };
         let mut made = Vec::new();
         for _ in 0..plan.connections {
@@ -260,12 +284,12 @@ impl Connections {
     }
 
     /// s2n-quic's numbers of them.
-    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u64> {
         self.connections.iter().map(|c| c.id)
     }
 
     /// Ends all streams and asks for the server's last reports.
-    pub(super) fn ask_for_last_reports(&self) {
+    pub(crate) fn ask_for_last_reports(&self) {
         self.stop.send_replace(true);
         for connection in &self.connections {
             let mut handle = connection.owner.0.clone();
@@ -284,12 +308,12 @@ impl Connections {
     }
 
     /// Whether the server has acknowledged all these questions.
-    pub(super) fn are_alive(&self) -> bool {
+    pub(crate) fn are_alive(&self) -> bool {
         self.alive.load(Relaxed) == self.connections.len()
     }
 
     /// Ends all connections.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let transfers = self.connections.iter().map(|c| &c.owner);
         transfers.chain(&self.asked).for_each(Owner::close);
     }
