@@ -2,7 +2,9 @@
 
 use core::fmt;
 use core::iter::Sum;
-use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use core::ops::Add;
+
+use super::saturating::{additive, scalable};
 
 /// A volume of data in bytes, `0..=u64::MAX`. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,61 +38,10 @@ impl Bytes {
     pub const fn as_f64(self) -> f64 {
         self.0 as f64
     }
-
-    /// Whether this is no data at all.
-    #[inline]
-    #[must_use]
-    pub const fn is_zero(self) -> bool {
-        self.0 == 0
-    }
-
-    /// `self × factor`, rounded towards zero. A negative or NaN factor gives zero, a product
-    /// beyond the range gives [`Bytes::MAX`].
-    #[inline]
-    #[must_use]
-    pub fn mul_f64(self, factor: f64) -> Self {
-        // `as` saturates and maps NaN to zero, which is exactly the contract.
-        Self((self.0 as f64 * factor) as u64)
-    }
 }
 
-impl Add for Bytes {
-    type Output = Self;
-    #[inline]
-    fn add(self, rhs: Self) -> Self {
-        Self(self.0.saturating_add(rhs.0))
-    }
-}
-
-impl AddAssign for Bytes {
-    #[inline]
-    fn add_assign(&mut self, rhs: Self) {
-        *self = *self + rhs;
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Self;
-    #[inline]
-    fn sub(self, rhs: Self) -> Self {
-        Self(self.0.saturating_sub(rhs.0))
-    }
-}
-
-impl SubAssign for Bytes {
-    #[inline]
-    fn sub_assign(&mut self, rhs: Self) {
-        *self = *self - rhs;
-    }
-}
-
-impl Mul<u64> for Bytes {
-    type Output = Self;
-    #[inline]
-    fn mul(self, rhs: u64) -> Self {
-        Self(self.0.saturating_mul(rhs))
-    }
-}
+additive!(Bytes);
+scalable!(Bytes);
 
 impl Sum for Bytes {
     fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {

@@ -7,6 +7,7 @@
 mod bytes;
 pub mod quantity;
 mod rate;
+mod saturating;
 mod time;
 
 pub use bytes::Bytes;

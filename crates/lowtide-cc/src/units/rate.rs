@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use super::saturating::{mul_div, scalable};
+use super::time::NANOS_PER_SEC;
 use super::{Bytes, Duration};
-
-const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// A data rate in bytes per second, `0..=u64::MAX`. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,18 +47,7 @@ impl Rate {
         if ns == 0 {
             return Self::MAX;
         }
-        // The 64-bit division is several times cheaper and serves volumes up to 18 GB.
-        match volume.get().checked_mul(NANOS_PER_SEC) {
-            Some(scaled) => Self(scaled / ns),
-            None => {
-                let q = volume.get() as u128 * NANOS_PER_SEC as u128 / ns as u128;
-                Self(if q > u64::MAX as u128 {
-                    u64::MAX
-                } else {
-                    q as u64
-                })
-            }
-        }
+        Self(mul_div(volume.get(), NANOS_PER_SEC, ns))
     }
 
     /// Bytes per second.
@@ -82,35 +71,11 @@ impl Rate {
         self.0 as f64 * 8.0 / 1e6
     }
 
-    /// Whether nothing moves.
-    #[inline]
-    #[must_use]
-    pub const fn is_zero(self) -> bool {
-        self.0 == 0
-    }
-
-    /// `self × factor`, rounded towards zero; negative and NaN give zero, too large saturates.
-    #[inline]
-    #[must_use]
-    pub fn mul_f64(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor) as u64)
-    }
-
     /// The volume that moves in `interval`, rounded down.
     #[inline]
     #[must_use]
     pub const fn volume_in(self, interval: Duration) -> Bytes {
-        match self.0.checked_mul(interval.as_nanos()) {
-            Some(product) => Bytes::new(product / NANOS_PER_SEC),
-            None => {
-                let q = self.0 as u128 * interval.as_nanos() as u128 / NANOS_PER_SEC as u128;
-                Bytes::new(if q > u64::MAX as u128 {
-                    u64::MAX
-                } else {
-                    q as u64
-                })
-            }
-        }
+        Bytes::new(mul_div(self.0, interval.as_nanos(), NANOS_PER_SEC))
     }
 
     /// How long `volume` takes at this rate, rounded down; [`Duration::MAX`] at rate zero.
@@ -120,19 +85,11 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        match volume.get().checked_mul(NANOS_PER_SEC) {
-            Some(scaled) => Duration::from_nanos(scaled / self.0),
-            None => {
-                let q = volume.get() as u128 * NANOS_PER_SEC as u128 / self.0 as u128;
-                Duration::from_nanos(if q > u64::MAX as u128 {
-                    u64::MAX
-                } else {
-                    q as u64
-                })
-            }
-        }
+        Duration::from_nanos(mul_div(volume.get(), NANOS_PER_SEC, self.0))
     }
 }
+
+scalable!(Rate);
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,12 @@
 //! Points in time and spans between them.
 
 use core::fmt;
-use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use core::ops::{Add, AddAssign, Sub};
 
-const NANOS_PER_SEC: u64 = 1_000_000_000;
+use super::saturating::{additive, scalable};
+
+/// Nanoseconds in a second.
+pub(super) const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// A point in time: nanoseconds since an origin that the host chooses and never moves.
 ///
@@ -117,20 +120,6 @@ impl Duration {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Whether this is no time at all.
-    #[inline]
-    #[must_use]
-    pub const fn is_zero(self) -> bool {
-        self.0 == 0
-    }
-
-    /// `self × factor`, rounded towards zero; negative and NaN give zero, too large saturates.
-    #[inline]
-    #[must_use]
-    pub fn mul_f64(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor) as u64)
-    }
-
     /// `self / n`, rounded towards zero. Dividing by zero gives [`Duration::MAX`].
     #[inline]
     #[must_use]
@@ -176,43 +165,8 @@ impl Sub<Duration> for Time {
     }
 }
 
-impl Add for Duration {
-    type Output = Self;
-    #[inline]
-    fn add(self, rhs: Self) -> Self {
-        Self(self.0.saturating_add(rhs.0))
-    }
-}
-
-impl AddAssign for Duration {
-    #[inline]
-    fn add_assign(&mut self, rhs: Self) {
-        *self = *self + rhs;
-    }
-}
-
-impl Sub for Duration {
-    type Output = Self;
-    #[inline]
-    fn sub(self, rhs: Self) -> Self {
-        Self(self.0.saturating_sub(rhs.0))
-    }
-}
-
-impl SubAssign for Duration {
-    #[inline]
-    fn sub_assign(&mut self, rhs: Self) {
-        *self = *self - rhs;
-    }
-}
-
-impl Mul<u64> for Duration {
-    type Output = Self;
-    #[inline]
-    fn mul(self, rhs: u64) -> Self {
-        Self(self.0.saturating_mul(rhs))
-    }
-}
+additive!(Duration);
+scalable!(Duration);
 
 impl From<core::time::Duration> for Duration {
     fn from(d: core::time::Duration) -> Self {
