@@ -3,31 +3,23 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A 128-bit FNV-1a hash (Fowler, Noll, Vo). Not meant against adversaries.
+/// The first 128 bits of a BLAKE3 hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(u128);
 
 impl Key {
-    /// Offset basis and prime of FNV-1a at 128 bits.
-    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-
     /// The key of several contents in their order.
     #[must_use]
     pub fn of(contents: &[&[u8]]) -> Self {
-        let mut hash = Self::BASIS;
-        let mut take = |byte: u8| {
-            hash = (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME);
-        };
+        let mut hash = blake3::Hasher::new();
         for content in contents {
             // The length keeps ("ab", "c") and ("a", "bc") apart.
-            (content.len() as u64)
-                .to_le_bytes()
-                .into_iter()
-                .for_each(&mut take);
-            content.iter().copied().for_each(&mut take);
+            hash.update(&(content.len() as u64).to_le_bytes());
+            hash.update(content);
         }
-        Self(hash)
+        let mut first = [0; 16];
+        hash.finalize_xof().fill(&mut first);
+        Self(u128::from_be_bytes(first))
     }
 }
 

@@ -5,12 +5,12 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use lowtide_cc::registry::Registry;
-use lowtide_lab::recording::Recording;
 use lowtide_lab::run::Stop;
 use s2n_quic::Client;
 
 use crate::bounds::SILENCE;
 use crate::client::{self, Connections, Packets, Plan};
+use crate::fetched::Fetched;
 use crate::progress::Progress;
 use crate::protocol::SAMPLES;
 use crate::report::{Interval, Outcome, Summary};
@@ -24,17 +24,6 @@ const LAST_PACKETS: Duration = Duration::from_secs(5);
 
 /// A server from which nothing has come for so long when its last reports should be there is gone.
 const GONE: Duration = Duration::from_millis(1_500);
-
-/// A transfer that came to an end, whichever.
-#[derive(Clone, Debug)]
-pub struct Fetched {
-    /// What was measured.
-    pub summary: Summary,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What each connection's sender saw, where that was to be recorded.
-    pub recordings: Vec<Recording>,
-}
 
 /// Makes a transfer, which `stop` ends early; `None` where that came before it began. `tell` is called when it begins, and
 /// then with each second; it must not block.

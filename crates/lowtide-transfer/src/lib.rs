@@ -7,6 +7,7 @@ mod bounds;
 mod choice;
 mod client;
 mod fetch;
+mod fetched;
 mod peer;
 mod progress;
 mod protocol;
@@ -27,7 +28,8 @@ use lowtide_quic::Controllers;
 
 pub use self::bounds::{CONNECTIONS, CONNECTIONS_OF_ADDRESS};
 pub use self::client::Plan;
-pub use self::fetch::{Fetched, fetch};
+pub use self::fetch::fetch;
+pub use self::fetched::Fetched;
 pub use self::protocol::{PORT, Report};
 pub use self::report::{Event, Interval, Outcome, Summary};
 pub use self::server::{Server, ServerConfig};

@@ -1,16 +1,6 @@
-//! What a transfer leaves behind: a record of its senders, their qlogs and a report.
+//! A record of what the senders of a transfer saw.
 
-use std::io;
-use std::path::Path;
-
-use lowtide_cc::units::Duration;
-use lowtide_lab::files::Draft;
-use lowtide_lab::recording::{self, Recording, Sample};
-use lowtide_lab::{qlog, report};
-
-use crate::Error;
-use crate::fetch::Fetched;
-use crate::report::Summary;
+use lowtide_lab::recording::{Recording, Sample};
 
 /// Samples of all connections that are kept: at 20 ms each, those of 20 minutes of one connection.
 const SAMPLES: usize = 60_000;
@@ -144,49 +134,6 @@ fn merge(sample: &mut Sample, next: Sample) {
         rtt_sum_us: sample.rtt_sum_us.saturating_add(next.rtt_sum_us),
         ..next
     };
-}
-
-impl Fetched {
-    /// Writes a qlog of each connection's sender into a folder: `connection-1.sqlog` and so on.
-    ///
-    /// # Errors
-    /// When that fails.
-    pub fn write_qlogs(&self, folder: &Path, version: qlog::Version) -> Result<(), Error> {
-        let (title, controller) = self.title();
-        let failed = |e: io::Error| Error::Failed(format!("{}: {e}", folder.display()));
-        for (index, connection) in self.recordings.iter().enumerate() {
-            let path = folder.join(format!("connection-{}.sqlog", index + 1));
-            let mut draft = Draft::of(&path).map_err(failed)?;
-            recording::write_qlog(&title, controller, connection, version, &mut draft)
-                .map_err(failed)?;
-            draft.keep().map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a report of the senders, one HTML file that needs nothing else.
-    ///
-    /// # Errors
-    /// When that fails.
-    pub fn write_report(&self, path: &Path) -> Result<(), Error> {
-        let (title, controller) = self.title();
-        let duration = Duration::from_millis((self.summary.duration_s * 1e3).ceil() as u64);
-        let run = recording::comparison(&title, controller, &self.recordings, duration)
-            .map_err(|e| Error::Failed(e.to_string()))?;
-        report::write(&[run], path).map_err(|e| Error::Failed(format!("{}: {e}", path.display())))
-    }
-
-    /// The transfer's title and controller.
-    fn title(&self) -> (String, &str) {
-        let Summary {
-            direction,
-            address,
-            controller,
-            ..
-        } = &self.summary;
-        let controller = controller.as_deref().unwrap_or("unknown");
-        (format!("{direction} {address}"), controller)
-    }
 }
 
 #[cfg(test)]

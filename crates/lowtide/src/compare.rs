@@ -16,10 +16,10 @@ use crate::failure::Failure;
 use crate::figure_args::FigureArgs;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
+use crate::knobs::{self, Knobs};
 use crate::output;
 use crate::progress;
 use crate::qlog_version::QlogVersionArg;
-use crate::setting_args::SettingArgs;
 use crate::sparkline;
 use crate::table::{self, Look};
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     controllers: Vec<String>,
 
     #[command(flatten)]
-    setting: SettingArgs,
+    setting: Knobs<knobs::All>,
 
     #[command(flatten, next_help_heading = "Run")]
     jobs: Jobs,
@@ -82,7 +82,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let style = args.style.style()?;
-    let settings = args.setting.settings(contenders)?;
+    let settings = args.setting.named_settings(contenders)?;
     let host = settings.first().map(|s| s.host).unwrap_or_default();
     let asked = asked(&args.controllers, contenders, host)?;
     if args.qlog.is_some() {

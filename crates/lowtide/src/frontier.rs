@@ -20,12 +20,10 @@ use crate::failure::Failure;
 use crate::figure_args::FigureArgs;
 use crate::jobs::Jobs;
 use crate::json_flag::JsonFlag;
+use crate::knobs::{self, Knobs};
 use crate::output;
-use crate::path_args::PathArgs;
 use crate::progress;
-use crate::setting_args::RunSectionArgs;
 use crate::table::{self, Column, Look};
-use crate::trace_args::TraceArgs;
 
 /// A buffer, as it was typed.
 #[derive(Clone, Debug)]
@@ -51,7 +49,7 @@ pub(crate) struct Args {
     at: Vec<f64>,
 
     #[command(flatten)]
-    traces: TraceArgs,
+    traces: Knobs<knobs::OfTraces>,
 
     /// Round-trip propagation delays
     #[arg(long, value_name = "TIME", value_delimiter = ',', default_value = "40ms",
@@ -63,16 +61,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', value_parser = buffer,
           help_heading = "Link")]
     buffer: Vec<Buffer>,
-
-    #[command(flatten)]
-    path: PathArgs,
-
-    /// QUIC receivers report when packets arrived (draft-ietf-quic-receive-ts)
-    #[arg(long, help_heading = "Flows")]
-    timestamps: bool,
-
-    #[command(flatten)]
-    run: RunSectionArgs,
 
     #[command(flatten, next_help_heading = "Run")]
     jobs: Jobs,
@@ -184,18 +172,12 @@ fn curves(specs: &[String], contenders: &Contenders) -> Result<Vec<Swept>, Failu
 /// Every RTT with every buffer, all traces behind each.
 fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
     let mut resolver = Resolver::new(contenders, Path::new(""));
-    let Some(mut links) = args.traces.links(&mut resolver)? else {
+    if !args.traces.has_traces() {
         return Err(Failure::input(
             "there is no link: name a folder with --traces, or files with --trace",
         ));
-    };
-    for sections in &mut links {
-        args.path.apply(&mut sections.path);
-        args.run.apply(&mut sections.run);
-        for flows in &mut sections.flows {
-            flows.timestamps = args.timestamps.then_some(true).or(flows.timestamps);
-        }
     }
+    let links = args.traces.sections(&mut resolver)?;
     let buffers: Vec<Option<&Buffer>> = match &args.buffer[..] {
         [] => vec![None],
         typed => typed.iter().map(Some).collect(),
@@ -208,9 +190,13 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
                 sections.path.rtt = Some(SpanText(*rtt));
                 sections.link.buffer = buffer.map(|buffer| BufferText(buffer.limit));
                 let setting = resolver.setting(&sections);
-                setting.map_err(|problem| args.traces.failure(&problem))
+                setting.map_err(|problem| links.failure(&problem))
             };
-            let settings: Vec<Setting> = links.iter().map(setting).collect::<Result<_, _>>()?;
+            let settings: Vec<Setting> = links
+                .sections
+                .iter()
+                .map(setting)
+                .collect::<Result<_, _>>()?;
             places.push(Place {
                 rtt: *rtt,
                 buffer: buffer.map_or_else(

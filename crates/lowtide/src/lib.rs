@@ -31,12 +31,11 @@ mod interrupt;
 mod jobs;
 mod json_flag;
 mod kernel;
+mod knobs;
 mod link;
-mod link_args;
 mod list;
 mod merge;
 mod output;
-mod path_args;
 mod program;
 mod progress;
 mod qlog_version;
@@ -44,11 +43,9 @@ mod record;
 mod reproduce;
 mod run_flags;
 mod score;
-mod setting_args;
 mod sparkline;
 mod table;
 mod trace;
-mod trace_args;
 #[cfg(feature = "quic")]
 mod transfer;
 

@@ -28,13 +28,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         rows,
         scenarios,
         duplicates,
-        damaged,
+        left_out,
         simulators,
     } = merged;
-    if damaged > 0 {
+    let left_out = left_out.warning();
+    if !left_out.is_empty() {
         output::say(format_args!(
-            "warning: lines that were cut off or changed, and are not believed: {damaged}; the same sweep \
-             makes what they had again"
+            "warning: {left_out}; the same sweep makes what they had again"
         ));
     }
     if simulators > 1 {

@@ -168,6 +168,7 @@ fn execute(
     let mut over_time = Vec::new();
     for file in &files {
         let own = file.cells(contenders).map_err(Failure::input)?;
+        reproduce::check(file, &own).map_err(Failure::input)?;
         if args.document.is_some() || args.report.is_some() {
             let places = reproduce::cells_over_time(file, &own).map_err(Failure::input)?;
             over_time.extend(places.into_iter().map(|place| cells.len() + place));

@@ -1,34 +1,11 @@
 //! The flags that say how runs are made.
 
+use std::str::FromStr;
+
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting::{Host, MAX_SEEDS};
 
 use crate::jobs::Jobs;
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum HostArg {
-    Model,
-    #[cfg(feature = "quic")]
-    Quic,
-    #[cfg(feature = "stacks")]
-    Noq,
-    #[cfg(feature = "stacks")]
-    Quinn,
-}
-
-impl HostArg {
-    pub(crate) fn host(self) -> Host {
-        match self {
-            Self::Model => Host::Model,
-            #[cfg(feature = "quic")]
-            Self::Quic => Host::Quic,
-            #[cfg(feature = "stacks")]
-            Self::Noq => Host::Noq,
-            #[cfg(feature = "stacks")]
-            Self::Quinn => Host::Quinn,
-        }
-    }
-}
 
 /// How the cells of scenario files are run, whatever the files say.
 #[derive(clap::Args)]
@@ -39,8 +16,8 @@ pub(crate) struct RunFlags {
 
     /// What carries the flows: the simulator's own transports, or s2n-quic (quic), noq or quinn in
     /// virtual time on the same links [default: the file's, or model]
-    #[arg(long, value_name = "HOST")]
-    pub(crate) host: Option<HostArg>,
+    #[arg(long, value_name = "HOST", value_parser = Host::from_str)]
+    pub(crate) host: Option<Host>,
 
     #[command(flatten)]
     pub(crate) jobs: Jobs,
@@ -52,14 +29,14 @@ impl RunFlags {
             file.set_seeds(seeds);
         }
         if let Some(host) = self.host {
-            file.set_host(host.host());
+            file.set_host(host);
         }
     }
 
     /// Those that change what comes out, as they are written.
     pub(crate) fn shown(&self) -> String {
         let seeds = self.seeds.map(|n| format!(" --seeds {n}"));
-        let host = self.host.map(|host| format!(" --host {}", host.host()));
+        let host = self.host.map(|host| format!(" --host {host}"));
         seeds.into_iter().chain(host).collect()
     }
 }

@@ -159,6 +159,20 @@ pub struct Values {
     given: Vec<Option<Value>>,
 }
 
+/// All values by their names, to the last digit.
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (parameter, given) in self.parameters.iter().zip(&self.given) {
+            write!(f, "{}=", parameter.name)?;
+            match given.unwrap_or(parameter.default) {
+                Value::Share(share) => write!(f, "{share},")?,
+                value => write!(f, "{value},")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Values {
     /// All at their defaults.
     pub(super) fn of(parameters: &'static [Parameter]) -> Self {

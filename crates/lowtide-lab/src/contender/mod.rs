@@ -10,6 +10,7 @@ use lowtide_cc::registry::{self, Entry, Registry, Spec};
 use lowtide_host::Stock;
 use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
+use serde::{Serialize, Serializer};
 
 pub use self::bound::{ABC, BOUNDS, Bound, CAUSAL, ORACLE};
 use self::bound::{parse_abc, parse_causal};
@@ -40,6 +41,8 @@ pub enum Contender {
     Controller {
         /// How it is shown; the spec as the user wrote it.
         name: String,
+        /// What it is, whatever it is called: equal for equal controllers.
+        identity: String,
         /// What makes one for each flow.
         sender: SenderKind,
         /// Whether it lacks its estimate where receivers report no timestamps.
@@ -71,6 +74,18 @@ impl Contender {
             }
             Self::Stock(stock) => stock.name,
             Self::Program(name) => name,
+        }
+    }
+
+    /// What it is, whatever it is called: equal for equal senders.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Causal { config, .. } => {
+                format!("causal:{:?},{}", config.forecast, config.margin)
+            }
+            Self::Abc { queue, .. } => format!("abc:{}", queue.delay.as_nanos()),
+            Self::Controller { identity, .. } => identity.clone(),
+            Self::Oracle | Self::Stock(_) | Self::Program(_) => self.name().to_string(),
         }
     }
 
@@ -109,6 +124,12 @@ impl Contender {
             // No simulation asks it to send: `run` refuses programs.
             Self::Program(_) => SenderKind::Oracle,
         }
+    }
+}
+
+impl Serialize for Contender {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.identity())
     }
 }
 
@@ -271,6 +292,7 @@ impl Contenders {
             let (sender, surroundings) = made.sender(spec)?;
             return Ok(Contender::Controller {
                 name: spec.to_string(),
+                identity: format!("{spec} {}", made.contents),
                 sender,
                 needs_timestamps: false,
                 surroundings,
@@ -296,6 +318,7 @@ impl Contenders {
             .map_err(|e| self.with_made_names(e))?;
         Ok(Contender::Controller {
             name: spec.to_string(),
+            identity: parsed.resolved(),
             sender: sender(&parsed),
             needs_timestamps: parsed.needs_timestamps(),
             surroundings: None,

@@ -2,27 +2,10 @@
 
 use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Extent, Part, Watch};
 use crate::metrics::Delays;
-use crate::setting::MomentText;
-
-/// Seconds from a flow's start until all that it had to send is acknowledged. A flow that does not get
-/// so far counts with the time that it had.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Completion {
-    /// The group of flows.
-    pub group: usize,
-    /// Which of them, in order: 0.5 for the median, 0.95, 1 for the slowest; the mean without it.
-    pub quantile: Option<f64>,
-    /// Flows that start before this are left out (default: none).
-    pub from: Option<MomentText>,
-    /// And those that start later than this (default: none).
-    pub to: Option<MomentText>,
-}
+use crate::setting::measures::Completion;
 
 #[derive(Debug)]
 pub(super) struct Watcher {

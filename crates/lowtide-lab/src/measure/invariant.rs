@@ -5,57 +5,10 @@ use std::collections::VecDeque;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::state::{Rounds, State, Values};
 use super::{Part, Watch};
-use crate::setting::MomentText;
-
-/// How often rules of the BBR draft (draft-ietf-ccwg-bbr) are broken; missing where the controller's
-/// phases are not those of the draft.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Invariant {
-    /// Whose, counted from 0 (default 0).
-    #[serde(default)]
-    pub flow: usize,
-    /// Which rules (default: all of them).
-    #[serde(default = "all")]
-    pub rules: Vec<Rule>,
-    /// From then on (default: the run's begin).
-    pub from: Option<MomentText>,
-    /// Until then (default: the run's end).
-    pub to: Option<MomentText>,
-}
-
-/// A rule of the draft.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// A phase is entered only from one that may lead to it (§5.1.2 and §5.3).
-    Transitions,
-    /// The pacing rate is gain × `bw` × 0.99 within 0.1 %, with the draft's gain of the phase (§5.6.2);
-    /// before the pipe has been full it is that at least, and does not fall.
-    Pacing,
-    /// The window is at least 4 packets, but in a recovery after a timeout (§5.6.4).
-    Window,
-    /// When a packet leaves, what is in flight is not above the window by more than a send quantum.
-    Inflight,
-    /// `max_bw` is at most 1.05 × the largest rate that the link has had in this cycle of ProbeBW and the
-    /// two before (§5.5.6).
-    MaxBw,
-}
-
-fn all() -> Vec<Rule> {
-    vec![
-        Rule::Transitions,
-        Rule::Pacing,
-        Rule::Window,
-        Rule::Inflight,
-        Rule::MaxBw,
-    ]
-}
+use crate::setting::measures::{Invariant, Rule};
 
 const STARTUP: &str = "Startup";
 const DRAIN: &str = "Drain";

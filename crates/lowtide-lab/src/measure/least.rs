@@ -1,26 +1,8 @@
 //! The least share of its fair share that a flow has in any window: whether somebody starves.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::sliding::{Judge, Judged, Window};
 use super::{Extent, Part};
-use crate::setting::{MomentText, TimeText};
-
-/// The least share of its fair share, which is what the link offers by the flows that send in all of
-/// the window, that a flow of a group has in any window. Flows in the background get none.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Least {
-    /// The group of flows (default: all).
-    pub group: Option<usize>,
-    /// How long a window is.
-    pub window: TimeText,
-    /// The first window begins here (default: with the run).
-    pub from: Option<MomentText>,
-    /// The last one ends here (default: with the run).
-    pub to: Option<MomentText>,
-}
+use crate::setting::measures::Least;
 
 /// A window passes in so many steps.
 const STEPS: usize = 20;

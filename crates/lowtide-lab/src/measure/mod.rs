@@ -1,17 +1,6 @@
-//! What is measured in a run besides the metrics of the catalogue, as a scenario file asks for it under
-//! names of its own: a metric in a part of the run, how long until a rate is reached, the worst
-//! stretch of time.
+//! The probes behind a setting's [measures](crate::setting::Measure).
 //!
-//! ```toml
-//! [measures]
-//! late_mbps = { span = { metric = "flows.0.goodput_mbps", from = "10s", to = "20s" } }
-//! recovery_s = { reached = { share = 0.9, window = "100ms", from = "10s" } }
-//! rounds_up = { phase = { name = "ProbeBW_UP", value = "rounds", at = "after" } }
-//! ```
-//!
-//! Moments are times of the run or, with `+` before them, since its [trigger](crate::setting::Trigger).
-//! Each kind is a file: what it is told, and the probe that works it out in memory that does not grow
-//! with the run.
+//! Each kind is a file. Memory does not grow with the run.
 
 mod completion;
 mod invariant;
@@ -24,65 +13,14 @@ mod state;
 mod stretch;
 mod worst;
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use self::completion::Completion;
-use self::invariant::Invariant;
-use self::least::Least;
-use self::phase::Phase;
-use self::reached::Reached;
-use self::span::Span;
-use self::stretch::Stretch;
-use self::worst::Worst;
 use crate::claim::{Expression, parse_expression};
-use crate::metrics::{Metric, Named, split_group};
-use crate::setting::{MomentText, Problem, Setting};
-use crate::store::COLUMNS;
-
-/// What is measured under a name.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum Measure {
-    /// A metric in a part of the run.
-    Span(Span),
-    /// How long it takes until a rate is reached, seconds.
-    Reached(Reached),
-    /// The least share of its fair share that a flow has in any window.
-    Least(Least),
-    /// The largest value that so many windows in a row have.
-    Worst(Worst),
-    /// How long transfers take, seconds.
-    Completion(Completion),
-    /// What a flow is in its phases, and when.
-    Phase(Phase),
-    /// How long a value of a flow stays within a bound, and how often.
-    Stretch(Stretch),
-    /// How often a rule of BBR's draft is broken.
-    Invariant(Invariant),
-}
-
-impl Measure {
-    /// The metric that it takes a part of, as in `flows.0.goodput_mbps`.
-    #[must_use]
-    pub fn metric(&self) -> Option<&str> {
-        match self {
-            Self::Span(span) => Some(&span.metric),
-            _ => None,
-        }
-    }
-
-    /// Whether it is of what only a sender knows.
-    #[must_use]
-    pub fn is_of_senders(&self) -> bool {
-        matches!(self, Self::Phase(_) | Self::Stretch(_) | Self::Invariant(_))
-    }
-}
+use crate::metrics::Named;
+use crate::setting::{Measure, MomentText, Setting};
 
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,97 +49,6 @@ impl Part {
     fn contains(self, at: Time) -> bool {
         self.from <= at && at < self.to
     }
-}
-
-/// The most measures of a setting: each watches the whole run.
-const MAX_MEASURES: usize = 64;
-
-/// Checks what is to be measured in a setting's runs.
-///
-/// # Errors
-/// Names the key whose value is wrong.
-pub fn check(measures: &BTreeMap<String, Measure>, setting: &Setting) -> Result<(), Problem> {
-    if measures.len() > MAX_MEASURES {
-        let problem = format!("at most {MAX_MEASURES} of them");
-        return Err(Problem::new("measures", problem));
-    }
-    for (name, measure) in measures {
-        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !name.chars().all(is_name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            let problem = "a name has letters a to z, digits and '_', and begins with a letter";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        if Metric::of_key(name).is_some() {
-            let problem = "there is a metric of this name; take another";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        if COLUMNS.contains(&name.as_str()) {
-            let problem = "a column of stores has this name; take another";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        let (mut flow, mut expression) = (None, None);
-        let (kind, from, to, group) = match measure {
-            Measure::Span(span) => {
-                let (group, key) = split_group(&span.metric);
-                if Metric::of_key(key).is_none() {
-                    let problem = format!("nothing is called '{}'", span.metric);
-                    let at = format!("measures.{name}.span.metric");
-                    return Err(Problem::new(at, problem));
-                }
-                ("span", span.from, span.to, group)
-            }
-            Measure::Reached(reached) => ("reached", reached.from, reached.to, reached.group),
-            Measure::Least(least) => ("least", least.from, least.to, least.group),
-            Measure::Worst(worst) => ("worst", worst.from, worst.to, worst.group),
-            Measure::Completion(one) => ("completion", one.from, one.to, Some(one.group)),
-            Measure::Phase(one) => {
-                (flow, expression) = (Some(one.flow), Some(&one.value));
-                ("phase", one.from, one.to, None)
-            }
-            Measure::Stretch(one) => {
-                (flow, expression) = (Some(one.flow), Some(&one.value));
-                ("stretch", one.from, one.to, None)
-            }
-            Measure::Invariant(one) => {
-                flow = Some(one.flow);
-                ("invariant", one.from, one.to, None)
-            }
-        };
-        if let Some(Err(e)) = expression.map(|text| parse_expression(text)) {
-            return Err(Problem::new(format!("measures.{name}.{kind}.value"), e));
-        }
-        if flow.is_some_and(|flow| flow >= setting.flow_count()) {
-            let problem = format!("there are {} flows, counted from 0", setting.flow_count());
-            return Err(Problem::new(
-                format!("measures.{name}.{kind}.flow"),
-                problem,
-            ));
-        }
-        let follows = |at: Option<MomentText>| at.is_some_and(|at| at.0.after_trigger);
-        if (follows(from) || follows(to)) && setting.trigger.is_none() {
-            let problem = "a time with + counts from the [trigger], and there is none";
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
-        }
-        // Where one counts from the trigger and the other does not, only the run tells.
-        let comparable = follows(from) == follows(to) || from.is_none() || to.is_none();
-        let part = Part::of(
-            from,
-            to,
-            Extent {
-                duration: setting.duration,
-                trigger: Time::ZERO,
-            },
-        );
-        if comparable && part.from >= part.to {
-            let problem = "ends before it begins, or begins when the run is over";
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
-        }
-        if group.is_some_and(|group| group >= setting.groups.len()) {
-            let problem = format!("there are {} groups of flows", setting.groups.len());
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
-        }
-    }
-    Ok(())
 }
 
 /// One measure at work.

@@ -4,86 +4,14 @@ use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::network::DropCause;
 use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::state::{Rounds, State, Values};
 use super::{Part, Watch};
 use crate::claim::{self, Expression};
-use crate::setting::MomentText;
-
-/// A value of a flow, worked out from what is known of it at acknowledgments in a phase
-/// (`docs/scoring.md` has the names).
-///
-/// Besides, of a visit of the phase until then: `rounds` (packet-timed round trips, counted from packet
-/// numbers), `drops` (packets of the flow that the network dropped), `losses` (packets that the sender
-/// declared lost), `rounds_since_drop` and `since_drop` (s; both since the visit's first drop), and under
-/// `entry.NAME` what a value was at the visit's first acknowledgment.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Phase {
-    /// Whose, counted from 0 (default 0).
-    #[serde(default)]
-    pub flow: usize,
-    /// The phase by the controller's own name, or `any`, where each phase is a visit (default: the whole
-    /// run is one visit).
-    pub name: Option<String>,
-    /// Only at this visit, counted from 1 (default: at each).
-    pub visit: Option<u64>,
-    /// Only visits that come directly after this phase.
-    pub after: Option<String>,
-    /// Only visits that this phase follows directly.
-    pub next: Option<String>,
-    /// What of it, as in `max_bw / cap`.
-    pub value: String,
-    /// When in a visit (default `entry`).
-    #[serde(default)]
-    pub at: At,
-    /// What of several visits (default `most`).
-    #[serde(default)]
-    pub of: Of,
-    /// Only acknowledgments from then on (default: the run's begin).
-    pub from: Option<MomentText>,
-    /// Only acknowledgments before (default: the run's end).
-    pub to: Option<MomentText>,
-}
+use crate::setting::measures::{At, Of, Phase};
 
 /// The name that stands for each phase.
 const ANY: &str = "any";
-
-/// An acknowledgment of a visit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum At {
-    /// The first.
-    #[default]
-    Entry,
-    /// The last.
-    Exit,
-    /// The one with which the next phase begins.
-    After,
-    /// Where the value is least.
-    Least,
-    /// Where it is most.
-    Most,
-}
-
-/// What is made of the values of several visits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Of {
-    /// The least.
-    Least,
-    /// The largest.
-    #[default]
-    Most,
-    /// Their sum.
-    Sum,
-    /// How many there are.
-    Count,
-    /// The last one.
-    Last,
-}
 
 /// A visit under way.
 #[derive(Debug)]

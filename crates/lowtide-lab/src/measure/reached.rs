@@ -1,38 +1,10 @@
 //! How long it takes until a rate is reached.
 
 use lowtide_cc::units::{Duration, Time};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::sliding::{Judge, Judged, Window};
 use super::{Extent, Part};
-use crate::setting::{MomentText, SpanText, TimeText};
-
-/// Seconds from `from` to the end of the first window in which a group has a share of what the link
-/// offers; missing when that never happens.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reached {
-    /// The group of flows (default: all flows together).
-    pub group: Option<usize>,
-    /// The share of what the link offers in the window, or of an even part of it for each flow with
-    /// `fair`.
-    pub share: f64,
-    /// The share is of a fair part: what the link offers by the flows that send in all of the window.
-    #[serde(default)]
-    pub fair: bool,
-    /// At most that share, instead of at least.
-    #[serde(default)]
-    pub below: bool,
-    /// How long a window is (default: 100 ms).
-    pub window: Option<TimeText>,
-    /// It stays so for this long (default: no longer than the window).
-    pub hold: Option<SpanText>,
-    /// From where time is counted (default: the run's begin).
-    pub from: Option<MomentText>,
-    /// When it has not happened by then, it never does (default: the run's end).
-    pub to: Option<MomentText>,
-}
+use crate::setting::measures::Reached;
 
 /// A window passes in so many steps.
 const STEPS: usize = 10;

@@ -3,24 +3,11 @@
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Extent, Part, Watch};
 use crate::metrics::Meter;
-use crate::setting::{MomentText, Setting};
-
-/// A metric in a part of the run.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Span {
-    /// Its name, of all flows together or of a group, as in `flows.0.goodput_mbps`.
-    pub metric: String,
-    /// Where the part begins (default: with the run).
-    pub from: Option<MomentText>,
-    /// Where it ends (default: with the run).
-    pub to: Option<MomentText>,
-}
+use crate::setting::Setting;
+use crate::setting::measures::Span;
 
 #[derive(Debug)]
 pub(super) struct Watcher {

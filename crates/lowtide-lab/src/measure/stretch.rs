@@ -3,53 +3,11 @@
 use lowtide_cc::units::Time;
 use lowtide_sim::probe::{AckSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::state::{State, Values};
 use super::{Part, Watch};
 use crate::claim::{self, Expression};
-use crate::setting::MomentText;
-
-/// The stretches of time in which a value of a flow, worked out from what is known of it at
-/// acknowledgments (`docs/scoring.md` has the names), is at most, or at least, a number.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stretch {
-    /// Whose, counted from 0 (default 0).
-    #[serde(default)]
-    pub flow: usize,
-    /// The value, as in `inflight / (cap * base_rtt)`.
-    pub value: String,
-    /// It is not above this …
-    pub at_most: Option<f64>,
-    /// … and not below this.
-    pub at_least: Option<f64>,
-    /// What of the stretches.
-    pub what: What,
-    /// Stretches that begin from then on (default: the run's begin).
-    pub from: Option<MomentText>,
-    /// Stretches that begin before (default: the run's end).
-    pub to: Option<MomentText>,
-}
-
-/// What of stretches of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum What {
-    /// How many there are.
-    Count,
-    /// The length of the shortest that ended, s.
-    Shortest,
-    /// The length of the longest that ended, s.
-    Longest,
-    /// The shortest time from the begin of one to the begin of the next, s.
-    LeastPeriod,
-    /// The longest such time, s.
-    MostPeriod,
-    /// From `from` to the begin of the first, s.
-    First,
-}
+use crate::setting::measures::{Stretch, What};
 
 #[derive(Debug)]
 pub(super) struct Watcher {

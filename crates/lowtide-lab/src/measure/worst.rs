@@ -1,39 +1,8 @@
 //! The largest value that so many windows in a row have.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::sliding::{Judge, Judged, Window};
 use super::{Extent, Part};
-use crate::setting::{MomentText, TimeText};
-
-/// What is looked for in each window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Looked {
-    /// Bytes dropped over bytes sent.
-    LossShare,
-    /// What was sent, Mbit/s.
-    SentMbps,
-}
-
-/// The largest value that so many windows in a row have, one behind the other.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Worst {
-    /// What is looked for.
-    pub metric: Looked,
-    /// The group of flows (default: all flows together).
-    pub group: Option<usize>,
-    /// How long a window is.
-    pub window: TimeText,
-    /// So many in a row have at least the value (default: 1).
-    pub consecutive: Option<u8>,
-    /// The first window begins here (default: with the run).
-    pub from: Option<MomentText>,
-    /// The last one ends here (default: with the run).
-    pub to: Option<MomentText>,
-}
+use crate::setting::measures::{Looked, Worst};
 
 #[derive(Debug)]
 struct Largest {

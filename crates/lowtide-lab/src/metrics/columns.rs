@@ -2,6 +2,9 @@
 
 use super::catalogue::Metric;
 
+/// Columns of stored results that are no values; no measure may take their names.
+pub const LABELS: [&str; 6] = ["scenario", "controller", "case", "seed", "key", "simulator"];
+
 /// A table of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {

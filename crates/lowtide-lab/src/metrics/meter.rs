@@ -196,14 +196,14 @@ impl Meter {
         let flows: Vec<Metrics> = self
             .flows
             .iter()
-            .map(|f| seen(std::slice::from_ref(f), 1.0).metrics())
+            .map(|f| Metrics::of_seen(&seen(std::slice::from_ref(f), 1.0)))
             .collect();
         let total = Seen {
             counts: Some(&self.counts),
             ..seen(&self.foreground(), self.fairness.mean())
         };
         Measured {
-            total: total.metrics(),
+            total: Metrics::of_seen(&total),
             groups: groups(self.counts.groups(), &flows),
             flows,
             extra: Named::new(),

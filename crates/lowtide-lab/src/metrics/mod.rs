@@ -16,7 +16,7 @@ mod self_inflicted;
 mod values;
 
 pub use self::catalogue::{Better, CATALOGUE, Metric, Of};
-pub use self::columns::Table;
+pub use self::columns::{LABELS, Table};
 pub use self::distribution::{DelaySummary, Delays};
 pub use self::fairness::jain;
 pub use self::meter::Meter;

@@ -4,7 +4,6 @@ use lowtide_cc::units::Bytes;
 
 use super::counts::Counts;
 use super::distribution::DelaySummary;
-use super::values::Metrics;
 
 /// One flow, or all of a run together.
 #[derive(Clone, Debug)]
@@ -45,10 +44,5 @@ impl Seen<'_> {
     /// What is counted in whole runs only; NaN for anything less.
     pub(super) fn of_run(&self, get: impl Fn(&Counts) -> f64) -> f64 {
         self.counts.map_or(f64::NAN, get)
-    }
-
-    /// All metrics.
-    pub(super) fn metrics(&self) -> Metrics {
-        Metrics::of(|metric| (metric.get)(self))
     }
 }

@@ -8,6 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::{CATALOGUE, COUNT, Metric, Of};
+use super::seen::Seen;
 
 /// One value for each metric of the [catalogue](CATALOGUE). What does not exist is NaN, `null` in
 /// JSON.
@@ -17,6 +18,11 @@ use super::catalogue::{CATALOGUE, COUNT, Metric, Of};
 pub struct Metrics([f64; COUNT]);
 
 impl Metrics {
+    /// The metrics of what was seen.
+    pub(super) fn of_seen(seen: &Seen<'_>) -> Self {
+        Self::of(|metric| (metric.get)(seen))
+    }
+
     /// Each metric's value.
     pub(super) fn of(value: impl Fn(&Metric) -> f64) -> Self {
         Self(std::array::from_fn(|n| value(&CATALOGUE[n])))

@@ -2,7 +2,7 @@
 
 use super::{Experiment, measured, over_time};
 use crate::figures::plot::{Axis, Look, Mark, Plot, Series};
-use crate::scenario_file::{Figure, Plane};
+use crate::scenario_file::{Figure, FileError, Plane};
 
 /// A figure as it is written.
 #[derive(Clone, Debug)]
@@ -35,6 +35,44 @@ pub fn figures(experiment: &Experiment) -> Result<Vec<Drawn>, String> {
     let timed = content.over_time.iter();
     let timed = timed.map(|f| drawn(&f.file, &f.title, over_time::svg(f, experiment)));
     curved.chain(planes).chain(timed).collect()
+}
+
+/// Checks that the values of curves and planes can be worked out.
+///
+/// # Errors
+/// Names the expression and its place in the file.
+pub(super) fn check(experiment: &Experiment) -> Result<(), FileError> {
+    let file = &experiment.file;
+    let check = |path: &[&str], expression: &str, within: &[&str]| {
+        let value = measured(expression, &experiment.results, within);
+        value
+            .map(drop)
+            .map_err(|e| file.error_at(path, e.to_string()))
+    };
+    for (n, figure) in file.content.figures.iter().enumerate() {
+        let n = n.to_string();
+        for (series, x) in figure
+            .series
+            .iter()
+            .flat_map(|s| figure.x.iter().map(move |x| (s, x)))
+        {
+            check(&["figures", &n, "y"], &figure.y, &[series, &x.label])?;
+        }
+    }
+    for (n, plane) in file.content.planes.iter().enumerate() {
+        let n = n.to_string();
+        for mark in &plane.marks {
+            let within: Vec<&str> = plane
+                .cells
+                .iter()
+                .chain([mark])
+                .map(String::as_str)
+                .collect();
+            check(&["planes", &n, "x"], &plane.x, &within)?;
+            check(&["planes", &n, "y"], &plane.y, &within)?;
+        }
+    }
+    Ok(())
 }
 
 /// Values against each other with their intervals, and the printed points.

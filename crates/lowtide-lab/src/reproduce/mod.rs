@@ -19,7 +19,7 @@ pub use self::papers::built_in;
 use crate::claim::{ClaimError, Holds, evaluate, holds, parse_claim, parse_expression};
 use crate::experiment::{CellResult, Values};
 use crate::run::FailedRun;
-use crate::scenario_file::{FileError, ScenarioFile};
+use crate::scenario_file::{Cell, FileError, ScenarioFile};
 use crate::statistics::{ci95, mean};
 
 /// One line of the result.
@@ -106,6 +106,14 @@ fn measured(
     within: &[&str],
 ) -> Result<(f64, Option<f64>), ClaimError> {
     let expression = parse_expression(expression)?;
+    // What can never be worked out is an error even before there are runs.
+    evaluate(
+        &expression,
+        &Values {
+            within,
+            ..Values::new(results)
+        },
+    )?;
     let seeds = results.iter().map(|r| r.runs.len()).max().unwrap_or(0);
     let mut of_seeds = Vec::with_capacity(seeds);
     for seed in 0..seeds {
@@ -119,6 +127,20 @@ fn measured(
     }
     let half = Some(ci95(&of_seeds)).filter(|c| c.is_finite());
     Ok((mean(&of_seeds), half))
+}
+
+/// Checks that all that a file claims and draws can be worked out over its cells, before anything runs.
+///
+/// # Errors
+/// Names what cannot; the error names file, line and key.
+pub fn check(file: &ScenarioFile, cells: &[Cell]) -> Result<(), FileError> {
+    let blank = Experiment {
+        file: file.clone(),
+        results: cells.iter().cloned().map(CellResult::new).collect(),
+        on_traces: Vec::new(),
+    };
+    rows(&blank)?;
+    figures::check(&blank)
 }
 
 /// The rows of an experiment.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use lowtide_cc::registry::nearest;
 use toml::de::{DeTable, DeValue};
 
 use crate::files::ReadError;
+use crate::setting::suggestion;
 
 /// Why a scenario file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,8 +26,8 @@ pub struct FileError {
 pub enum Place {
     /// The file as a whole.
     File(PathBuf),
-    /// A line of it, counted from 1.
-    Line(PathBuf, usize),
+    /// A line of it and a column, both counted from 1.
+    At(PathBuf, usize, usize),
     /// What was varied on top of the file.
     Varied,
     /// It is no file but values.
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => write!(f, "{}: ", file.display()),
-            Self::Line(file, line) => write!(f, "{}:{line}: ", file.display()),
+            Self::At(file, line, column) => write!(f, "{}:{line}:{column}: ", file.display()),
             Self::Varied => f.write_str("--vary "),
             Self::Values => Ok(()),
         }
@@ -108,10 +108,11 @@ impl Source {
             };
         }
         let at = at.min(self.text.len());
-        let before = &self.text.as_bytes()[..at];
-        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
         FileError {
-            place: Place::Line(self.file.clone(), line),
+            place: Place::At(self.file.clone(), line, column),
             key,
             problem,
         }
@@ -121,16 +122,6 @@ impl Source {
     pub(super) fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))
     }
-}
-
-/// The nearest of the known names in a message about an unknown one.
-pub(crate) fn suggestion(message: &str) -> Option<String> {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (wanted, known) = names.split_first()?;
-    if !message.starts_with("unknown ") {
-        return None;
-    }
-    nearest(wanted, known.iter().copied()).map(str::to_string)
 }
 
 /// The key of the innermost entry around a span.

@@ -17,16 +17,15 @@ use serde::Deserialize;
 
 pub use self::cells::{Cell, Grid, MAX_CELLS};
 use self::error::Source;
-pub(crate) use self::error::suggestion;
 pub use self::error::{FileError, Place};
 pub use self::judged::{CANDIDATE, JudgedCase, Limit, Need, Seeds};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
 use crate::files;
-use crate::measure::Measure;
 use crate::setting::{
-    FlowSection, Host, LinkSection, Links, PathSection, RunSection, TriggerSection, of_values,
+    FlowSection, Host, LinkSection, Links, Measure, PathSection, RunSection, TriggerSection,
+    of_values,
 };
 
 /// What a scenario file holds.

@@ -15,8 +15,12 @@ fn refused(text: &str, line: usize, key: &str, part: &str) {
     let error = parse(text)
         .and_then(|f| f.cells(&Contenders::default()).map(drop))
         .unwrap_err();
-    let place = Place::Line("folder/test.toml".into(), line);
-    assert_eq!((&error.place, error.key.as_str()), (&place, key), "{error}");
+    let at = match &error.place {
+        Place::At(file, line, _) => (file.as_path(), *line),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(at, (Path::new("folder/test.toml"), line), "{error}");
+    assert_eq!(error.key, key, "{error}");
     assert!(error.problem.contains(part), "{error}");
 }
 

@@ -9,6 +9,7 @@ use lowtide_cc::{Config, Ecn};
 use lowtide_sim::SenderKind;
 
 use super::suite::Suite;
+use super::verdict::check;
 use crate::contender::{Contender, Contenders};
 use crate::key::Key;
 use crate::reproduce;
@@ -99,18 +100,21 @@ impl Plan {
                 let case = case.judging(candidate.name());
                 let cells = match cells(&case, &candidate, contenders, traces)? {
                     Err(reason) => Err(reason),
-                    Ok(cells) => Ok(cells
-                        .into_iter()
-                        .map(|cell| {
-                            let seeds = cell.setting.seeds;
-                            let key = (cell.key, seeds.first, seeds.count);
-                            let place = *places.entry(key).or_insert_with(|| {
-                                plan.cells.push(cell.clone());
-                                plan.cells.len() - 1
-                            });
-                            (cell, place)
-                        })
-                        .collect()),
+                    Ok(cells) => {
+                        check(&case, &cells, contenders)?;
+                        Ok(cells
+                            .into_iter()
+                            .map(|cell| {
+                                let seeds = cell.setting.seeds;
+                                let key = (cell.key, seeds.first, seeds.count);
+                                let place = *places.entry(key).or_insert_with(|| {
+                                    plan.cells.push(cell.clone());
+                                    plan.cells.len() - 1
+                                });
+                                (cell, place)
+                            })
+                            .collect())
+                    }
                 };
                 plan.jobs.push(Job {
                     candidate: n,

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
+use crate::contender::Contenders;
 use crate::experiment::{CellResult, Values};
-use crate::measure::Measure;
 use crate::metrics::split_group;
-use crate::scenario_file::{FileError, Limit, ScenarioFile, Seeds};
-use crate::setting::Value;
+use crate::scenario_file::{Cell, FileError, Limit, ScenarioFile, Seeds};
+use crate::setting::{Measure, Value};
 use crate::statistics::{ci95, mean};
 
 /// How a case or a limit came out.
@@ -120,6 +120,16 @@ struct Sides {
     sense: Sense,
 }
 
+impl Sides {
+    /// The limit's key in its file.
+    fn key(&self) -> &'static str {
+        match self.sense {
+            Sense::AtMost => "at_most",
+            Sense::AtLeast => "at_least",
+        }
+    }
+}
+
 /// How one element of a value compares with its limit.
 struct Element {
     value: f64,
@@ -180,6 +190,52 @@ pub(super) fn unknown(
     Ok(found.map(str::to_string))
 }
 
+/// Checks that the limits of a case can be worked out over these cells, before anything runs.
+///
+/// # Errors
+/// Names the expression that is none, or the value, the cell or the controller that there is not.
+pub(super) fn check(
+    file: &ScenarioFile,
+    cells: &[Cell],
+    contenders: &Contenders,
+) -> Result<(), FileError> {
+    let cells: Vec<CellResult> = cells.iter().cloned().map(CellResult::new).collect();
+    let values = Values::new(&cells);
+    for (n, limit) in file.content.limits.iter().enumerate() {
+        let place = n.to_string();
+        let wrong = |key: &str, e: String| file.error_at(&["limits", &place, key], e);
+        for sides in sides(file, n, limit)? {
+            let of = |expression, key| {
+                evaluate(expression, &values).map_err(|e| wrong(key, e.to_string()))
+            };
+            let (value, bound) = (of(&sides.value, "value")?, of(&sides.limit, sides.key())?);
+            paired(&value, &bound).map_err(|e| wrong("value", e.to_string()))?;
+        }
+        for (key, names) in [("only", &limit.only), ("report", &limit.report)] {
+            for name in names {
+                contenders
+                    .parse(name)
+                    .map_err(|e| wrong(key, e.to_string()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each value with its limit, of which there is one for all or one for each.
+fn paired(values: &[f64], limits: &[f64]) -> Result<Vec<(f64, f64)>, ClaimError> {
+    let count = values.len().max(limits.len());
+    if [values.len(), limits.len()]
+        .iter()
+        .any(|n| *n != 1 && *n != count)
+    {
+        let problem = format!("{} values for {} limits", values.len(), limits.len());
+        return Err(ClaimError(problem));
+    }
+    let at = |all: &[f64], n: usize| all[if all.len() == 1 { 0 } else { n }];
+    Ok((0..count).map(|n| (at(values, n), at(limits, n))).collect())
+}
+
 /// Judges the n-th limit of a case by its results.
 ///
 /// # Errors
@@ -204,16 +260,7 @@ pub(super) fn judged(
             };
             let of = |expression| evaluate(expression, &values).map_err(wrong);
             let (value, bound) = (of(&sides.value)?, of(&sides.limit)?);
-            let count = value.len().max(bound.len());
-            if [value.len(), bound.len()]
-                .iter()
-                .any(|n| *n != 1 && *n != count)
-            {
-                let problem = format!("{} values for {} limits", value.len(), bound.len());
-                return Err(wrong(ClaimError(problem)));
-            }
-            let at = |all: &[f64], n: usize| all[if all.len() == 1 { 0 } else { n }];
-            of_seeds.push((0..count).map(|n| (at(&value, n), at(&bound, n))).collect());
+            of_seeds.push(paired(&value, &bound).map_err(wrong)?);
         }
         let count = of_seeds.iter().map(Vec::len).min().unwrap_or(0);
         let elements: Vec<Element> = (0..count)

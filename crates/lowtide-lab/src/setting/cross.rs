@@ -6,6 +6,7 @@ use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::network::seed;
 use lowtide_sim::source::{self, SourceConfig};
+use serde::Serialize;
 
 /// What crosses a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,7 @@ const MOST: f64 = 10e6;
 
 /// Short flows, one transfer each, that begin as a Poisson process has it: given how many there are,
 /// their starts are independent and evenly distributed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Web {
     /// In this time.
     within: Duration,

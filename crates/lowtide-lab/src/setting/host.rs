@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use lowtide_cc::registry;
 use lowtide_host::Stock;
 use lowtide_sim::stack;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Problem, Setting};
 use crate::contender::{Contender, Contenders};
@@ -41,8 +42,7 @@ impl std::str::FromStr for Host {
                 return format!("'{name}' is not in this build: it needs the feature 'stacks'");
             }
             let known: Vec<String> = Self::ALL.iter().map(Self::to_string).collect();
-            let name = name.escape_debug();
-            format!("there is no '{name}'; known are {}", known.join(", "))
+            registry::unknown("", name, &known)
         })
     }
 }
@@ -54,6 +54,12 @@ impl<'de> Deserialize<'de> for Host {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
         name.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Host {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

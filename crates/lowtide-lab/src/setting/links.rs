@@ -42,10 +42,6 @@ impl Links {
         self.0.get(name).map(|given| &given.link)
     }
 
-    pub(super) fn key(&self, name: &Path) -> Option<&Key> {
-        self.0.get(name).map(|given| &given.key)
-    }
-
     pub(super) fn label(&self, name: &Path) -> Option<&str> {
         self.0.get(name).map(|given| given.label.as_str())
     }

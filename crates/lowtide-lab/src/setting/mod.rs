@@ -8,7 +8,10 @@ mod built_in;
 mod cross;
 mod described;
 mod host;
+mod identity;
 mod links;
+pub mod measures;
+mod problem;
 mod quantity;
 mod resolve;
 mod sections;
@@ -30,33 +33,35 @@ use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
+use serde::Serialize;
 
 pub use self::buffer::{BASE_STATION, default_name as default_buffer_name};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
-pub use self::described::{keys_of, options};
+pub use self::described::{Knob, Takes, keys_of, knobs, options};
 pub use self::host::{Host, Misplaced};
 pub use self::links::Links;
+pub use self::measures::Measure;
+pub use self::problem::Problem;
 pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
     RateText, ShareText, SourceText, SpanText, TimeText,
 };
-pub use self::resolve::{MAX_SEEDS, Problem, Resolver};
+pub use self::resolve::{MAX_SEEDS, Resolver};
 pub use self::sections::{
-    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, RunSection,
-    Sections, Transport, TriggerSection, Value, Way,
+    AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport,
+    TriggerSection, Value,
 };
 pub use self::short::{Brief, SHORT, SHORT_FOR_MORE, short_name, traces_below};
 pub use self::trigger::{Moment, Trigger, Watch};
-pub(crate) use self::values::{of_values, put};
+pub(crate) use self::values::{of_values, put, suggestion};
 use crate::contender::Contender;
-use crate::measure::Measure;
 
 /// Where a setting's bottleneck comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum LinkSource {
-    /// The same for all seeds.
-    Fixed(Arc<Link>),
+    /// The same for all seeds. It is long, and serialised by its digest.
+    Fixed(#[serde(serialize_with = "identity::digest")] Arc<Link>),
     /// A generated one.
     Generated {
         /// What generates it.
@@ -101,7 +106,7 @@ impl LinkSource {
 }
 
 /// Flows that are alike.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Group {
     /// The sender.
     pub contender: Contender,
@@ -194,9 +199,10 @@ impl Group {
 }
 
 /// The bottleneck of the way back.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Reverse {
     /// What it is, for people.
+    #[serde(skip)]
     pub name: String,
     /// The bottleneck.
     pub link: LinkSource,
@@ -244,9 +250,10 @@ impl Default for Seeds {
 }
 
 /// A link, the flows on it, what carries them, for how long and how often.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Setting {
     /// What the link is, for people.
+    #[serde(skip)]
     pub link_name: String,
     /// The bottleneck.
     pub link: LinkSource,
@@ -295,6 +302,7 @@ pub struct Setting {
     /// Nothing before this is measured.
     pub measure_from: Time,
     /// How often it runs.
+    #[serde(skip)]
     pub seeds: Seeds,
     /// What is measured besides the metrics, by name.
     pub measures: BTreeMap<String, Measure>,

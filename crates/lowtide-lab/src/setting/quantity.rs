@@ -38,7 +38,7 @@ impl<T> Visitor<'_> for Text<T> {
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident($inner:ty), $parse:expr, $about:literal, $($example:literal),+) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
         pub struct $name(pub $inner);
 
         impl<'de> serde::Deserialize<'de> for $name {

@@ -12,21 +12,21 @@ use lowtide_sim::network::{Arrivals, Cross};
 use lowtide_sim::queue::QueueKind;
 use lowtide_sim::source::{self, SourceConfig};
 use lowtide_sim::trace::{self, generate};
-use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
+use lowtide_sim::transport::{EcnFeedback, Lie, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction};
 
 use super::buffer::buffer;
 use super::cross::{self, Traffic, Web};
 use super::links::Links;
+use super::measures;
+use super::problem::{Problem, wrong};
 use super::sections::{
-    AccessSection, Deceit, EcnUse, FlowSection, HostPacing, LinkSection, PathSection, Sections,
-    Transport, TriggerSection,
+    AccessSection, FlowSection, LinkSection, PathSection, Sections, Transport, TriggerSection,
 };
-use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Trigger, Way};
+use super::{Group, Host, LinkSource, Reverse, Seeds, Setting, Trigger};
 use crate::contender::{Contender, Contenders};
 use crate::files;
 use crate::key::Key;
-use crate::measure;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
@@ -44,45 +44,6 @@ const MAX_DRIFT_STEPS: u64 = 100_000;
 const MAX_CROSS: usize = 100;
 /// The most runs of a setting.
 pub const MAX_SEEDS: u64 = 10_000;
-
-/// What is wrong, at which key. Whoever filled the sections knows what the user calls the keys: a
-/// line of a file, a flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The key whose value is wrong, as in `flows.0.every`.
-    pub at: String,
-    /// What is wrong and what would be right.
-    pub problem: String,
-    /// Another key that could be changed instead.
-    pub see: Option<&'static str>,
-}
-
-impl Problem {
-    pub(crate) fn new(at: impl Into<String>, problem: impl ToString) -> Self {
-        Self {
-            at: at.into(),
-            problem: problem.to_string(),
-            see: None,
-        }
-    }
-
-    pub(crate) fn see(mut self, key: &'static str) -> Self {
-        self.see = Some(key);
-        self
-    }
-
-    /// The problem in a sentence; `name` is what the user calls a key.
-    pub fn sentence(&self, name: impl Fn(&str) -> String) -> String {
-        match self.see {
-            None => self.problem.clone(),
-            Some(key) => format!("{} (see {})", self.problem, name(key)),
-        }
-    }
-}
-
-fn wrong<T>(at: &str, problem: impl ToString) -> Result<T, Problem> {
-    Err(Problem::new(at, problem))
-}
 
 /// Makes settings of sections. It knows whom names mean, and reads no trace twice.
 #[derive(Debug, Default)]
@@ -173,55 +134,9 @@ impl Resolver {
         }
         setting.host = run.host.unwrap_or_default();
         Host::check(&setting)?;
-        measure::check(&sections.measures, &setting)?;
+        measures::check(&sections.measures, &setting)?;
         setting.measures = sections.measures.clone();
         Ok(setting)
-    }
-
-    /// The key of what sections simulate, equal where the same is simulated, whatever the seeds are;
-    /// and how many bytes of text say so.
-    ///
-    /// # Errors
-    /// When a trace cannot be read.
-    pub fn key(&mut self, sections: &Sections) -> Result<(Key, usize), Problem> {
-        let mut simulated = sections.clone();
-        (simulated.run.seeds, simulated.run.first_seed) = (None, None);
-        // What a file holds counts, and not where it lies.
-        let traces = [
-            &mut simulated.link.trace,
-            &mut simulated.reverse.trace,
-            &mut simulated.path.delay_trace,
-        ];
-        for path in traces.into_iter().flatten() {
-            // The ending says how to read it.
-            *path = path.extension().map(PathBuf::from).unwrap_or_default();
-        }
-        let text = format!("{simulated:?}");
-        let mut files = String::new();
-        for link in [&sections.link, &sections.reverse] {
-            if let Some(path) = &link.trace {
-                self.trace(path, link.opportunity.map(|bytes| bytes.0))?;
-                files += &self.key_of(path);
-            }
-        }
-        for text in sections.link.cross.iter().chain(&sections.reverse.cross) {
-            if let Ok(Traffic::File(path)) = cross::parse(text) {
-                files += &self.key_of(&path);
-            }
-        }
-        if let Some(path) = &sections.path.delay_trace {
-            self.delay_trace(path)?;
-            files += &self.key_of(path);
-        }
-        let specs = sections
-            .flows
-            .iter()
-            .filter_map(|flows| flows.controller.as_deref());
-        for made in specs.filter_map(|spec| self.contenders.made(spec)) {
-            files += &made.contents;
-        }
-        let key = Key::of(&[text.as_bytes(), files.as_bytes()]);
-        Ok((key, text.len()))
     }
 
     /// The bottleneck of the way back.
@@ -384,13 +299,6 @@ impl Resolver {
         })
     }
 
-    /// The key of a file that has been read.
-    fn key_of(&self, path: &Path) -> String {
-        let given = self.links.key(path);
-        let key = given.or_else(|| self.keys.get(&self.file(path)));
-        key.map(Key::to_string).unwrap_or_default()
-    }
-
     /// How the delays of a path move.
     fn move_delay(&mut self, setting: &mut Setting, path: &PathSection) -> Result<(), Problem> {
         if let Some(file) = &path.delay_trace {
@@ -483,7 +391,7 @@ impl Resolver {
             transport: transport(section)?,
             ecn: ecn(section)?,
             lie: lie(section)?,
-            pacing: pacing(section),
+            pacing: section.pacing.unwrap_or_default(),
             source: section.source.map_or(SourceConfig::Bulk, |s| s.0),
             access: access(section),
             ..Group::of(self.contender(section)?)
@@ -747,10 +655,7 @@ fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
     let named = generate::named();
     let Some(found) = named.iter().find(|n| n.name == name) else {
         let known: Vec<&str> = named.iter().map(|n| n.name).collect();
-        return wrong(
-            "link.model",
-            format!("there is no '{name}'; known are {}", known.join(", ")),
-        );
+        return wrong("link.model", registry::unknown("", name, &known));
     };
     let mut model = found.model();
     if let Some(mean) = section.mean {
@@ -761,24 +666,14 @@ fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
     Ok((LinkSource::Generated { model, seed }, about))
 }
 
-fn pacing(section: &FlowSection) -> Pacing {
-    match section.pacing.unwrap_or_default() {
-        HostPacing::Rate => Pacing::Rate,
-        HostPacing::Off => Pacing::Off,
-        HostPacing::AckCredit => Pacing::AckCredit,
-    }
-}
-
 fn ecn(section: &FlowSection) -> Result<EcnFeedback, Problem> {
     let is_quic = !matches!(section.transport, Some(Transport::Tcp));
-    match section.ecn {
-        None | Some(EcnUse::Accurate) => Ok(EcnFeedback::Accurate),
-        Some(EcnUse::Off) => Ok(EcnFeedback::Off),
-        Some(EcnUse::Classic) if is_quic => {
+    match section.ecn.unwrap_or_default() {
+        EcnFeedback::Classic if is_quic => {
             let problem = "'classic' is for tcp only: QUIC reports counts ('accurate')";
             Err(Problem::new("ecn", problem).see("flows.0.transport"))
         }
-        Some(EcnUse::Classic) => Ok(EcnFeedback::Classic),
+        ecn => Ok(ecn),
     }
 }
 
@@ -787,15 +682,10 @@ fn lie(section: &FlowSection) -> Result<Option<Lie>, Problem> {
     if section.lie.is_some() && matches!(section.transport, Some(Transport::Tcp)) {
         return needs("is for quic only", "flows.0.transport");
     }
-    Ok(match section.lie {
-        None => None,
-        Some(Deceit::Losses) => Some(Lie::Losses),
-        Some(Deceit::Marks) => Some(Lie::Marks),
-        Some(Deceit::Timestamps) if section.timestamps != Some(true) => {
-            return needs("its receiver reports no timestamps", "flows.0.timestamps");
-        }
-        Some(Deceit::Timestamps) => Some(Lie::Timestamps),
-    })
+    if section.lie == Some(Lie::Timestamps) && section.timestamps != Some(true) {
+        return needs("its receiver reports no timestamps", "flows.0.timestamps");
+    }
+    Ok(section.lie)
 }
 
 fn transport(section: &FlowSection) -> Result<TransportConfig, Problem> {
@@ -848,10 +738,7 @@ fn access(flow: &FlowSection) -> AccessConfig {
     let section: &AccessSection = &flow.access;
     let zero = Duration::ZERO;
     AccessConfig {
-        direction: match flow.direction {
-            None | Some(Way::Forward) => Direction::Forward,
-            Some(Way::Reverse) => Direction::Reverse,
-        },
+        direction: flow.direction.unwrap_or_default(),
         sender_rate: section.sender_rate.map(|r| r.0),
         sender_delay: section.sender_delay.map_or(zero, |t| t.0),
         receiver_rate: section.receiver_rate.map(|r| r.0),

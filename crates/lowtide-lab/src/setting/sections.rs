@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use lowtide_sim::Direction;
+use lowtide_sim::transport::{EcnFeedback, Lie, Pacing};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::host::Host;
+use super::measures::Measure;
 use super::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, PolicerText, QueueText, RateText,
     ShareText, SourceText, SpanText, TimeText,
 };
-use crate::measure::Measure;
 
 /// One simulation: what is left of a file once a case and a cell of the sweep have been chosen, or
 /// what the flags of a command say. What is not said has a default.
@@ -74,9 +76,9 @@ pub struct TriggerSection {
 pub struct LinkSection {
     /// What it is called in tables and reports (default: what it is made of).
     pub name: Option<String>,
-    /// A constant rate.
+    /// A constant rate, as in `100mbit`.
     pub rate: Option<RateText>,
-    /// What may pass at once, after a pause: makes the constant rate a token-bucket shaper.
+    /// What may pass at once after a pause, as in `100kB`: makes the constant rate a token-bucket shaper.
     pub burst: Option<BytesText>,
     /// Rates over time, as in `0s:10mbit,5s:2mbit`; the last one stays.
     pub schedule: Option<String>,
@@ -91,13 +93,14 @@ pub struct LinkSection {
     pub seed: Option<u64>,
     /// Bytes of one opportunity of a mahimahi trace (default 1504).
     pub opportunity: Option<BytesText>,
-    /// How the queue before the bottleneck is managed (default `droptail`); `lowtide list` names what
-    /// there is.
+    /// How the queue before the bottleneck is managed, as in `codel` or `codel:target=5ms` (default
+    /// `droptail`); `lowtide list queues` names what there is.
     pub queue: Option<QueueText>,
-    /// How much that queue holds (default `2bdp`, and at least `1200kB` on traces and models).
+    /// How much that queue holds: `2bdp`, `100p` (packets), `64kB`, `50ms` or `inf` (default `2bdp`, and at
+    /// least `1200kB` on traces and models).
     pub buffer: Option<BufferText>,
-    /// Traffic of others over it: `cbr:5mbit`, `onoff:10mbit:1s:500ms`, `video:2mbit`, `web:30%` (short
-    /// CUBIC flows of that load), `file:PATH`.
+    /// Traffic of others over it: `cbr:5mbit`, `onoff:10mbit:1s:500ms` (rate, on, off), `video:2mbit`,
+    /// `web:30%` (short CUBIC flows of that load), `file:PATH` (CSV with `time_ms` and `bytes`).
     #[serde(default)]
     pub cross: Vec<String>,
     /// A policer before that queue, as in `10mbit:100kB`: what exceeds rate and burst is dropped.
@@ -110,18 +113,19 @@ pub struct LinkSection {
 pub struct PathSection {
     /// Round-trip propagation delay of the shared path, half of it each way (default 40 ms).
     pub rtt: Option<SpanText>,
-    /// Round-trip delays that it has later, as in `20s:60ms,40s:40ms`.
+    /// Round-trip propagation delays that it has later, as in `20s:60ms,40s:40ms`.
     pub rtt_steps: Option<String>,
     /// The round-trip delay becomes shorter again and again, as in `500ms:100us`: each 500 ms by 100 µs.
     pub rtt_drift: Option<String>,
     /// One-way delays of the direction of the bottleneck over time, as CSV with the columns `time_ms`
     /// and `delay_ms`; the way back keeps half of `rtt`. A path from the file's folder.
     pub delay_trace: Option<PathBuf>,
-    /// What becomes of ECN bits behind the bottleneck (default `kept`).
+    /// What becomes of ECN bits behind the bottleneck: `kept`, `bleached`, `downgraded` (ECT(1) to ECT(0)),
+    /// `unmarked` (CE to ECT(0)) or `marked` (all) (default `kept`).
     pub ecn: Option<EcnTreatmentText>,
-    /// Independent loss behind the bottleneck.
+    /// Independent loss behind the bottleneck, as in `0.1%`.
     pub loss: Option<ShareText>,
-    /// Bursty loss behind the bottleneck, instead of `loss`.
+    /// Bursty loss behind the bottleneck, instead of `loss`: mean share and mean burst in packets, as in `1%:10`.
     pub burst_loss: Option<BurstText>,
     /// Losses behind the bottleneck at set moments, as in `2s:600ms:1/20`: of what leaves it from 2 s on
     /// for 600 ms the last of each 20 packets; `2s:60p:1/20`: of 60 packets.
@@ -153,11 +157,12 @@ pub struct PathSection {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSection {
-    /// What carries the flows (default `model`).
+    /// What carries the flows: the simulator's own transports (`model`), or s2n-quic (`quic`), noq or quinn in
+    /// virtual time on the same links (default `model`).
     pub host: Option<Host>,
-    /// Length of a run (default 30 s).
+    /// Length of a run (default 30 s, or the trace's up to 120 s).
     pub duration: Option<TimeText>,
-    /// Runs of each cell, each with its own seed (default 1).
+    /// Runs of each cell, each with its own seed; mean and 95 % interval are shown (default 1).
     #[schemars(range(min = 1, max = 10_000))]
     pub seeds: Option<u64>,
     /// The first seed (default 1).
@@ -176,7 +181,7 @@ pub struct FlowSection {
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
     /// Which way its data goes (default `forward`); `reverse` needs a `[reverse]`.
-    pub direction: Option<Way>,
+    pub direction: Option<Direction>,
     /// How many flows (default 1).
     #[schemars(range(min = 1, max = 10_000))]
     pub count: Option<u64>,
@@ -189,7 +194,8 @@ pub struct FlowSection {
     pub poisson: bool,
     /// When all of them stop (default: never).
     pub stop: Option<TimeText>,
-    /// What each sends (default `bulk`).
+    /// What each sends: `bulk`, `10MB` (a volume), `10mbit` (a constant rate), `video:2mbit`,
+    /// `onoff:10mbit:1s:500ms` (rate, on, off), `steps:0s:bulk,3s:off,9s:2mbit` (default `bulk`).
     pub source: Option<SourceText>,
     /// Its transport (default `quic`).
     pub transport: Option<Transport>,
@@ -201,29 +207,19 @@ pub struct FlowSection {
     pub timestamps: Option<bool>,
     /// Whether packets are ECN-capable as the controller wants, and how receivers report marks
     /// (default `accurate`).
-    pub ecn: Option<EcnUse>,
+    pub ecn: Option<EcnFeedback>,
     /// TCP: what the retransmission timer adds to the smoothed RTT at least (default 200 ms).
     pub min_rto: Option<TimeText>,
     /// TCP: selective acknowledgments (default true). Without them losses are found by timeouts
     /// alone.
     pub sack: Option<bool>,
     /// QUIC: what its receiver lies about (default: nothing).
-    pub lie: Option<Deceit>,
+    pub lie: Option<Lie>,
     /// How its host paces (default `rate`).
-    pub pacing: Option<HostPacing>,
+    pub pacing: Option<Pacing>,
     /// Its access links.
     #[serde(default)]
     pub access: AccessSection,
-}
-
-/// Which way data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Way {
-    /// Over the bottleneck; acknowledgments come back over `[reverse]`.
-    Forward,
-    /// Over `[reverse]`; acknowledgments come back over the bottleneck.
-    Reverse,
 }
 
 /// A controller's parameter.
@@ -259,44 +255,6 @@ pub enum Transport {
     Quic,
     /// With SACK and RACK-TLP (RFC 8985).
     Tcp,
-}
-
-/// How a flow uses ECN.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EcnUse {
-    /// Not at all.
-    Off,
-    /// As RFC 3168 has it; TCP only.
-    Classic,
-    /// With counts of marked packets.
-    Accurate,
-}
-
-/// What a receiver lies about.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Deceit {
-    /// It acknowledges what it never got.
-    Losses,
-    /// It reports marked packets as not marked.
-    Marks,
-    /// With `timestamps`: it reports arrivals as if no packet had queued.
-    Timestamps,
-}
-
-/// How a host spreads packets over time.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum HostPacing {
-    /// At the controller's pacing rate.
-    #[default]
-    Rate,
-    /// Not at all: whatever the window allows leaves at once.
-    Off,
-    /// At the controller's pacing rate, and five packets more for each acknowledgment, as mvfst did
-    /// until July 2020.
-    AckCredit,
 }
 
 /// A flow's own links on both sides of the bottleneck.

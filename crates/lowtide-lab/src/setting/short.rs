@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::{collections::HashSet, fs};
 
 use lowtide_cc::units::Duration;
-use lowtide_sim::trace;
+use lowtide_sim::{Direction, trace};
 use toml::{Table, Value};
 
+use super::problem::Problem;
 use super::quantity::TimeText;
-use super::resolve::{Problem, Resolver};
-use super::sections::{FlowSection, Sections, Way};
+use super::resolve::Resolver;
+use super::sections::{FlowSection, Sections};
 use super::{BuiltIn, built_in, put};
 
 /// Short names and the keys that they fill; a key of `flows` is filled in every group.
@@ -59,7 +60,7 @@ pub const SHORT: &[(&str, &str)] = &[
 pub const SHORT_FOR_MORE: &[(&str, &str)] = &[
     (
         "scenario",
-        "A built-in setting by its name, as in `4g`: link, path and flows.",
+        "A built-in setting to start from: `4g`, `media` or `video`.",
     ),
     (
         "trace",
@@ -67,11 +68,13 @@ pub const SHORT_FOR_MORE: &[(&str, &str)] = &[
     ),
     (
         "traces",
-        "A folder of recorded links: each makes a setting.",
+        "A folder of recorded links: each makes a setting. Other files in it are left out and named.",
     ),
     (
         "reverse_cc",
-        "The controller of flows the other way, which send all they can from the beginning.",
+        "The controller of flows the other way, from the receivers' side, which send all they can from the beginning: \
+         uploads beside downloads. Their acknowledgments share the bottleneck; results are those of the others. Needs a \
+         limit of the way back.",
     ),
     (
         "reverse_flows",
@@ -145,7 +148,7 @@ impl Sections {
         let like = self.flows.first().cloned().unwrap_or_default();
         self.flows.push(FlowSection {
             controller: Some(controller.to_string()),
-            direction: Some(Way::Reverse),
+            direction: Some(Direction::Reverse),
             count,
             every: None,
             source: None,
@@ -269,12 +272,19 @@ impl Brief {
     #[must_use]
     pub fn name(&self, key: &str) -> String {
         let short = short_name(key).filter(|short| self.short.contains(short));
+        let of_reverse_flows = |part: &str| {
+            let groups = self.table.get("flows").and_then(Value::as_array);
+            let last = groups.map_or(0, Vec::len);
+            self.reverse_flows.is_some() && key == format!("flows.{last}.{part}")
+        };
         let of_more = || match key {
             "link.trace" if self.below.is_some() => Some("traces"),
             "link.trace" if !self.traces.is_empty() => Some("trace"),
+            _ if of_reverse_flows("controller") => Some("reverse_cc"),
+            _ if of_reverse_flows("count") => Some("reverse_flows"),
             _ => None,
         };
-        let name = short.or_else(of_more).unwrap_or(key);
+        let name = of_more().or(short).unwrap_or(key);
         name.to_string()
     }
 

@@ -13,9 +13,10 @@ use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::{SourceConfig, Step, Steps};
 use lowtide_sim::{Probe, SimConfig};
+use serde::Serialize;
 
 /// A moment of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
     /// It counts from the trigger instead of the run's begin.
     pub after_trigger: bool,
@@ -53,7 +54,7 @@ impl Moment {
 }
 
 /// What is set off, and when. All times in it count from that moment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trigger {
     /// Whose phase.
     pub flow: usize,

@@ -1,10 +1,10 @@
 //! Sections that are values already, and no text: what another language says.
 
+use lowtide_cc::registry::nearest;
 use serde::Deserialize;
 
-use super::resolve::Problem;
+use super::problem::Problem;
 use super::sections::Sections;
-use crate::scenario_file::suggestion;
 
 impl Sections {
     /// The sections of a table.
@@ -27,6 +27,16 @@ pub(crate) fn of_values<T: for<'de> Deserialize<'de>>(table: toml::Table) -> Res
         let path = e.path().to_string().replace('[', ".").replace(']', "");
         Problem::new(path.trim_start_matches('.'), problem)
     })
+}
+
+/// The nearest of the known names in a message about an unknown one.
+pub(crate) fn suggestion(message: &str) -> Option<String> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (wanted, known) = names.split_first()?;
+    if !message.starts_with("unknown ") {
+        return None;
+    }
+    nearest(wanted, known.iter().copied()).map(str::to_string)
 }
 
 /// Puts a value at a path; a name where there is a list goes into each of its items.

@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use super::parquet;
-use super::row::{Kept, Row};
+use super::row::{Found, Kept, Row};
 
 /// The longest line that is read: 10,000 groups of flows take less.
 const MAX_LINE: u64 = 32 << 20;
@@ -16,12 +17,34 @@ pub(super) const LINES: &str = "jsonl";
 /// What the folder of a scenario's Parquet files begins with.
 pub(super) const PARTITION: &str = "scenario=";
 
-/// Where a row was found, for people.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'a> {
-    pub(super) file: &'a Path,
-    /// The line, or row, of the file, from 1.
-    pub(super) at: u64,
+/// Lines that are not taken for results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// They were cut off or changed.
+    pub damaged: usize,
+    /// They are of a version whose keys were of what was written, and not of what was simulated.
+    pub old: usize,
+}
+
+impl AddAssign for LeftOut {
+    fn add_assign(&mut self, more: Self) {
+        self.damaged += more.damaged;
+        self.old += more.old;
+    }
+}
+
+impl LeftOut {
+    /// What is to be said of them; empty where there are none.
+    #[must_use]
+    pub fn warning(self) -> String {
+        let kinds = [
+            ("cut off or changed", self.damaged),
+            ("of an older version, with other keys", self.old),
+        ];
+        let kinds = kinds.into_iter().filter(|(_, count)| *count > 0);
+        let said = kinds.map(|(what, n)| format!("lines that are {what}, and not believed: {n}"));
+        said.collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// The files with results in a folder, in the order of their names.
@@ -66,13 +89,14 @@ fn ends_in(path: &Path, ending: &str) -> bool {
 pub(super) fn read<E: From<io::Error>>(
     file: &Path,
     take: &mut dyn FnMut(Found<'_>, Row) -> Result<(), E>,
-) -> Result<usize, E> {
+) -> Result<LeftOut, E> {
+    let mut left_out = LeftOut::default();
     if ends_in(file, parquet::ENDING) {
         parquet::read(file, take)?;
-        return Ok(0);
+        return Ok(left_out);
     }
     let mut reader = BufReader::new(File::open(file)?);
-    let (mut line, mut at, mut damaged) = (Vec::new(), 0, 0);
+    let (mut line, mut at) = (Vec::new(), 0);
     while reader
         .by_ref()
         .take(MAX_LINE)
@@ -83,12 +107,13 @@ pub(super) fn read<E: From<io::Error>>(
         at += 1;
         match Row::of(&line) {
             Some(Kept::Row(row)) => take(Found { file, at }, row)?,
-            // What a failed write left, or an older version.
+            // What a failed write left, or a newer version.
             Some(Kept::Foreign) => {}
             None if line.is_empty() => {}
-            None => damaged += 1,
+            Some(Kept::Old) => left_out.old += 1,
+            None => left_out.damaged += 1,
         }
         line.clear();
     }
-    Ok(damaged)
+    Ok(left_out)
 }

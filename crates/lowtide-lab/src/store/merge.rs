@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, PARTITION};
+use super::folder::{self, LeftOut, PARTITION};
 use super::parquet::{Columns, ENDING};
 use super::table::{Place, Table};
 use crate::files::Draft;
@@ -24,8 +24,8 @@ pub struct Merged {
     pub scenarios: usize,
     /// Results that were there more than once.
     pub duplicates: u64,
-    /// Lines that were left out because they were cut off or changed.
-    pub damaged: usize,
+    /// Lines that are not taken for results.
+    pub left_out: LeftOut,
     /// Simulators that made the results.
     pub simulators: usize,
 }
@@ -71,7 +71,7 @@ pub fn merge(stores: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
     }
     merged.files = sources.len();
     for file in &sources {
-        merged.damaged += folder::read(file, &mut |found, row| {
+        merged.left_out += folder::read(file, &mut |found, row| {
             table.add(found, row).map_err(MergeError::Contradiction)
         })?;
     }

@@ -18,15 +18,13 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use self::folder::LeftOut;
 pub use self::merge::{MergeError, Merged, merge};
 use self::row::{Kept, Name, Row};
 pub use self::table::in_order;
 use crate::key::Key;
 use crate::metrics::Named;
 use crate::scenario_file::Cell;
-
-/// Names that columns of a store have, which no measure may take.
-pub const COLUMNS: [&str; 6] = ["scenario", "controller", "case", "seed", "key", "simulator"];
 
 /// Results in a folder.
 #[derive(Debug)]
@@ -35,7 +33,7 @@ pub struct Store {
     /// What made the results: another simulator's are not taken for its own.
     simulator: Key,
     known: HashMap<(Key, u64), Known>,
-    damaged: usize,
+    left_out: LeftOut,
     out: Mutex<Out>,
 }
 
@@ -73,9 +71,9 @@ impl Store {
         fs::create_dir_all(folder)?;
         let wanted: HashSet<Key> = cells.into_iter().map(|cell| cell.key).collect();
         let mut known: HashMap<(Key, u64), Known> = HashMap::new();
-        let mut damaged = 0;
+        let mut left_out = LeftOut::default();
         for file in folder::files(folder)? {
-            damaged += folder::read(&file, &mut |_, row| {
+            left_out += folder::read(&file, &mut |_, row| {
                 if row.simulator == simulator && wanted.contains(&row.key) {
                     let known = known.entry((row.key, row.seed)).or_insert_with(|| Known {
                         values: row.values,
@@ -90,7 +88,7 @@ impl Store {
             folder: folder.to_path_buf(),
             simulator,
             known,
-            damaged,
+            left_out,
             out: Mutex::new(Out {
                 folder: folder.to_path_buf(),
                 own: None,
@@ -107,10 +105,10 @@ impl Store {
         &self.folder
     }
 
-    /// How many lines were left out because they were cut off or changed.
+    /// The lines that are not taken for results.
     #[must_use]
-    pub fn damaged(&self) -> usize {
-        self.damaged
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
     }
 
     /// What an earlier run gave.

@@ -1,6 +1,6 @@
 //! Rows as Parquet: a column for each label and for each value that was measured.
 //!
-//! Text columns are labels but for those of [`COLUMNS`](super::COLUMNS), columns of numbers are values, and what a row has
+//! Text columns are labels but for those of [`LABELS`](crate::metrics::LABELS), columns of numbers are values, and what a row has
 //! not is null. The scenario is the partition, and not a column of the file. Columns of values are named as in all other
 //! tables (`rtt_ms_p95`); the file says which value each of them is.
 
@@ -20,8 +20,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::folder::Found;
-use super::row::{Labels, Name, Row};
+use super::row::{Found, Labels, Name, Row};
 use super::table::{Place, Table};
 use crate::key::Key;
 use crate::metrics::{Named, column_name};
@@ -333,6 +332,7 @@ impl Partial {
 
     fn whole(self) -> Option<Row> {
         Some(Row {
+            form: Row::FORM,
             simulator: self.simulator?,
             key: self.key?,
             seed: self.seed?,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +36,19 @@ impl Name {
     }
 }
 
+/// Where a row was found, for people.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) file: &'a Path,
+    /// The line, or row, of the file, from 1.
+    pub(super) at: u64,
+}
+
 /// What is kept of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Row {
+    /// What keys and checksums are made of.
+    pub(super) form: u32,
     /// The [simulator](crate::simulator) that made it.
     #[serde(with = "as_text")]
     pub(super) simulator: Key,
@@ -53,16 +64,21 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// The form of lines, which is the first thing that they say.
+    pub(super) const FORM: u32 = 2;
     /// What stands between the values and the checksum.
     const CHECK: &str = ",\"check\":\"";
     /// What stands behind the checksum.
     const END: &str = "\"}";
+    /// What lines began with before they said their form.
+    const OLD: &[u8] = b"{\"simulator\":";
     /// Hexadecimal digits of a checksum.
     const DIGITS: usize = 32;
 
     /// What is kept of a cell's run.
     pub(super) fn new(simulator: Key, cell: &Cell, seed: u64, values: Named) -> Self {
         Self {
+            form: Self::FORM,
             simulator,
             key: cell.key,
             seed,
@@ -84,6 +100,9 @@ impl Row {
 
     /// `None` where the checksum is not the line's.
     pub(super) fn of(text: &[u8]) -> Option<Kept> {
+        if text.starts_with(Self::OLD) {
+            return Some(Kept::Old);
+        }
         let body = text.strip_suffix(Self::END.as_bytes())?;
         let (body, check) = body.split_at_checked(body.len().checked_sub(Self::DIGITS)?)?;
         let body = [body.strip_suffix(Self::CHECK.as_bytes())?, b"}"].concat();
@@ -103,6 +122,8 @@ pub(super) enum Kept {
     Row(Row),
     /// A line of another version.
     Foreign,
+    /// A line of a version whose keys were of what was written, and not of what was simulated.
+    Old,
 }
 
 mod as_text {
@@ -128,6 +149,7 @@ mod tests {
     #[test]
     fn no_single_byte_of_a_line_can_change_unseen() {
         let row = Row {
+            form: Row::FORM,
             simulator: Key::of(&[b"simulator"]),
             key: Key::of(&[b"cell"]),
             seed: 1,

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-use super::folder::Found;
-use super::row::{Name, Row};
+use super::row::{Found, Name, Row};
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Named, split_group};
 

@@ -176,6 +176,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
     setting.duration = Duration::from_secs(1);
     let faulty = Contender::Controller {
         name: "faulty".to_string(),
+        identity: String::new(),
         sender: SenderKind::Controlled {
             controller: Arc::new(|_| panic!("no such thing")),
             estimator: None,

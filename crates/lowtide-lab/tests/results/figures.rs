@@ -37,6 +37,7 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
     let cubic = Contenders::default().parse("cubic").unwrap();
     let hostile = Contender::Controller {
         name: "<b>&\"bold\"</b>".to_string(),
+        identity: String::new(),
         sender: cubic.sender(),
         needs_timestamps: false,
         surroundings: None,

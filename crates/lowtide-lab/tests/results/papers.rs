@@ -79,7 +79,7 @@ lines = ["nobody"]
     let error = cells_over_time(&file, &file.cells(&Contenders::default()).unwrap()).unwrap_err();
     let shown = error.to_string();
     assert!(
-        shown.starts_with("a.toml:8: over_time.0.lines.0"),
+        shown.starts_with("a.toml:8:10: over_time.0.lines.0"),
         "{shown}"
     );
 }

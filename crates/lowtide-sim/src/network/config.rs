@@ -120,6 +120,7 @@ impl PipeConfig {
 /// shared path. Queues before access links are unlimited. A missing rate means no limit; rates hold
 /// for what goes to the receiver, delays for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AccessConfig {
     /// Which way its data goes; acknowledgments go the other way.
     pub direction: Direction,

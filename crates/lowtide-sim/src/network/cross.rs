@@ -13,6 +13,7 @@ pub type Arrivals = Arc<[(Time, Bytes)]>;
 /// Traffic that crosses a link beside the flows of hosts. It takes its part of queue and link, is
 /// dropped as other packets are, and is gone behind the link.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Cross {
     /// What this application writes, in packets of at most `packet` bytes each.
     Source {

@@ -3,6 +3,11 @@
 /// Which way a packet goes. Both directions are made of the same things; only what they are
 /// configured with differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)
+)]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Direction {
     /// From the flows' senders to their receivers, unless a flow goes the other way.
     #[default]

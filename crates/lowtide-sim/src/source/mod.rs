@@ -11,10 +11,9 @@ mod writes;
 
 use lowtide_cc::units::{Bytes, Time};
 
-pub use self::config::SourceConfig;
+pub use self::config::{MAX_STEPS, SourceConfig, Step, Steps};
 use self::live::Live;
 use self::steps::Stepped;
-pub use self::steps::{MAX_STEPS, Step, Steps};
 pub use self::text::{parse, parse_steps, parse_timed};
 pub(crate) use self::writes::Writes;
 

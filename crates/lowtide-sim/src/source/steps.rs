@@ -1,52 +1,9 @@
 //! An application that changes what it does at set moments.
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Bytes, Time};
 
+use super::config::{Step, Steps};
 use super::writes::Steady;
-
-/// What an application does from a moment on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
-    /// Always has data.
-    Bulk,
-    /// Writes packet after packet at this rate. Zero: nothing.
-    Rate(Rate),
-    /// Writes this much at once, then nothing.
-    Volume(Bytes),
-}
-
-/// The most steps of a source.
-pub const MAX_STEPS: usize = 8;
-
-/// What an application does one after the other, each from a time after its start on; the last
-/// stays.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steps {
-    steps: [(Duration, Step); MAX_STEPS],
-    count: usize,
-}
-
-impl Steps {
-    /// `None` unless there are 1 to [`MAX_STEPS`], the first at zero, their times rising.
-    #[must_use]
-    pub fn new(list: &[(Duration, Step)]) -> Option<Self> {
-        let begins = list.first().is_some_and(|(at, _)| at.is_zero());
-        let rises = list.windows(2).all(|w| w[0].0 < w[1].0);
-        if !begins || !rises || list.len() > MAX_STEPS {
-            return None;
-        }
-        let mut steps = [(Duration::ZERO, Step::Bulk); MAX_STEPS];
-        steps[..list.len()].copy_from_slice(list);
-        let count = list.len();
-        Some(Self { steps, count })
-    }
-
-    /// Each step, and when it begins.
-    #[must_use]
-    pub fn list(&self) -> &[(Duration, Step)] {
-        &self.steps[..self.count]
-    }
-}
 
 /// Such an application at work.
 #[derive(Clone, Debug)]
@@ -142,6 +99,8 @@ impl Stepped {
 
 #[cfg(test)]
 mod tests {
+    use lowtide_cc::units::{Duration, Rate};
+
     use super::*;
 
     #[test]

@@ -6,6 +6,11 @@ use lowtide_cc::ecn::EcnCounts;
 
 /// How the receiver tells the sender of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)
+)]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum EcnFeedback {
     /// Not at all: packets are not ECN-capable, whatever the controller wants.
     Off,

@@ -7,6 +7,11 @@ use super::ranges::Range;
 
 /// What a receiver lies about; over QUIC only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)
+)]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Lie {
     /// It acknowledges what it never got (optimistic acknowledgments, RFC 9000 §21.4): all up to the
     /// newest packet.

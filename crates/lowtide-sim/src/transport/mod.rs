@@ -24,6 +24,7 @@ pub use self::pacer::Pacing;
 
 /// A flow's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum TransportConfig {
     /// QUIC (RFC 9000, RFC 9002).
     Quic {

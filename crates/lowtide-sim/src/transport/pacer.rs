@@ -4,6 +4,11 @@ use lowtide_cc::units::{Bytes, Rate, Time};
 
 /// How a host spreads packets over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)
+)]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Pacing {
     /// At the controller's pacing rate, in bursts of its send quantum.
     #[default]

@@ -144,12 +144,11 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
         "{} cells{part}, {all} runs; {found} of them are in {folder}",
         cells.len(),
     ));
-    match store.damaged() {
-        0 => {}
-        n => output::say(format_args!(
-            "warning: {folder}: lines that were cut off or changed, and are not believed: {n}; what \
-             they had is run again"
-        )),
+    let left_out = store.left_out().warning();
+    if !left_out.is_empty() {
+        output::say(format_args!(
+            "warning: {folder}: {left_out}; what they had is run again"
+        ));
     }
     let bar = progress::bar(all - found);
     let farewell = || {

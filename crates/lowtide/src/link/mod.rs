@@ -10,8 +10,7 @@ use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
 use crate::json_flag::JsonFlag;
-use crate::link_args::LinkArgs;
-use crate::setting_args::TransportArg;
+use crate::knobs::{self, Knobs};
 
 #[cfg(target_os = "linux")]
 mod comparison;
@@ -32,6 +31,24 @@ pub(crate) enum Limited {
     Both,
 }
 
+/// What carries the controllers of a comparison.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum TransportArg {
+    Quic,
+    Tcp,
+}
+
+#[cfg(target_os = "linux")]
+impl TransportArg {
+    /// As its hosts usually have it.
+    pub(crate) fn config(self) -> lowtide_sim::transport::TransportConfig {
+        match self {
+            Self::Quic => lowtide_sim::transport::TransportConfig::quic(),
+            Self::Tcp => lowtide_sim::transport::TransportConfig::tcp(),
+        }
+    }
+}
+
 #[derive(clap::Args)]
 #[command(after_help = "\
 The command sees its own address as $LOWTIDE_LINK_LOCAL and the other end's as $LOWTIDE_LINK_PEER.
@@ -43,7 +60,7 @@ Examples:
   lowtide link --trace lte.down --report out -- curl -O http://198.18.0.1:8000/file")]
 pub(crate) struct Args {
     #[command(flatten)]
-    link: LinkArgs,
+    link: Knobs<knobs::OfLink>,
 
     /// Which way the link is
     #[arg(

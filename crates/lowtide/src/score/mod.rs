@@ -21,7 +21,7 @@ use crate::interrupt;
 use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::program;
-use crate::run_flags::{HostArg, RunFlags};
+use crate::run_flags::RunFlags;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let stage = Stage::of(args)?;
     let contenders = &stage.contenders(contenders)?;
     let candidates = stage.candidates(args, contenders)?;
-    let asked = args.flags.host.map(HostArg::host);
+    let asked = args.flags.host;
     let host = score::host_of(&candidates, asked).map_err(Failure::input)?;
     let mut suites = suites(args)?;
     if let Some(host) = host {

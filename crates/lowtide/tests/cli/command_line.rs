@@ -227,7 +227,6 @@ fn absurd_flags_are_refused_with_the_remedy() {
         &["compare", "--rate", "1000000000000000000mbit"],
         &["too large"],
     );
-    refused(&["compare", "--rtt", "0ms"], &["too small"]);
     refused(&["compare", "--rtt", "1e18s"], &["--rtt"]);
     refused(
         &["compare", "--duration", "1000000000000000000s"],
@@ -657,7 +656,7 @@ fn scenario_files_are_refused_with_file_line_and_key() {
     fs::write(&file, "[link]\nrate = \"5mbit\"\nbufer = \"2bdp\"\n").unwrap();
     refused(
         &["run", &path],
-        &["wrong.toml:3: link.bufer", "did you mean `buffer`?"],
+        &["wrong.toml:3:1: link.bufer", "did you mean `buffer`?"],
     );
     refused(
         &["run", "no-such.toml"],

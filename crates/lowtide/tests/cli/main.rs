@@ -10,6 +10,7 @@ mod frontier;
 #[cfg(unix)]
 mod hostile;
 mod moving_links;
+mod one_way;
 mod report_in_browser;
 mod score;
 mod sweep;

@@ -102,7 +102,7 @@ fn a_delay_file_that_is_none_is_refused_with_place_and_remedy() {
     refused(
         folder.path(),
         "run s.toml",
-        &["s.toml:4: path.delay_trace", "line 3"],
+        &["s.toml:4:1: path.delay_trace", "line 3"],
     );
     fs::write(folder.path().join("r.csv"), "time_ms,rate_mbps\n0,20\n").unwrap();
     let parts = ["names no unit: write one of delay_s", "is a link's trace"];
@@ -241,7 +241,7 @@ fn cross_traffic_that_is_none_is_refused_with_place_and_remedy() {
         "link --rate 5mbit --cross web:5% -- true",
         &parts,
     );
-    let parts = ["<--reverse-trace <FILE>|--reverse-rate <RATE>>"];
+    let parts = ["--reverse-trace or --reverse-rate", "needs exactly one of"];
     refused(
         folder.path(),
         "compare --rate 5mbit --reverse-cross cbr:1mbit",

@@ -311,7 +311,7 @@ fn bad_input_is_named_and_nothing_is_run() {
         (vec!["--suite", &folder, "--cc", "bbr9"], "did you mean"),
         (
             vec!["--suite", &bad],
-            "x.toml:1: case: a case of a suite says what it is",
+            "x.toml:1:1: case: a case of a suite says what it is",
         ),
         (
             vec!["--suite", &folder, "--baseline", &torn],

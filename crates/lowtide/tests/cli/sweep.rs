@@ -6,6 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use lowtide_lab::key::Key;
 use tempfile::{TempDir, tempdir};
 
 /// 60 runs that take at least a second on one core.
@@ -228,18 +229,10 @@ fn the_scripts_for_batch_systems_make_their_shard() {
 
 /// The lines with checksums that are theirs: the 128-bit FNV-1a hash of length and text.
 fn checked(lines: &str) -> String {
-    let check = |body: &str| {
-        let length = (body.len() as u64).to_le_bytes();
-        let bytes = length.into_iter().chain(body.bytes());
-        bytes.fold(
-            0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128,
-            |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b),
-        )
-    };
     let line = |line: &str| {
         let (body, _) = line.split_once(",\"check\":").unwrap();
-        let hash = check(&format!("{body}}}"));
-        format!("{body},\"check\":\"{hash:032x}\"}}\n")
+        let check = Key::of(&[format!("{body}}}").as_bytes()]);
+        format!("{body},\"check\":\"{check}\"}}\n")
     };
     lines.lines().map(line).collect()
 }

@@ -4,7 +4,6 @@ use core::fmt::Debug;
 
 use super::model::Model;
 use super::phase::Phase;
-use super::{probe_bw, probe_rtt};
 use crate::controller::AckEvent;
 use crate::units::{Bytes, Duration, Rate};
 
@@ -52,7 +51,7 @@ pub trait Policy: Debug + Send {
         false
     }
 
-    /// ProbeBW: whether the probing phase (gain 1.25) should end now, before its time. Asked at each
+    /// ProbeBW: whether the probing phase should end now, before its time. Asked at each
     /// acknowledgment of that phase.
     fn ends_probe(&self, _model: &Model) -> bool {
         false
@@ -60,7 +59,7 @@ pub trait Policy: Debug + Send {
 
     /// ProbeBW: the pacing gain of the probing phase, above 1. Asked at each acknowledgment.
     fn probe_gain(&self, _model: &Model) -> f64 {
-        probe_bw::PROBE_GAIN
+        1.25
     }
 
     /// ProbeBW: the pacing gain of the steady phases, above zero. Asked at each acknowledgment.
@@ -74,9 +73,9 @@ pub trait Policy: Debug + Send {
         model.bandwidth
     }
 
-    /// How long a minimum RTT counts.
+    /// How long a minimum RTT counts (Linux `bbr_min_rtt_win_sec`).
     fn min_rtt_window(&self) -> Duration {
-        probe_rtt::MIN_RTT_WINDOW
+        Duration::from_secs(10)
     }
 
     /// Whether another path takes over now: ProbeBW gives way to ProbeRTT, and as long as this holds

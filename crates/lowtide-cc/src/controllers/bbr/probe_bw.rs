@@ -16,8 +16,6 @@ use crate::units::{Bytes, Rate, Time};
 /// `bbr_cwnd_gain`).
 pub(super) const CWND_GAIN: f64 = 2.0;
 
-/// The probing phase's gain.
-pub(super) const PROBE_GAIN: f64 = 1.25;
 const DRAIN_GAIN: f64 = 0.75;
 const PROBE: u8 = 0;
 const DRAIN: u8 = 1;

@@ -14,8 +14,6 @@ use crate::delivery_rate::RateSample;
 use crate::mechanisms::SelfLimited;
 use crate::units::{Bytes, Duration, Time};
 
-/// How long a minimum counts (Linux `bbr_min_rtt_win_sec`).
-pub(super) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// How long the pipe stays nearly empty: long enough for flows to meet there, short enough to cost
 /// 2 % of throughput (Linux `bbr_probe_rtt_mode_ms`).
 const STAY: Duration = Duration::from_millis(200);

@@ -11,6 +11,7 @@ use super::wifi::WifiJitter;
 
 /// Random extra delay, uniform in `0..=max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Jitter {
     /// The largest extra delay.
     pub max: Duration,
@@ -21,6 +22,7 @@ pub struct Jitter {
 /// Packets are held and released together at multiples of `period`, as WiFi's frame aggregation
 /// does with acknowledgments. The phase comes from the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Aggregation {
     /// The time between two releases; zero: none.
     pub period: Duration,

@@ -5,6 +5,7 @@ use lowtide_cc::units::quantity::QuantityError;
 
 /// What becomes of the ECN bits of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum EcnTreatment {
     /// They stay as they are.
     #[default]

@@ -5,6 +5,7 @@ use crate::network::chance::Chance;
 /// Which packets vanish. Probabilities are in `0..=1`; values outside are taken as the nearest
 /// bound, NaN as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum LossModel {
     /// None.
     #[default]

@@ -11,9 +11,11 @@ use crate::network::link::{AfterLast, LinkError};
 /// What leaves the link behind a step to a shorter delay would overtake what left before it. Unless
 /// that is asked for it waits, as on a path on which only the last part of the way has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MovingDelay {
     /// Start of each step, from zero on, strictly increasing, and its delay.
     steps: Vec<(Time, Duration)>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     /// For each step when all that left the link in it and before has arrived.
     arrived: Vec<Time>,
     /// Length of one repetition; `Time::MAX` without repetition.

@@ -4,6 +4,7 @@ use lowtide_cc::units::{Duration, Time};
 
 /// The packets that leave a link from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Span {
     /// So many of them.
     Packets(u64),
@@ -13,6 +14,7 @@ pub enum Span {
 
 /// The last `hit` of each `of` packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Share {
     /// How many.
     pub hit: u64,
@@ -33,6 +35,7 @@ impl Share {
 
 /// Packets that vanish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ScriptedLoss {
     /// From when on.
     pub from: Time,
@@ -44,6 +47,7 @@ pub struct ScriptedLoss {
 
 /// Packets that arrive late while those behind them pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HeldBack {
     /// From when on.
     pub from: Time,
@@ -57,6 +61,7 @@ pub struct HeldBack {
 
 /// What happens to a path's packets at set moments; empty for most.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Script {
     /// Losses.
     pub losses: Vec<ScriptedLoss>,

@@ -7,6 +7,7 @@ use rand_pcg::Pcg64Mcg;
 /// Random extra delay as a busy Wi-Fi makes it: of a millisecond or two for most packets, for the taking
 /// of turns, and of several times 7.5 ms for some. Packets keep their order. Its mean is about `mean`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WifiJitter {
     /// Mean delays, each from a moment on; their times rise. Before the first there is none.
     steps: Vec<(Time, Duration)>,

@@ -25,6 +25,7 @@ pub use self::slot::Slot;
 
 /// A link's capacity over all time.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Link {
     /// Takes no time.
     Unlimited,

@@ -24,9 +24,11 @@ const WORTH_SPLITTING: u64 = 8;
 
 /// A trace of opportunities.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Opportunities {
     /// Milliseconds from the start, not decreasing.
     times: Vec<u32>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     /// For each millisecond of a round, how many opportunities come up to and with it.
     up_to: Vec<u32>,
     size: Bytes,

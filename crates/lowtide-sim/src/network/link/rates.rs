@@ -23,16 +23,20 @@ pub enum AfterLast {
 
 /// A schedule of rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RateSchedule {
     /// Start of each step, from zero on, strictly increasing, and its rate.
     steps: Vec<(Time, Rate)>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     /// Byte-nanoseconds carried before each step.
     carried_before: Vec<u128>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     /// For each step the last step up to it whose rate is not zero (cyclically); `None` where
     /// there is none.
     last_active: Vec<Option<usize>>,
     /// Length of one repetition; `Time::MAX` without repetition.
     period: Time,
+    #[cfg_attr(feature = "serde", serde(skip))]
     carried_per_period: u128,
 }
 

@@ -11,6 +11,7 @@ use super::slot::Slot;
 
 /// A token-bucket shaper.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shaper {
     tokens: RateSchedule,
     /// In which an empty bucket is full again.

@@ -36,6 +36,7 @@ const MAX_TOKEN: f64 = 5.0;
 
 /// Parameters of ABC's router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AbcConfig {
     /// x_t, the wait that does not count.
     pub delay: Duration,

@@ -14,6 +14,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CoDelConfig {
     /// The wait that is acceptable to stand (RFC 8289 §4.3: 5 ms).
     pub target: Duration,

@@ -28,6 +28,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Which of the two queues is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Scheduler {
     /// Weighted round robin: while both queues have packets, classic ones get their share of the bytes.
     WeightedRoundRobin,
@@ -37,6 +38,7 @@ pub enum Scheduler {
 
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DualPi2Config {
     /// The wait that the classic queue is held at (15 ms).
     pub target: Duration,

@@ -13,6 +13,7 @@ use crate::network::packet::Handle;
 
 /// How flows are told apart and take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RoundRobin {
     /// Bytes that a flow may send in its turn.
     pub quantum: u64,

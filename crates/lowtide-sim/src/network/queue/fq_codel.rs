@@ -12,6 +12,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FqCoDelConfig {
     /// Each queue's.
     pub codel: CoDelConfig,

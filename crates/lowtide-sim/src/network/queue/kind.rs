@@ -14,6 +14,7 @@ use super::red::{self, RedConfig};
 
 /// How a queue is managed. How much it holds at most is [`QueueLimit`](super::QueueLimit)'s to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum QueueKind {
     /// First in, first out; what does not fit is dropped.
     #[default]

@@ -17,6 +17,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of the marker.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct L4sMarkerConfig {
     /// Up to this wait nothing is marked.
     pub low: Duration,

@@ -6,6 +6,7 @@ use crate::network::link::Link;
 
 /// How much a queue holds. The packet on the link does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum QueueLimit {
     /// Everything.
     Unlimited,

@@ -16,6 +16,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PieConfig {
     /// The wait that it aims at (RFC 8033 §4.2: 15 ms).
     pub target: Duration,

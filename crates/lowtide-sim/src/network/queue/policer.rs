@@ -4,6 +4,7 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 /// What a policer lets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Policer {
     /// On average, above zero.
     pub rate: Rate,

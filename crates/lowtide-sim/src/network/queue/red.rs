@@ -12,6 +12,7 @@ use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of RED.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RedConfig {
     /// Average queue, in packets, up to which nothing is dropped (Floyd: 5).
     pub min: f64,

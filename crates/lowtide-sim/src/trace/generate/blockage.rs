@@ -12,6 +12,7 @@ use crate::link::{AfterLast, LinkError, RateSchedule};
 
 /// Parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Blockage {
     /// Mean rate with line of sight.
     pub mean: Rate,

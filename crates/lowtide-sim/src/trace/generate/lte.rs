@@ -20,6 +20,7 @@ use crate::link::{AfterLast, LinkError, RateSchedule};
 
 /// Parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Lte {
     /// Mean rate.
     pub mean: Rate,

@@ -7,6 +7,7 @@ use crate::link::{LinkError, RateSchedule};
 
 /// A model with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Model {
     /// 4G-like. What is generated has the model's mean on average, not in each realisation.
     Cellular(Cellular),

@@ -30,10 +30,14 @@ fn refused_scenario(text: &str, parts: &[&str]) {
 #[test]
 fn keys_of_many_parts_are_refused() {
     let key = format!("link{}", ".a".repeat(200_000));
-    let parts = ["s.toml:4: sweep.link.a.a", "no key has more than 8 parts"];
+    let parts = [
+        "s.toml:4:",
+        "sweep.link.a.a",
+        "no key has more than 8 parts",
+    ];
     refused_scenario(&format!("{ONE_FLOW}[sweep]\n\"{key}\" = [1]\n"), &parts);
     let case = format!("{ONE_FLOW}[[cases]]\nname = \"a\"\nset = {{ \"{key}\" = 1 }}\n");
-    refused_scenario(&case, &["s.toml:5: cases.0.set.link.a.a", "8 parts"]);
+    refused_scenario(&case, &["s.toml:5:", "cases.0.set.link.a.a", "8 parts"]);
     refused_scenario(&format!("{ONE_FLOW}[{key}]\n"), &["s.toml:"]);
     let nested = format!("a = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     refused_scenario(&nested, &["s.toml:1"]);

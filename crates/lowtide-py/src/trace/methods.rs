@@ -1,4 +1,4 @@
-//! Traces: read, made of arrays, generated, described, written.
+//! What Python can do with a trace: read, make, describe, write and pickle it.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,27 +8,19 @@ use lowtide_cc::registry::unknown;
 use lowtide_cc::units::quantity::{self, QuantityError};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::files;
-use lowtide_lab::key::Key;
 use lowtide_lab::traces::{self, Format};
 use lowtide_sim::link::{
     AfterLast, Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS, Opportunities, RateSchedule,
 };
 use lowtide_sim::trace::import::{self, Choice, Imported};
-use lowtide_sim::trace::{generate, info, series};
+use lowtide_sim::trace::{generate, series};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::Trace;
 use crate::error;
 use crate::values::Said;
-
-/// A link over time.
-#[pyclass(frozen, module = "lowtide")]
-pub(crate) struct Trace {
-    link: Arc<Link>,
-    name: String,
-    key: Key,
-}
 
 /// An array of numbers.
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
@@ -99,39 +91,6 @@ pub(crate) fn restored_trace(
 
 /// The interval of a series that nobody says another of.
 const INTERVAL: Duration = Duration::from_millis(10);
-
-impl Trace {
-    /// What sections call it: no file has such a name.
-    pub(crate) fn name_of_link(&self) -> String {
-        format!("{} <{}>", self.name, self.key)
-    }
-
-    /// What results call it.
-    pub(crate) fn label(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn link(&self) -> Arc<Link> {
-        self.link.clone()
-    }
-
-    pub(crate) fn key(&self) -> Key {
-        self.key
-    }
-
-    /// `made_of`: all that it was made of, so that equal links have equal keys.
-    fn new(link: Link, name: String, made_of: &[&[u8]]) -> Self {
-        Self {
-            link: Arc::new(link),
-            name,
-            key: Key::of(made_of),
-        }
-    }
-
-    fn length(&self) -> Duration {
-        info::natural_length(&self.link).unwrap_or(Duration::ZERO)
-    }
-}
 
 /// A quantity: a text with its unit, or what else Python has for it.
 fn quantity<T>(

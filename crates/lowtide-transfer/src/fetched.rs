@@ -1,0 +1,66 @@
+//! What a transfer leaves behind: its figures, qlogs of its senders and a report.
+
+use std::io;
+use std::path::Path;
+
+use lowtide_cc::units::Duration;
+use lowtide_lab::files::Draft;
+use lowtide_lab::recording::{self, Recording};
+use lowtide_lab::{qlog, report};
+
+use crate::Error;
+use crate::report::{Outcome, Summary};
+
+/// A transfer that came to an end, whichever.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// What was measured.
+    pub summary: Summary,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What each connection's sender saw, where that was to be recorded.
+    pub recordings: Vec<Recording>,
+}
+
+impl Fetched {
+    /// Writes a qlog of each connection's sender into a folder: `connection-1.sqlog` and so on.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn write_qlogs(&self, folder: &Path, version: qlog::Version) -> Result<(), Error> {
+        let (title, controller) = self.title();
+        let failed = |e: io::Error| Error::Failed(format!("{}: {e}", folder.display()));
+        for (index, connection) in self.recordings.iter().enumerate() {
+            let path = folder.join(format!("connection-{}.sqlog", index + 1));
+            let mut draft = Draft::of(&path).map_err(failed)?;
+            recording::write_qlog(&title, controller, connection, version, &mut draft)
+                .map_err(failed)?;
+            draft.keep().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a report of the senders, one HTML file that needs nothing else.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn write_report(&self, path: &Path) -> Result<(), Error> {
+        let (title, controller) = self.title();
+        let duration = Duration::from_millis((self.summary.duration_s * 1e3).ceil() as u64);
+        let run = recording::comparison(&title, controller, &self.recordings, duration)
+            .map_err(|e| Error::Failed(e.to_string()))?;
+        report::write(&[run], path).map_err(|e| Error::Failed(format!("{}: {e}", path.display())))
+    }
+
+    /// The transfer's title and controller.
+    fn title(&self) -> (String, &str) {
+        let Summary {
+            direction,
+            address,
+            controller,
+            ..
+        } = &self.summary;
+        let controller = controller.as_deref().unwrap_or("unknown");
+        (format!("{direction} {address}"), controller)
+    }
+}
