@@ -25,7 +25,7 @@ def test_signature_and_help_have_every_option(function):
     # `frontier` has arguments of its own for some.
     assert set(_lowtide.OPTIONS) - set(own) <= {"rtt", "buffer"}
     assert "Round-trip propagation delay" in told or function is lowtide.frontier
-    assert "A constant rate." in told and "**options" not in told
+    assert "A constant rate" in told and "**options" not in told
 
 
 @pytest.mark.parametrize("function", WITH_OPTIONS + OTHERS, ids=lambda function: function.__name__)
@@ -39,7 +39,7 @@ def test_keys_of_sections_say_what_they_are():
     for section in (lowtide.Link, lowtide.Path, lowtide.Flow):
         told = inspect.getdoc(section)
         assert all(f"\n{name}: " in told for name in inspect.signature(section).parameters)
-    assert "rate: A constant rate." in inspect.getdoc(lowtide.Link)
+    assert "rate: A constant rate" in inspect.getdoc(lowtide.Link)
 
 
 def test_options_are_typed():

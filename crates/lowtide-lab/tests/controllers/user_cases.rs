@@ -10,6 +10,7 @@ use lowtide_lab::setting::{LinkSource, Seeds, Setting};
 use lowtide_sim::impairment::{Jitter, LossModel};
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
+use lowtide_sim::source;
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{Outcome, SenderKind, Simulation};
 
@@ -60,6 +61,18 @@ fn the_oracle_uses_every_opportunity_without_a_queue_on_every_kind_of_link() {
         assert!(p50 < 1.0 && p95 < 5.0, "{oracle:?}");
         assert_eq!(oracle["loss_share"], 0.0);
     }
+}
+
+#[test]
+fn the_oracle_lets_its_slot_pass_when_the_application_stops() {
+    let mut setting = constant(10);
+    setting.duration = Duration::from_secs(4);
+    setting.groups[0].source = source::parse("steps:0s:bulk,1s:off,2s:bulk,3s:off").unwrap();
+    let result = compare(&setting, &["cubic"]);
+    let oracle = of(&result, "oracle");
+    // Of the three seconds until all it had is acknowledged.
+    assert!((0.65..0.68).contains(&oracle["utilisation"]), "{oracle:?}");
+    assert!(oracle["queue_delay_ms.max"] < 2.0, "{oracle:?}");
 }
 
 #[test]

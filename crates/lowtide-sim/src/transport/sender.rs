@@ -344,6 +344,9 @@ impl Sender {
                     self.waits_for_data = true;
                     self.note_app_limited();
                 }
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.pass(now);
+                }
                 return;
             };
             let may_leave = match &mut self.oracle {
@@ -504,6 +507,11 @@ impl Oracle {
             self.next = None;
         }
         is_due
+    }
+
+    /// A slot that comes when there is nothing to send is left unused.
+    fn pass(&mut self, now: Time) {
+        self.next = self.next.filter(|slot| *slot > now);
     }
 }
 
