@@ -1,0 +1,144 @@
+//! A hunt: for each controller and goal a search, and small findings of what it found.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lowtide_lab::run::Stop;
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+
+use crate::found::Finding;
+use crate::minimise::minimised;
+use crate::search::{Arena, Found, Journal, JournalError, Method, Progress, SearchError};
+use crate::trial::{Subject, TrialError};
+use crate::world::World;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Who is tried, by what.
+    pub subjects: Vec<Subject>,
+    /// What networks may be like.
+    pub world: &'static World,
+    /// Networks for each subject at most.
+    pub budget: u64,
+    /// How long the search for each subject lasts at most; the same seed then gives the same only on the same machine.
+    pub time: Option<Duration>,
+    /// How they are chosen.
+    pub method: Method,
+    /// What chance begins with.
+    pub seed: u64,
+    /// Findings of each subject at most.
+    pub most: usize,
+    /// Threads; 0: one for each core.
+    pub jobs: usize,
+    /// Where trials are kept, so that the same hunt goes on where it was ended; and what they depend on.
+    pub kept: Option<(PathBuf, String)>,
+}
+
+/// What came of a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Networks tried.
+    pub tried: u64,
+    /// How bad the worst of them was, before it was made small.
+    pub worst: f64,
+    /// Its findings, the worst first.
+    pub findings: Vec<Finding>,
+}
+
+/// A hunt that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum HuntError {
+    /// A search failed.
+    #[error("{0}")]
+    Search(#[from] SearchError),
+    /// What was tried cannot be kept.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    /// There are no threads.
+    #[error("{0}")]
+    Threads(#[from] ThreadPoolBuildError),
+}
+
+/// Searches for each subject and makes small what it found. What `stop` ends is shown as far as it came; `watch` is told
+/// of each subject, by its place, how far it is.
+///
+/// # Errors
+/// When a subject cannot be tried, or its trials cannot be kept.
+pub fn hunt(
+    question: &Question,
+    stop: &Stop,
+    watch: &(dyn Fn(usize, Progress) + Sync),
+) -> Result<Vec<Outcome>, HuntError> {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(question.jobs)
+        .build()?;
+    let of_subject = |(n, subject): (usize, &Subject)| {
+        let journal = match &question.kept {
+            None => None,
+            Some((folder, depends)) => {
+                let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+                let (candidate, goal) = (subject.candidate.name(), subject.goal.name());
+                let file = format!("{}-{}.jsonl", name(candidate), name(&goal));
+                let about = format!(
+                    "{candidate}, {goal}, against {}, over {}, {depends}",
+                    subject.reference,
+                    subject.host.map_or_else(String::new, |h| h.to_string()),
+                );
+                Some(Journal::open(&folder.join(file), &about)?)
+            }
+        };
+        let watch = |progress| watch(n, progress);
+        let budget = question.budget;
+        let mut arena = Arena::new(
+            subject,
+            question.world,
+            budget,
+            journal,
+            stop.clone(),
+            &watch,
+        );
+        arena.end_at(question.time.map(|time| Instant::now() + time));
+        question.method.search(&mut arena, question.seed)?;
+        let found = arena.found();
+        let findings = pool.install(|| findings(subject, &found, question.most, stop))?;
+        Ok(Outcome {
+            tried: arena.tried(),
+            worst: found.first().map_or(0.0, |found| found.score),
+            findings,
+        })
+    };
+    let subjects = question.subjects.iter().enumerate();
+    subjects
+        .map(|one| pool.install(|| of_subject(one)))
+        .collect()
+}
+
+/// The worst networks beyond the goal's limit, made small; those that become alike count once.
+fn findings(
+    subject: &Subject,
+    found: &[Found],
+    most: usize,
+    stop: &Stop,
+) -> Result<Vec<Finding>, SearchError> {
+    let limit = subject.goal.limit();
+    let mut kinds = BTreeSet::new();
+    let mut findings = Vec::new();
+    for found in found.iter().filter(|found| found.score > limit) {
+        if findings.len() == most || stop.is_uttered() {
+            break;
+        }
+        let small = minimised(&found.network, |network| subject.try_on(network, stop));
+        match small {
+            // What no longer breaks the limit when it is small was on its edge.
+            Ok(small) if small.1 <= limit => {}
+            Ok(small) if !kinds.insert(small.0.troubles()) => {}
+            Ok(small) => findings.push(Finding::new(subject, found, small)),
+            Err(TrialError::Ended) => break,
+            Err(e) => return Err(e.into()),
+        }
+    }
+    findings.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(findings)
+}

@@ -1,0 +1,285 @@
+//! Searches: how networks are chosen that have not been tried.
+//!
+//! Each is given an [`Arena`], which tries networks on all cores until its budget is spent, and keeps the worst of each
+//! kind of trouble. The same seed gives the same networks in the same order.
+
+mod cma;
+mod elites;
+mod journal;
+mod random;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use lowtide_lab::run::Stop;
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use rayon::prelude::*;
+
+pub use self::journal::{Journal, JournalError};
+use crate::genome::Genome;
+use crate::network::Network;
+use crate::trial::{Subject, TrialError};
+use crate::world::World;
+
+/// Trials between two looks at the budget.
+const BATCH: usize = 32;
+
+/// How networks are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// The worst of each kind of trouble, changed a little (MAP-Elites; Mouret and Clune, 2015).
+    #[default]
+    Elites,
+    /// Covariance matrix adaptation (Hansen, 2016), begun anew where it has converged.
+    Cma,
+    /// At random: what the others must beat.
+    Random,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Elites, Self::Cma, Self::Random];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elites => "elites",
+            Self::Cma => "cma",
+            Self::Random => "random",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Searches until the arena's budget is spent, or its work is ended.
+    ///
+    /// # Errors
+    /// When the subject cannot be tried, or the journal cannot be written.
+    pub fn search(self, arena: &mut Arena<'_>, seed: u64) -> Result<(), SearchError> {
+        let mut chance = Chance::new(seed);
+        match self {
+            Self::Elites => elites::search(arena, &mut chance),
+            Self::Cma => cma::search(arena, &mut chance),
+            Self::Random => random::search(arena, &mut chance),
+        }
+    }
+}
+
+/// A search that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The subject cannot be tried.
+    #[error("{0}")]
+    Trial(#[from] TrialError),
+    /// What was tried cannot be kept.
+    #[error("{0}")]
+    Journal(#[from] io::Error),
+}
+
+/// What chance decides, from a seed.
+struct Chance(Pcg64Mcg);
+
+impl Chance {
+    fn new(seed: u64) -> Self {
+        use rand_core::SeedableRng as _;
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// A number between 0 and 1.
+    #[allow(clippy::cast_precision_loss)]
+    fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// One of so many; of none 0.
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss
+    )]
+    fn below(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f64) as usize).min(count.saturating_sub(1))
+    }
+
+    /// About normal, of mean 0 and variance 1: the sum of twelve.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+
+    /// A genome.
+    fn genome(&mut self) -> Genome {
+        Genome((0..Genome::LEN).map(|_| self.unit()).collect())
+    }
+
+    fn seed(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+/// A network that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// As the search knows it.
+    pub genome: Genome,
+    /// The network.
+    pub network: Network,
+    /// How bad the controller is on it.
+    pub score: f64,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Networks tried.
+    pub tried: u64,
+    /// The worst so far.
+    pub worst: f64,
+    /// Kinds of trouble in which the goal's limit is broken.
+    pub findings: usize,
+}
+
+/// What tries networks, from many threads at once.
+struct Trier<'a> {
+    subject: &'a Subject,
+    world: &'a World,
+    stop: Stop,
+    known: Mutex<HashMap<Network, f64>>,
+}
+
+impl Trier<'_> {
+    fn network(&self, genome: &Genome) -> Network {
+        genome.network(self.world, self.subject.goal.run_ms())
+    }
+
+    fn try_one(&self, genome: &Genome) -> Result<f64, TrialError> {
+        let network = self.network(genome);
+        let known = self.known.lock().ok();
+        if let Some(score) = known.and_then(|known| known.get(&network).copied()) {
+            return Ok(score);
+        }
+        self.subject.try_on(&network, &self.stop)
+    }
+}
+
+/// Where networks are tried.
+pub struct Arena<'a> {
+    trier: Arc<Trier<'a>>,
+    budget: u64,
+    until: Option<Instant>,
+    tried: u64,
+    journal: Option<Journal>,
+    elites: BTreeMap<u8, Found>,
+    watch: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl<'a> Arena<'a> {
+    /// One for so many networks; `watch` is told how far it is. What the journal of an earlier search has is not tried
+    /// again, and what is tried is noted there.
+    #[must_use]
+    pub fn new(
+        subject: &'a Subject,
+        world: &'a World,
+        budget: u64,
+        mut journal: Option<Journal>,
+        stop: Stop,
+        watch: &'a (dyn Fn(Progress) + Sync),
+    ) -> Self {
+        let known = journal.as_mut().map(Journal::take_known);
+        Self {
+            trier: Arc::new(Trier {
+                subject,
+                world,
+                stop,
+                known: Mutex::new(known.unwrap_or_default()),
+            }),
+            budget,
+            until: None,
+            tried: 0,
+            journal,
+            elites: BTreeMap::new(),
+            watch,
+        }
+    }
+
+    /// Ends the search at this moment, whatever is left of its budget.
+    pub fn end_at(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// The worst of each kind of trouble, the worst first.
+    #[must_use]
+    pub fn found(&self) -> Vec<Found> {
+        let mut found: Vec<Found> = self.elites.values().cloned().collect();
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found
+    }
+
+    /// Networks that were tried.
+    #[must_use]
+    pub const fn tried(&self) -> u64 {
+        self.tried
+    }
+
+    fn is_over(&self) -> bool {
+        let is_late = self.until.is_some_and(|until| Instant::now() >= until);
+        self.tried >= self.budget || is_late || self.trier.stop.is_uttered()
+    }
+
+    /// Notes what came of trials, in their order; what was ended is not counted.
+    fn learn(&mut self, tried: Vec<(Genome, Result<f64, TrialError>)>) -> Result<(), SearchError> {
+        for (genome, score) in tried {
+            let score = match score {
+                Ok(score) => score,
+                Err(TrialError::Ended) => continue,
+                Err(e) => return Err(e.into()),
+            };
+            if self.tried == self.budget {
+                break;
+            }
+            self.tried += 1;
+            let network = self.trier.network(&genome);
+            let mut known = self.trier.known.lock().ok();
+            let before = known.as_mut().map(|k| k.insert(network.clone(), score));
+            drop(known);
+            if let (Some(None), Some(journal)) = (before, &mut self.journal) {
+                journal.note(&network, score)?;
+            }
+            let kind = network.troubles();
+            if self.elites.get(&kind).is_none_or(|f| f.score < score) {
+                let found = Found {
+                    genome,
+                    network,
+                    score,
+                };
+                self.elites.insert(kind, found);
+            }
+        }
+        let limit = self.trier.subject.goal.limit();
+        let scores = self.elites.values().map(|found| found.score);
+        (self.watch)(Progress {
+            tried: self.tried,
+            worst: scores.clone().fold(0.0, f64::max),
+            findings: scores.filter(|score| *score > limit).count(),
+        });
+        Ok(())
+    }
+
+    /// Tries all of these at once.
+    fn try_all(&mut self, genomes: Vec<Genome>) -> Result<(), SearchError> {
+        let trier = &self.trier;
+        let scores = genomes.into_par_iter().map(|genome| {
+            let score = trier.try_one(&genome);
+            (genome, score)
+        });
+        let tried = scores.collect();
+        self.learn(tried)
+    }
+}

@@ -1,0 +1,98 @@
+//! One trial: a controller on a network, and how bad it is by a goal.
+
+use std::path::Path;
+
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::experiment::CellResult;
+use lowtide_lab::run::{FailedRun, Keep, Stop, run_until};
+use lowtide_lab::scenario_file::{FileError, ScenarioFile};
+use lowtide_lab::score::{Plan, Suite, Verdict, judge};
+use lowtide_lab::setting::{Host, Links};
+
+use crate::goal::Goal;
+use crate::network::Network;
+
+/// Who is tried, by what, against whom.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The controller.
+    pub candidate: Contender,
+    /// What carries its flows, where it is not the simulator's own transports.
+    pub host: Option<Host>,
+    /// What is bad.
+    pub goal: Goal,
+    /// What it is held against, where the goal holds it against something.
+    pub reference: String,
+    /// Whom the lab knows.
+    pub contenders: Contenders,
+}
+
+/// A controller cannot be tried.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// The case is wrong, as where the reference is not known.
+    #[error("{0}")]
+    Case(#[from] FileError),
+    /// It is not for this controller.
+    #[error("{0}")]
+    NotApplicable(String),
+    /// The trial was ended.
+    #[error("ended")]
+    Ended,
+}
+
+impl Subject {
+    /// The case of a network, as a scenario file.
+    ///
+    /// # Errors
+    /// When the reference is not known, or the network is no scenario.
+    pub fn file(&self, network: &Network) -> Result<ScenarioFile, FileError> {
+        let table = self.goal.case(network, &self.reference);
+        let mut file = ScenarioFile::of_values(table, Path::new(""), &Links::default())?;
+        if let Some(host) = self.host {
+            file.set_host(host);
+        }
+        Ok(file)
+    }
+
+    /// How bad the controller is on a network: 0 as good as can be, 1 as bad as can be; a run that breaks off is 1.
+    ///
+    /// # Errors
+    /// When it cannot be tried, or the trial was ended.
+    pub fn try_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
+        let suite = Suite {
+            name: "attack".to_string(),
+            about: String::new(),
+            cases: vec![self.file(network)?],
+        };
+        let plan = Plan::new(&suite, vec![self.candidate.clone()], &self.contenders, None)?;
+        let mut results = Vec::with_capacity(plan.cells.len());
+        for cell in &plan.cells {
+            let mut result = CellResult::new(cell.clone());
+            for seed in cell.setting.seeds.iter() {
+                match run_until(&cell.setting, seed, Keep::Metrics, stop) {
+                    Ok(run) => result.runs.push(run),
+                    Err(_) if stop.is_uttered() => return Err(TrialError::Ended),
+                    Err(reason) => result.failed.push(FailedRun {
+                        name: cell.name(),
+                        seed,
+                        reason,
+                    }),
+                }
+            }
+            results.push(result);
+        }
+        if results.iter().any(|result| !result.failed.is_empty()) {
+            return Ok(1.0);
+        }
+        let card = judge(&suite, &plan, &results)?;
+        let case = card.results.first().and_then(|score| score.cases.first());
+        let case = case.ok_or_else(|| TrialError::NotApplicable("no case".to_string()))?;
+        if case.verdict == Verdict::NotApplicable {
+            return Err(TrialError::NotApplicable(case.reason.clone()));
+        }
+        // What has no value, as the delay where nothing arrived, is no finding: there is nothing to compare.
+        let value = case.value.filter(|value| !value.is_nan());
+        Ok(value.unwrap_or(0.0).clamp(0.0, 1.0))
+    }
+}

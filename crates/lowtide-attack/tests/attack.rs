@@ -1,0 +1,156 @@
+//! Networks stay in their worlds, cases are cases, searches repeat, and findings are small and true.
+
+use std::fs;
+
+use lowtide_attack::found::Finding;
+use lowtide_attack::genome::Genome;
+use lowtide_attack::goal::Goal;
+use lowtide_attack::hunt::{Question, hunt};
+use lowtide_attack::minimise::minimised;
+use lowtide_attack::network::{Network, Step};
+use lowtide_attack::search::Method;
+use lowtide_attack::trial::Subject;
+use lowtide_attack::world::{WORLDS, World};
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::run::Stop;
+use lowtide_lab::score::Suite;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn subject(candidate: &str, goal: Goal, reference: &str) -> Subject {
+    let contenders = Contenders::default();
+    Subject {
+        candidate: contenders.parse(candidate).unwrap(),
+        host: None,
+        goal,
+        reference: reference.to_string(),
+        contenders,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_genome_is_a_network_of_its_world_and_a_case_by_every_goal(genes in vec(0.0..=1.0, Genome::LEN)) {
+        let genome = Genome(genes);
+        for world in &WORLDS {
+            let network = genome.network(world, 20_000);
+            let within = |value: u64, (least, most): (u64, u64)| (least..=most).contains(&value);
+            for step in &network.rates {
+                prop_assert!(within(step.kbit, world.rate_kbit) && within(step.ms, (0, world.rate_ms.1)));
+            }
+            prop_assert!(network.rates.len() as u64 <= world.rates);
+            prop_assert!(within(network.rtt_us, world.rtt_us));
+            prop_assert!(network.rtt_steps.iter().all(|(_, us)| within(*us, world.rtt_us)));
+            prop_assert!(network.jitter_us <= world.jitter_us && network.loss_ppm <= world.loss_ppm);
+            prop_assert!(network.outage.is_none_or(|(_, ms)| ms <= world.outage_ms));
+            prop_assert!(network.ack_batch_us <= world.ack_batch_us);
+            prop_assert!(!network.reorder || world.reorders);
+            prop_assert!(network.policer.is_none() || world.policed);
+            for goal in Goal::all() {
+                let subject = subject("ebb", goal, "bbr");
+                let file = subject.file(&network).unwrap();
+                let cells = file.judging("ebb").cells(&subject.contenders);
+                prop_assert!(cells.is_ok(), "{}, {}: {cells:?}", world.name, goal.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn of_a_network_what_is_not_needed_goes_and_what_remains_is_round() {
+    let genome = Genome((0..Genome::LEN).map(|n| n as f64 * 0.37 % 1.0).collect());
+    let mut network = genome.network(World::find("anything").unwrap(), 20_000);
+    (network.jitter_us, network.rtt_us) = (13_700, 47_300);
+    let bad = |n: &Network| Ok::<_, ()>(if n.jitter_us >= 5_000 { 0.8 } else { 0.1 });
+    let (small, score) = minimised(&network, bad).unwrap();
+    let mut expected = Network::calm(small.rates[0].kbit, 50_000);
+    expected.jitter_us = 10_000;
+    assert_eq!((small, score), (expected, 0.8));
+}
+
+#[test]
+fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = |budget, kept| Question {
+        subjects: vec![subject("copa", Goal::Throughput, "bbr")],
+        world: World::find("cellular").unwrap(),
+        budget,
+        time: None,
+        method: Method::Elites,
+        seed: 7,
+        most: 1,
+        jobs: 2,
+        kept,
+    };
+    let kept = Some((folder.path().to_path_buf(), "here".to_string()));
+    let run = |question: &Question| hunt(question, &Stop::default(), &|_, _| {}).unwrap();
+    let (first, whole) = (run(&ask(48, kept.clone())), run(&ask(64, None)));
+    assert!(first[0].worst <= whole[0].worst);
+    // What the journal has is not tried again, and changes nothing.
+    assert_eq!(run(&ask(64, kept.clone())), whole);
+    assert_eq!(run(&ask(64, kept)), whole);
+    let other = ask(
+        64,
+        Some((folder.path().to_path_buf(), "elsewhere".to_string())),
+    );
+    let error = hunt(&other, &Stop::default(), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("another search"), "{error}");
+
+    let (subject, finding) = (&ask(1, None).subjects[0], &whole[0].findings[0]);
+    assert!(
+        finding.score > subject.goal.limit() && finding.lines() <= 12,
+        "{finding:?}"
+    );
+    let cases = folder.path().join("cases");
+    fs::create_dir(&cases).unwrap();
+    fs::write(cases.join("one.toml"), finding.text(subject, 1)).unwrap();
+    let suite = Suite::find(cases.to_str().unwrap()).unwrap();
+    assert_eq!(suite.cases[0].id(), "copa-throughput-1");
+    let again = subject.try_on(&finding.network, &Stop::default()).unwrap();
+    assert_eq!(again, finding.score);
+}
+
+#[test]
+fn a_link_that_is_known_to_be_bad_scores_badly_and_a_calm_one_does_not() {
+    // ebb's `docs/ebb.md`: a rate of which most comes in short bursts.
+    let mut bursts = Network::calm(500, 50_000);
+    bursts.rates = vec![
+        Step { kbit: 500, ms: 200 },
+        Step {
+            kbit: 50_000,
+            ms: 50,
+        },
+    ];
+    let subject = subject("ebb", Goal::Throughput, "causal");
+    let score = |network: &Network| subject.try_on(network, &Stop::default()).unwrap();
+    assert!(score(&bursts) > 0.5 && score(&Network::calm(10_000, 40_000)) < 0.05);
+    let finding = Finding {
+        controller: "ebb".to_string(),
+        goal: "throughput".to_string(),
+        title: "",
+        network: bursts,
+        score: 0.8,
+        before: 0.8,
+    };
+    assert_eq!(
+        (finding.lines(), finding.network.named_troubles()),
+        (3, "rate".to_string())
+    );
+}
+
+#[test]
+fn trouble_that_is_to_be_forgotten_ends_after_twenty_seconds_whatever_is_left_of_it() {
+    let mut network = Network::calm(5_000, 40_000);
+    network.rates = [5_000, 1_000].map(|kbit| Step { kbit, ms: 3_000 }).to_vec();
+    (network.rtt_steps, network.loss_ppm) = (vec![(30_000, 60_000)], 10_000);
+    let case = Goal::Memory.case(&network, "bbr");
+    let said = |section: &str, key: &str| case[section][key].as_str().unwrap().to_string();
+    assert_eq!(
+        said("link", "schedule"),
+        "0ms:5mbit,3000ms:1mbit,6000ms:5mbit,46000ms:repeat"
+    );
+    assert_eq!(said("path", "rtt_steps"), "15000ms:60ms,20000ms:40ms");
+    assert!(case["path"].get("loss").is_none());
+}
