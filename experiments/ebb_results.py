@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""ebb on recorded links: docs/results/ebb-frontier.md, ebb-families.md and ebb-ablation.md.
+"""ebb on recorded links: its frontier on the first families, on the others, and what its constants are worth.
 
-    experiments/ebb_results.py [--cache DIR] [--jobs N] TRACES [frontier | families | ablation]...
+    experiments/ebb_results.py [--cache DIR] [--jobs N] TRACES frontier | families | ablation
 
 TRACES holds a folder for each family of traces. Needs `cargo build --release -p lowtide` and the same with
 `--example ebb_tuning`. With --cache what was measured is kept, and not measured again.
 """
 
-import argparse
 import json
 import math
 import os
 import subprocess
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULTS = os.path.join(ROOT, "docs/results")
-BUILT = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
-FIRST = ["mahimahi", "nyc", "wigig"]
+import program
+from program import BUILT, FIRST, ROOT, folder_of
+from tables import digits, geomean, table
+
 OTHERS = ["5g", "wifi", "starlink"]
 EBB = "ebb:idle=0.01/0.02/0.03/0.05/0.08/0.12"
 # ebb's default among them.
@@ -67,12 +66,9 @@ OFF = [
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("traces", metavar="TRACES")
-    parser.add_argument("which", nargs="*", default=["frontier", "families", "ablation"])
+    parser = program.arguments(__doc__)
+    parser.add_argument("which", choices=["frontier", "families", "ablation"])
     parser.add_argument("--cache", help="folder for what the commands print")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
     parser.add_argument("--tuning", default=os.path.join(BUILT, "examples/ebb_tuning"))
     args = parser.parse_args()
     args.cache = args.cache or tempfile.mkdtemp()
@@ -85,35 +81,18 @@ def measure(args, name, command):
     path = os.path.join(args.cache, f"{name}.json")
     if not os.path.exists(path):
         command = [*command, "--jobs", str(args.jobs), "--no-timing", "--json"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         with open(path, "wb") as file:
-            file.write(done.stdout)
+            file.write(program.printed(command))
     with open(path) as file:
         return json.load(file)
 
 
-def folder(args, families):
-    """A folder that holds these families and no others."""
-    path = os.path.join(args.cache, "-".join(families))
-    os.makedirs(path, exist_ok=True)
-    for family in families:
-        link = os.path.join(path, family)
-        if not os.path.lexists(link):
-            os.symlink(os.path.join(args.traces, family), link)
-    return path
-
-
 def frontier(args, families, rtt, buffer, controllers, program, name):
-    command = [program, "frontier", "--traces", folder(args, families), "--rtt", f"{rtt}ms"]
+    command = [program, "frontier", "--traces", folder_of(families, args.traces, args.cache), "--rtt", f"{rtt}ms"]
     command += ["--buffer", buffer]
     for cc in controllers:
         command += ["--cc", cc]
     return measure(args, name, command)
-
-
-def geomean(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def point(row, without=()):
@@ -136,13 +115,8 @@ def on_line(points, ratio):
     return None
 
 
-def digits(value, count=3):
-    return "-" if value is None else f"{value:.{count}f}"
-
-
-def table(head, rows):
-    lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
+def ratio(value):
+    return digits(value, 3)
 
 
 def rows_of(result):
@@ -178,18 +152,18 @@ def setting(result, title):
     for curve in result["curves"]:
         at = [a["queue_p95_ratio"] for a in curve["at"]]
         if any(a is not None for a in at):
-            lines.append([curve["controller"], *map(digits, at)])
-    text += table(["delay on the line", *(f"at {r}" for r in RATIOS)], lines) + "\n"
+            lines.append([curve["controller"], *map(ratio, at)])
+    text += table(["delay on the line", *(f"at {r}" for r in RATIOS)], lines)
     points = []
     for name, row in rows.items():
         if name.split(":")[0] in ["ebb", *BOUNDS] or ":" not in name:
             points.append([
-                name, digits(row["throughput_ratio"]), digits(row["throughput_ratio_min"]),
-                digits(row["queue_p95_ratio"]), digits(row["queue_p95_ratio_max"]),
+                name, ratio(row["throughput_ratio"]), ratio(row["throughput_ratio_min"]),
+                ratio(row["queue_p95_ratio"]), ratio(row["queue_p95_ratio_max"]),
                 str(len(row["dominated_on"])),
             ])
     head = ["controller", "throughput", "worst", "delay", "worst", "dominated"]
-    text += table(head, points) + "\n"
+    text += table(head, points)
     ebb = rows[default_name(result)]
     traces = []
     for place, trace in enumerate(result["traces"]):
@@ -202,7 +176,7 @@ def setting(result, title):
             who = f"{name}: {throughput:.3f} / {delay:.3f}{others}"
         traces.append([
             trace, digits(mine["throughput_mbps"], 2), digits(mine["queue_delay_ms"]["p95"], 1),
-            digits(mine["throughput_ratio"]), digits(mine["queue_p95_ratio"]), who,
+            ratio(mine["throughput_ratio"]), ratio(mine["queue_p95_ratio"]), who,
         ])
     head = [f"`{ebb['controller']}` on", "Mbit/s", "p95 queue, ms", "throughput", "delay", "dominated by"]
     return text + table(head, traces)
@@ -224,15 +198,9 @@ points do not count. One flow, one seed.
 """
 
 
-def write(name, text):
-    with open(os.path.join(RESULTS, name), "w") as file:
-        file.write(text)
-
 
 def first_traces(args):
-    text = "# ebb's frontier on the first twelve traces\n\n"
-    text += "Made by `experiments/ebb_results.py DIR frontier`, which runs, with each RTT and buffer below,\n\n"
-    text += f"```sh\n{command_shown()}\n```\n\n`DIR` holds the folders `mahimahi`, `nyc` and `wigig`.\n\n{HOW}\n"
+    text = f"```sh\n{command_shown()}\n```\n\n`DIR` holds the folders `mahimahi`, `nyc` and `wigig`.\n\n{HOW}\n"
     sections = []
     for rtt, buffer in [(40, "inf"), (20, "inf"), (100, "inf"), (40, "2bdp")]:
         result = frontier(args, FIRST, rtt, buffer, CONTROLLERS, args.lowtide, f"first-{rtt}-{buffer}")
@@ -241,17 +209,15 @@ def first_traces(args):
         for curve in result["curves"]:
             if curve["controller"] in [EBB, CAUSAL]:
                 points = [point(rows_of(result)[p], [SHORT]) for p in curve["points"]]
-                lines.append([curve["controller"], *(digits(on_line(points, r)) for r in RATIOS)])
+                lines.append([curve["controller"], *(ratio(on_line(points, r)) for r in RATIOS)])
         name = default_name(result)
         eleven = point(rows_of(result)[name], [SHORT])
-        section += f"\nWithout `{SHORT}`, which lasts 9 s, `{name}` has {eleven[0]:.3f} of the throughput "
+        section += f"Without `{SHORT}`, which lasts 9 s, `{name}` has {eleven[0]:.3f} of the throughput "
         section += f"at {eleven[1]:.3f} of the delay, and\n\n"
         section += table(["delay on the line", *(f"at {r}" for r in RATIOS)], lines)
-        if rtt == 100:
-            section += "\nbbr itself collapses on `wigig/humanmotion` here, which lifts all means.\n"
         sections.append(section)
     seeds = measure(args, "first-seeds", [
-        args.lowtide, "frontier", "--traces", folder(args, FIRST), "--rtt", "40ms", "--buffer", "inf",
+        args.lowtide, "frontier", "--traces", folder_of(FIRST, args.traces, args.cache), "--rtt", "40ms", "--buffer", "inf",
         "--cc", "ebb,bbr-noagg,causal:margin=0.6", "--seeds", "10"])
     rows = []
     for row in seeds["rows"]:
@@ -259,39 +225,32 @@ def first_traces(args):
         cells = [row["controller"]]
         for key in ["throughput_ratio", "queue_p95_ratio"]:
             half = ci.get(key)
-            cells.append(digits(row[key]) + (f" ± {half:.3f}" if half is not None else ""))
+            cells.append(ratio(row[key]) + (f" ± {half:.3f}" if half is not None else ""))
         rows.append(cells)
-    text += "\n".join(sections)
-    text += "\n## Ten seeds\n\n```sh\nlowtide frontier --traces DIR --rtt 40ms --buffer inf "
+    text += "".join(sections)
+    text += "## Ten seeds\n\n```sh\nlowtide frontier --traces DIR --rtt 40ms --buffer inf "
     text += "--cc ebb,bbr-noagg,causal:margin=0.6 --seeds 10\n```\n\n"
     text += table(["controller", "throughput", "delay"], rows)
-    text += "\n## By the peer's acknowledgments\n\n```sh\n"
+    text += "## By the peer's acknowledgments\n\n```sh\n"
     text += "lowtide compare --traces DIR --rtt 40ms --buffer inf --cc ebb --cc bbr [--ack-every N | --timestamps]\n```\n\n"
     text += "`frontier` has one acknowledgment for two packets. ebb with others, over bbr with the same:\n\n"
     shown = []
     for flags in [[], *(["--ack-every", n] for n in ["1", "2", "5", "10"]), ["--timestamps"],
                   ["--timestamps", "--ack-every", "5"], ["--timestamps", "--ack-every", "10"]]:
         results = measure(args, "first-acks" + "".join(flags), [
-            args.lowtide, "compare", "--traces", folder(args, FIRST), "--rtt", "40ms",
+            args.lowtide, "compare", "--traces", folder_of(FIRST, args.traces, args.cache), "--rtt", "40ms",
             "--buffer", "inf", "--cc", "ebb", "--cc", "bbr", *flags])
         pairs = [[next(r for r in link["results"] if r["controller"] == name)
                   for name in ["ebb", "bbr"]] for link in results]
         ratios = [e["throughput_mbps"] / b["throughput_mbps"] for e, b in pairs]
         delays = [e["queue_delay_ms"]["p95"] / b["queue_delay_ms"]["p95"] for e, b in pairs]
-        shown.append([" ".join(flags) or "default", digits(geomean(ratios)), digits(min(ratios)),
-                      digits(geomean(delays)), digits(max(delays))])
-    text += table(["acknowledgments", "throughput", "worst", "delay", "worst"], shown)
-    write("ebb-frontier.md", text)
+        shown.append([" ".join(flags) or "default", ratio(geomean(ratios)), ratio(min(ratios)),
+                      ratio(geomean(delays)), ratio(max(delays))])
+    return text + table(["acknowledgments", "throughput", "worst", "delay", "worst"], shown)
 
 
 def families(args):
-    text = "# ebb's frontier on other families of links\n\n"
-    text += "Made by `experiments/ebb_results.py DIR families`, which runs, with each family, RTT and buffer below,\n\n"
-    text += f"```sh\n{command_shown(families='DIR/FAMILY')}\n```\n\n{HOW}\n"
-    text += "ebb's constants were found on `mahimahi`, `nyc`, `wigig` and some of these traces: no family here was hidden\n"
-    text += "from its makers. What the law does on links that nobody had seen is still to be shown. The rate series of `5g` and\n"
-    text += "`wifi` have steps of 0.1 to 0.2 s; what a scheduler does within one is not in them. `starlink` is run with a fixed\n"
-    text += "propagation delay.\n"
+    text = f"```sh\n{command_shown(families='DIR/FAMILY')}\n```\n\n{HOW}\n"
     for family in OTHERS:
         for rtt, buffer in [(40, "inf"), (20, "inf"), (100, "inf"), (40, "2bdp")]:
             name = f"{family}-{rtt}-{buffer}"
@@ -299,8 +258,8 @@ def families(args):
             if family == "5g" and (rtt, buffer) != (40, "inf"):
                 continue
             result = frontier(args, [family], rtt, buffer, CONTROLLERS, args.lowtide, name)
-            text += "\n" + setting(result, f"{family}, RTT {rtt} ms, buffer {buffer}")
-    write("ebb-families.md", text)
+            text += setting(result, f"{family}, RTT {rtt} ms, buffer {buffer}")
+    return text
 
 
 def variants(args):
@@ -345,17 +304,16 @@ def ablation(args):
     for variant, line in zip(tried, lines):
         of_line = [rows[p] for p in curves[line]["points"]]
         default = of_line[DEFAULT_OF_IDLES]
-        cells = [f"`{variant}`" if variant else "ebb", digits(default["throughput_ratio"]),
-                 digits(default["throughput_ratio_min"]), digits(default["queue_p95_ratio"])]
+        cells = [f"`{variant}`" if variant else "ebb", ratio(default["throughput_ratio"]),
+                 ratio(default["throughput_ratio_min"]), ratio(default["queue_p95_ratio"])]
         for without, ratios in [((), [0.93, 0.95, 0.97, 1.0]), ([SHORT], [0.95, 0.97, 1.0])]:
             points = [point(r, without) for r in of_line]
-            cells += [digits(on_line(points, r)) for r in ratios]
-        shown.append(cells + [digits(others[case].get(variant)) for case in others])
+            cells += [ratio(on_line(points, r)) for r in ratios]
+        shown.append(cells + [ratio(others[case].get(variant)) for case in others])
     head = ["constant", "throughput", "worst", "delay", "at 0.93", "at 0.95", "at 0.97", "at 1",
             "11: at 0.95", "at 0.97", "at 1"]
     head += [f"{metric_of(case)[0]}, {case}" for case in others]
-    text = "# What each constant of ebb is worth\n\n"
-    text += "Made by `experiments/ebb_results.py DIR ablation`, which runs\n\n```sh\n"
+    text = "```sh\n"
     text += "cargo run --release -p lowtide --example ebb_tuning -- frontier --traces DIR --rtt 40ms --buffer inf \\\n"
     text += f"    --cc ebb-tuning:CONSTANT=VALUE,idle={IDLES} …\n"
     text += "cargo run --release -p lowtide --example ebb_tuning -- run experiments/ebb-ablation.toml \\\n"
@@ -366,7 +324,7 @@ def ablation(args):
     text += "throughput, `-` where it does not reach it or all of it lies above. "
     text += f"`11:` the same without `{SHORT}`, whose 9 s\nStartup and what follows it decide. "
     text += "Jain's index and the shares of the link used and of packets lost are those of\n`experiments/ebb-ablation.toml` (one seed).\n\n"
-    write("ebb-ablation.md", text + table(head, shown) + "\n" + preference(args))
+    return text + table(head, shown) + preference(args)
 
 
 def preference(args):
@@ -374,7 +332,7 @@ def preference(args):
     lines = [f"ebb-tuning:{v}idle=0.005/0.02/0.05/0.1/0.2" for v in ["", "jitter=0,"]]
     result = frontier(args, FIRST, 40, "inf", lines, args.tuning, "ablation-idle")
     cc = " ".join(f"--cc {line}" for line in lines)
-    shown = [[f"`{name}`", *map(digits, point(row)), *map(digits, point(row, [SHORT]))]
+    shown = [[f"`{name}`", *map(ratio, point(row)), *map(ratio, point(row, [SHORT]))]
              for name, row in rows_of(result).items() if name.startswith("ebb")]
     text = "## The preference\n\n```sh\ncargo run --release -p lowtide --example ebb_tuning -- frontier "
     text += f"--traces DIR --rtt 40ms --buffer inf \\\n    {cc}\n```\n\n"
@@ -386,8 +344,7 @@ def main():
     args = arguments()
     os.makedirs(args.cache, exist_ok=True)
     tasks = {"frontier": first_traces, "families": families, "ablation": ablation}
-    for which in args.which:
-        tasks[which](args)
+    print(tasks[args.which](args))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from program import BUILT
+
 # Connections, bytes of a file, files.
 LOADS = [(1, 20_000_000, 1), (10, 1_000_000, 40), (200, 100_000, 400)]
 NGINX = """
@@ -43,7 +44,7 @@ def arguments():
     parser.add_argument("controllers", nargs="+", metavar="CONTROLLER", help="name in the kernel")
     parser.add_argument("--link", default="--rate 50mbit --rtt 40ms --buffer 2bdp", help="of lowtide link")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--lowtide", default=os.path.join(ROOT, "target/release/lowtide"))
+    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
     return parser.parse_args()
 
 

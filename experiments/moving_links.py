@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""Links that move and links limited both ways: docs/results/moving-links.md.
+"""Links that move and links limited both ways, for every controller.
 
     experiments/moving_links.py [--jobs N] TRACES
 
-TRACES holds the folders `mahimahi` and `starlink`. Needs `cargo build --release -p lowtide`. Every controller of
-`lowtide list` takes part.
+TRACES holds the folders `mahimahi` and `starlink`. Needs `cargo build --release -p lowtide`. A flow is on its own and
+the queue before the bottleneck has no limit unless a table says otherwise.
 """
 
-import argparse
 import json
 import os
-import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENT = os.path.join(ROOT, "docs/results/moving-links.md")
-BUILT = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
+from program import arguments, controllers, measured
+from tables import digits, table
+
 PAIRS = ["ATT-LTE-driving-2016", "TMobile-LTE-short", "Verizon-LTE-short"]
 WINDOWS = [("before", 5, 15), ("while it is longer", 15, 30), ("after", 30, 45)]
 # What goes the other way, and the queue before that way's limit.
@@ -25,28 +23,6 @@ UPLOADS = [
     ("CUBIC, 2 BDP", ["--reverse-cc", "cubic", "--reverse-buffer", "2bdp"]),
     ("CUBIC, no limit", ["--reverse-cc", "cubic", "--reverse-buffer", "inf"]),
 ]
-HEAD = """# Links that move, and links limited both ways
-
-Made by `experiments/moving_links.py TRACES`; the commands stand with each table. Every controller of `lowtide list` that was
-built in takes part, on its own unless it says otherwise; the queue before the bottleneck has no limit unless it says
-otherwise. Queueing delay leaves out what propagation took ([metrics](../metrics.md)).
-"""
-
-
-def lowtide(args, command, stdin=None):
-    command = [args.lowtide, *command, "--json", "--jobs", str(args.jobs), "--no-timing"]
-    done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
-
-
-def digits(value, count=1):
-    return "-" if value is None else f"{value:.{count}f}"
-
-
-def table(head, rows):
-    lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n\n"
-
 
 def starlink(args):
     """All controllers over the Starlink recording, with its delays and with a delay that stands still."""
@@ -55,9 +31,9 @@ def starlink(args):
     text = ""
     for buffer in ["inf", "2bdp"]:
         common = ["compare", "--trace", trace, "--buffer", buffer]
-        moves = lowtide(args, [*common, "--rtt", "40ms", "--delay-trace", delays])
+        moves = measured(args, [*common, "--rtt", "40ms", "--delay-trace", delays])
         # The same mean: 20 ms back, and there what the recording has on average.
-        stands = lowtide(args, [*common, "--rtt", "30.88ms"])
+        stands = measured(args, [*common, "--rtt", "30.88ms"])
         fixed = {entry["controller"]: entry for entry in stands["results"]}
         rows = []
         for entry in moves["results"]:
@@ -81,12 +57,6 @@ def starlink(args):
     return text
 
 
-def controllers(args):
-    done = lowtide(args, ["compare", "--rate", "1mbit", "--duration", "1s"])
-    names = [entry["controller"] for entry in done["results"]]
-    return [name for name in names if name != "oracle" and not name.startswith("window")]
-
-
 def longer(args):
     """The base delay rises by 20 ms for 15 s."""
     names = sorted(controllers(args))
@@ -96,7 +66,7 @@ def longer(args):
         text += f'[[cases]]\nname = "{name}"\n'
         text += f'set = {{ "run.duration" = "{end}s", "run.measure_from" = "{start}s" }}\n'
     text += f'[sweep]\n"flows.controller" = {json.dumps([*names, "oracle"])}\n'
-    done = lowtide(args, ["run", "-"], text.encode())
+    done = measured(args, ["run", "-"], input=text.encode())
     cells = {}
     for cell in done["results"]:
         labels = cell["labels"].values() if isinstance(cell.get("labels"), dict) else cell["labels"]
@@ -131,7 +101,7 @@ def both_ways(args):
     for pair in PAIRS:
         path = os.path.join(args.traces, "mahimahi", pair)
         common = ["compare", "--trace", f"{path}.down", "--reverse-trace", f"{path}.up", "--rtt", "40ms", "--buffer", "inf"]
-        done = [lowtide(args, [*common, *flags]) for _, flags in UPLOADS]
+        done = [measured(args, [*common, *flags]) for _, flags in UPLOADS]
         entries = [{entry["controller"]: entry for entry in one["results"]} for one in done]
         rows = []
         for name in (entry["controller"] for entry in done[0]["results"]):
@@ -151,15 +121,8 @@ def both_ways(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("traces", metavar="TRACES")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
-    parser.add_argument("--output", default=DOCUMENT)
-    args = parser.parse_args()
-    text = HEAD + "\n" + starlink(args) + longer(args) + both_ways(args)
-    with open(args.output, "w") as file:
-        file.write(text.rstrip() + "\n")
+    args = arguments(__doc__).parse_args()
+    print(starlink(args) + longer(args) + both_ways(args))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from program import BUILT
+
 CONTROLLERS = ["bbr", "bbr-noagg", "rbbr", "bbr-s", "cubic"]
 RTT_MS = 40
 # The simulator gives each packet an acknowledgment per two; s2n-quic's default is one per ten.
@@ -32,7 +33,7 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=5, help="runs of the simulator")
     parser.add_argument("--cc", action="append", help="controller; repeat it for several")
     parser.add_argument("--buffer", default="200p", help="queue before the link")
-    parser.add_argument("--lowtide", default=os.path.join(ROOT, "target/release/lowtide"))
+    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
     parser.add_argument("--real-time", action="store_true",
                         help="give both programs real-time priority, for a machine that is busy")
     parser.add_argument("--ack-every", type=int, help="packets of an acknowledgment in the simulator")

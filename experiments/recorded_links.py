@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recorded links held against the true ones: docs/results/recorded-links.md.
+"""What `lowtide record` says of links, held against the links.
 
     experiments/recorded_links.py [--real] TRACES
 
@@ -8,16 +8,16 @@ TRACES holds the folders `mahimahi`, `nyc`, `5g`, `wifi` and `starlink`. Needs `
 `--real` adds the one of real packets through `lowtide link`, which needs root or user namespaces, and takes 5 minutes.
 """
 
-import argparse
 import csv
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENT = os.path.join(ROOT, "docs/results/recorded-links.md")
-BUILT = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
+from program import BUILT, arguments, measured, printed
+from tables import table
+
 CONTROLLERS = ["ebb", "rbbr", "bbr", "bbr3", "copa", "cubic", "vegas"]
 OPPORTUNITY = 1504
 # Controllers are compared on links of at most so many Mbit/s on average.
@@ -41,22 +41,6 @@ REAL = [
     ("constant, 100 Mbit/s", "100mbit", []),
     ("constant, 500 Mbit/s", "500mbit", []),
 ]
-HEAD = """# Recorded links beside the true ones
-
-Made by `experiments/recorded_links.py TRACES`. What `lowtide record` says of a link ([record.md](../record.md)) is held against
-what the link could carry, which the recorder has not seen.
-
-- **Rates and pauses.** In virtual time each backlogged bin of 100 ms is within 3 % on all links that neither lose nor jitter. So it is over real packets on a quiet
-  machine, and up to 500 Mbit/s with recorder, server and emulated link on two cores. On busy cores (a load of 20) the same gave 93 to 100 % of the bins, and
-  265 of 500 Mbit/s: the recording says that most of it was not backlogged, but not all, as a starved sender's packets that wait for its processor look like a queue.
-- **Loss** takes its share, **jitter** with reordering moves packets between bins (the mean stays), and a **queue of 50 ms** before an LTE link cannot be kept full.
-- **Controllers.** Where a link neither jitters nor has a short queue, 5 to 7 of 7 controllers meet both goals, about as many as when the true link is held against
-  itself (*itself*: round trips of 40.5 instead of 40.0 ms), if the file is of the link's kind: opportunities (`.down`) for mobile networks, which send in slots, the rate series
-  (`.down.csv`) for a link that serves one packet after the other: 6 instead of 3 of 7 on WiFi. It is the millisecond of the opportunities
-  that makes the difference, not the recorder: of a true rate series made opportunities, vegas has 10 % less and ebb a third less of queueing delay. bbr3 on the AT&T link is
-  the one controller that is out of order with others.
-
-"""
 VIRTUAL = """## In virtual time
 
 The recorder's own state machines over the simulator's network: 60 s, 20 ms each way, a queue without limit unless it says otherwise,
@@ -70,9 +54,9 @@ COMPARED = """## Controllers on the recorded link and on the true one
 The same recordings, of links below 30 Mbit/s: each controller over the recorded trace, with the round trip that was measured, and over that part of the true link
 that was recorded, with the true one (40 ms), 50 s, a queue without limit. Wanted: throughput within 3 %, 95th percentile of the queueing delay within 15 % or 1 ms.
 
-A run's p95 says less than 15 %: 0.1 ms more of round trip moves that of copa on an LTE link by a factor of 2.8, that of rbbr on the WiFi link by 39 %. Each figure is therefore
-the mean of {runs} runs whose round trips differ by 0.1 ms, and *itself* is the true link against itself with other {runs} of these: how many of
-{controllers} controllers meet both goals when nothing was recorded at all. *Pairs* are those whose order by delay is the same; equal within 3 % or 1 ms counts as the same.
+One run's p95 hangs on a tenth of a millisecond of the round trip. Each figure is therefore the mean of {runs} runs whose round trips differ
+by 0.1 ms, and *itself* is the true link against itself with other {runs} of these: how many of the {controllers} controllers meet both goals
+when nothing was recorded at all. *Pairs* are those whose order by delay is the same; equal within 3 % or 1 ms counts as the same.
 
 """
 REALLY = """## Real packets
@@ -84,29 +68,20 @@ the two fit best.
 """
 
 
-def run(command):
-    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-
-
-def table(head, rows):
-    lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n\n"
-
-
 def percentile(values, p):
     values = sorted(values)
     return values[(len(values) - 1) * p // 100] if values else float("nan")
 
 
-def measured(args, trace, rtt_ms):
+def compared_on(args, trace, rtt_ms):
     """Of each controller the throughput and the p95 queueing delay on a link, means over round trips."""
     sums = {c: [0.0, 0.0] for c in CONTROLLERS}
     for n in range(RUNS):
-        command = [args.lowtide, "compare", "--trace", trace, "--rtt", f"{rtt_ms + n * RTT_STEP_MS:.3f}ms", "--buffer", "inf"]
-        command += ["--duration", "50s", "--json", "--no-timing", "--jobs", str(args.jobs)]
+        command = ["compare", "--trace", trace, "--rtt", f"{rtt_ms + n * RTT_STEP_MS:.3f}ms", "--buffer", "inf"]
+        command += ["--duration", "50s"]
         for controller in CONTROLLERS:
             command += ["--cc", controller]
-        for found in json.loads(run(command))["results"]:
+        for found in measured(args, command)["results"]:
             if found["controller"] in sums:
                 total = sums[found["controller"]]
                 total[0] += found["throughput_mbps"] / RUNS
@@ -150,9 +125,9 @@ def compared(args, folder):
             continue
         base = how["base_rtt_ms"]
         true_file = f"{path}.true.csv" if is_series else f"{path}.true.down"
-        true = measured(args, true_file, 40)
-        itself = errors(true, measured(args, true_file, 40 + RUNS * RTT_STEP_MS))
-        by_kind = [measured(args, f"{path}.{end}", base) for end in ("down", "down.csv")]
+        true = compared_on(args, true_file, 40)
+        itself = errors(true, compared_on(args, true_file, 40 + RUNS * RTT_STEP_MS))
+        by_kind = [compared_on(args, f"{path}.{end}", base) for end in ("down", "down.csv")]
         row = [how["server"], "rate series" if is_series else "opportunities", within(itself)]
         row += [within(errors(true, seen)) for seen in by_kind]
         seen = by_kind[is_series]
@@ -161,7 +136,7 @@ def compared(args, folder):
             n = max(range(len(found)), key=lambda n: abs(found[n][part]))
             row.append(f"{100 * found[n][part]:+.1f} % ({CONTROLLERS[n]})")
         rows.append(row + [in_order(true, seen)])
-        print(rows[-1], flush=True)
+        print(rows[-1], file=sys.stderr, flush=True)
     head = ["link", "what it is", "itself", "`.down`", "`.down.csv`", "greatest error of throughput", "of p95 queueing delay"]
     return table(head + ["pairs in order"], rows)
 
@@ -260,29 +235,24 @@ def real(args, folder):
                 f"{late['p99']:.2f}/{late['max']:.1f}",
             ]
         )
-        print(rows[-1], flush=True)
+        print(rows[-1], file=sys.stderr, flush=True)
     head = ["link", "recorded, Mbit/s", "error", "not backlogged", "of backlogged 100 ms within 3 %"]
     head += ["error of 100 ms, p50", "p95", "queue p5/p50/p95, ms", "late p99/max, ms"]
     return table(head, rows)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("traces", metavar="TRACES")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--lowtide", default=os.path.join(BUILT, "lowtide"))
+    parser = arguments(__doc__)
     parser.add_argument("--example", default=os.path.join(BUILT, "examples/recorded_links"))
     parser.add_argument("--real", action="store_true")
-    parser.add_argument("--output", default=DOCUMENT)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        text = HEAD + VIRTUAL + run([args.example, args.traces, folder]).decode() + "\n"
-        text += COMPARED.format(runs=RUNS, controllers=len(CONTROLLERS)) + compared(args, folder)
+        print(VIRTUAL + printed([args.example, args.traces, folder]).decode())
+        print(COMPARED.format(runs=RUNS, controllers=len(CONTROLLERS)) + compared(args, folder))
         if args.real:
             load = f"{os.getloadavg()[0]:.0f}"
-            text += REALLY.format(cores=os.cpu_count(), load=load) + real(args, folder)
-    with open(args.output, "w") as file:
-        file.write(text.rstrip() + "\n")
+            print(REALLY.format(cores=os.cpu_count(), load=load) + real(args, folder))
 
 
-main()
+if __name__ == "__main__":
+    main()
