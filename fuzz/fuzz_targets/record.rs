@@ -16,7 +16,7 @@ impl Outbox for Counted {
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     wire::check(data);
     let mut now = Time::from_nanos(1_000_000_000);
-    let mut server = Server::new(now, Limits::default(), Token::none(), [7; 32]);
+    let mut server = Server::new(Limits::default(), Token::none(), [7; 32]);
     let (mut received, mut sent) = (0, Counted(0));
     for datagram in data.split(|byte| *byte == 0xff) {
         now += Duration::from_millis(1);

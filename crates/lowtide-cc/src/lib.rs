@@ -24,6 +24,8 @@
 
 extern crate alloc;
 #[cfg(test)]
+extern crate self as lowtide_cc;
+#[cfg(test)]
 extern crate std;
 
 pub mod controller;
@@ -37,6 +39,12 @@ pub mod state;
 pub mod units;
 
 mod rng;
+mod wrap;
+
+#[cfg(test)]
+#[path = "../tests/controllers/events.rs"]
+mod events;
 
 pub use controller::{Config, Controller, Transport};
 pub use ecn::Ecn;
+pub use wrap::Wrap;

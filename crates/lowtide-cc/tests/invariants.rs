@@ -1,6 +1,9 @@
 //! What every controller keeps after any sequence of events.
 
 mod absurd_events;
+#[path = "controllers/events.rs"]
+#[allow(dead_code, reason = "the controllers' own tests need more of it")]
+mod events;
 #[path = "controllers/host.rs"]
 #[allow(dead_code, reason = "the controllers' own tests need more of it")]
 mod host;

@@ -8,10 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
-    AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot,
-    TimeoutEvent,
+    AckEvent, Config, Controller, Feedback, LossEvent, PacketSent, TimeoutEvent,
 };
-use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use crate::factory::Make;
@@ -220,7 +218,17 @@ impl Recorder {
     }
 }
 
-impl Controller for Recorder {
+impl lowtide_cc::Wrap for Recorder {
+    type Inner = dyn Controller;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.inner
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.on_time(sent.now);
         self.check(self.last_number < Some(sent.number), || {
@@ -409,46 +417,6 @@ impl Controller for Recorder {
         let seen = (feedback.carrier, feedback.rate);
         lock(&self.notes).feedback.push(seen);
         self.inner.on_feedback(feedback);
-    }
-
-    fn on_wakeup(&mut self, now: Time) {
-        self.inner.on_wakeup(now);
-    }
-
-    fn next_wakeup(&self) -> Option<Time> {
-        self.inner.next_wakeup()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.inner.send_quantum()
-    }
-
-    fn peer_signal(&self) -> Option<PeerSignal> {
-        self.inner.peer_signal()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-
-    fn variables(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.inner.variables(visit);
-    }
-
-    fn phases(&self) -> &'static [State] {
-        self.inner.phases()
-    }
-
-    fn filter_modes(&self) -> &'static [State] {
-        self.inner.filter_modes()
     }
 }
 

@@ -10,6 +10,7 @@ mod factory;
 mod flight;
 mod mirror;
 mod observer;
+mod pacing;
 mod path;
 mod signal;
 pub mod timestamps;
@@ -19,6 +20,7 @@ pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};
 pub use mirror::{Mirror, Shown, Stock};
 pub use observer::{AckSeen, ExtensionSeen, LossSeen, Observer, Observers, Seen};
+pub use pacing::window_pacing_rate;
 pub use path::Path;
 pub use signal::signal_repetition;
 

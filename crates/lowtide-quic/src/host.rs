@@ -2,7 +2,7 @@
 
 use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_host::{Factory, Flight, Path, Sent, Token, signal_repetition};
+use lowtide_host::{Factory, Flight, Path, Sent, Token, signal_repetition, window_pacing_rate};
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
@@ -11,10 +11,7 @@ use crate::clock::{Clock, since};
 use crate::connection::Link;
 use crate::pacer::Pacer;
 
-/// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
-const WINDOW_PACING_FACTOR: f64 = 1.25;
-
-/// Below this RTT they are not paced: s2n-quic's timers count milliseconds, so that waiting for one
+/// Below this RTT algorithms that do not pace themselves are not paced: s2n-quic's timers count milliseconds, so that waiting for one
 /// takes longer than the window takes to be acknowledged (4 % of the throughput on loopback).
 const MIN_PACED_RTT: Duration = Duration::from_millis(2);
 
@@ -126,11 +123,8 @@ impl Host {
             .map(|r| r.max(floor))
             .or_else(|| {
                 let smoothed_rtt = self.path.smoothed_rtt();
-                (smoothed_rtt >= MIN_PACED_RTT).then(|| {
-                    Rate::from_volume(self.window, smoothed_rtt)
-                        .mul_f64(WINDOW_PACING_FACTOR)
-                        .max(floor)
-                })
+                (smoothed_rtt >= MIN_PACED_RTT)
+                    .then(|| window_pacing_rate(self.window, smoothed_rtt))
             })
     }
 

@@ -8,7 +8,6 @@
 //! The protocol is small and its own ([`wire`]): an address gets nothing but a reply shorter than its request before it has
 //! shown that it receives, and every packet of a session carries a keyed BLAKE3 tag.
 
-mod bucket;
 mod client;
 mod clock;
 pub mod files;

@@ -94,7 +94,7 @@ impl Listening {
     /// When the system does not give it.
     pub fn bind(address: SocketAddr, limits: Limits, token: Token) -> io::Result<Self> {
         let socket = Socket::bind(address)?;
-        let server = Server::new(socket::now(), limits, token, random()?);
+        let server = Server::new(limits, token, random()?);
         Ok(Self { socket, server })
     }
 

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::network::TokenBucket;
 
 use crate::Outbox;
-use crate::bucket::Bucket;
 use crate::flow::{EndKeys, Flow, LOGS, Peer};
 use crate::keys::{COOKIE_LIFE, Cookie, Key, Nonce, Token};
 use crate::plan::Plan;
@@ -72,15 +72,15 @@ pub struct Server {
     sessions: Vec<Session>,
     /// Clients' nonces of sessions that have ended, which do not begin again.
     ended: VecDeque<(Time, Nonce)>,
-    challenges: Bucket,
-    hour: Bucket,
+    challenges: TokenBucket,
+    hour: TokenBucket,
     out: Vec<u8>,
 }
 
 impl Server {
     /// With a secret of its own, which must be random.
     #[must_use]
-    pub fn new(now: Time, limits: Limits, token: Token, secret: [u8; 32]) -> Self {
+    pub fn new(limits: Limits, token: Token, secret: [u8; 32]) -> Self {
         let an_hour = Duration::from_secs(3600);
         Self {
             limits,
@@ -89,13 +89,11 @@ impl Server {
             counter: 0,
             sessions: Vec::new(),
             ended: VecDeque::new(),
-            challenges: Bucket::new(
-                now,
+            challenges: TokenBucket::new(
                 Rate::from_bytes_per_sec(CHALLENGES),
                 Bytes::new(CHALLENGES),
             ),
-            hour: Bucket::new(
-                now,
+            hour: TokenBucket::new(
                 Rate::from_volume(limits.volume_per_hour, an_hour),
                 limits.volume_per_hour,
             ),
@@ -122,7 +120,7 @@ impl Server {
         };
         match read.packet {
             Packet::Hello { nonce } => {
-                if self.challenges.take(arrived, Bytes::new(1)) {
+                if self.challenges.takes(arrived, Bytes::new(1)) {
                     let cookie = self.secret.cookie(arrived, from, &nonce);
                     self.say(&Packet::Challenge { nonce, cookie }, from, outbox);
                 }
@@ -196,7 +194,7 @@ impl Server {
             || self.sessions.len() >= limits.sessions
             || self.ended.len() + self.sessions.len() >= KEPT
             || plan.check().is_err()
-            || !self.hour.take(now, plan.max_volume)
+            || !self.hour.takes(now, plan.max_volume)
         {
             return self.say(&refuse(Reason::Busy), from, outbox);
         }

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_sim::network::TokenBucket;
 
-use crate::bucket::Bucket;
 use crate::plan::QueueBand;
 
 /// What the sender knows of what arrived. Times are its own but where they are said to be the receiver's.
@@ -72,7 +72,7 @@ pub struct Steering {
     is_used: bool,
     last_feedback: Option<Time>,
     last_ask: Time,
-    bucket: Bucket,
+    bucket: TokenBucket,
 }
 
 impl Steering {
@@ -99,7 +99,7 @@ impl Steering {
             is_used: false,
             last_feedback: None,
             last_ask: now,
-            bucket: Bucket::new(now, max_rate, packet * 10),
+            bucket: TokenBucket::new(max_rate, packet * 10),
         }
     }
 
@@ -150,7 +150,7 @@ impl Steering {
                 return None;
             }
             self.last_ask = now;
-        } else if !self.bucket.take(now, self.packet) {
+        } else if !self.bucket.takes(now, self.packet) {
             return None;
         }
         let number = self.next;

@@ -87,59 +87,66 @@ pub(crate) struct Report {
     pub(crate) stop: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Packet<'a> {
-    Hello {
-        nonce: Nonce,
-    },
-    Challenge {
-        nonce: Nonce,
-        cookie: Cookie,
-    },
-    Start {
-        nonce: Nonce,
-        cookie: Cookie,
-        plan: Plan,
-    },
-    Accept {
-        nonce: Nonce,
-        session: u64,
-        server: Nonce,
-        plan: Plan,
-    },
-    Refuse {
-        nonce: Nonce,
-        reason: Reason,
-    },
-    Data {
-        session: u64,
-        stamp: Stamp,
-        kind: Kind,
-        proof: u64,
-    },
-    Feedback {
-        session: u64,
-        stamp: Stamp,
-        report: Report,
-    },
-    Ask {
-        session: u64,
-        number: u32,
-        log: u8,
-        page: u32,
-    },
-    Page {
-        session: u64,
-        number: u32,
-        log: u8,
-        page: u32,
-        pages: u32,
-        arrivals: &'a [u8],
-    },
-    End {
-        session: u64,
-        number: u32,
-    },
+/// How a part of a packet is laid out.
+trait Field<'a>: Sized {
+    fn read(from: &mut Cursor<'a>) -> Option<Self>;
+    fn write(&self, out: &mut Vec<u8>);
+}
+
+/// The packets: type, name, whether a tag ends it, its least length, fields in their order.
+macro_rules! packets {
+    ($($type:literal $name:ident ($tag:ident, $least:expr) { $($field:ident: $kind:ty),+ })+) => {
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub(crate) enum Packet<'a> {
+            $($name { $($field: $kind),+ },)+
+        }
+
+        impl<'a> Packet<'a> {
+            /// Reads what comes behind the magic number.
+            fn read(from: &mut Cursor<'a>) -> Option<Self> {
+                let packet = match u8::read(from)? {
+                    $($type => Self::$name { $($field: Field::read(from)?),+ },)+
+                    _ => return None,
+                };
+                (from.all.len() >= packet.form().1).then_some(packet)
+            }
+
+            fn write(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Self::$name { $($field),+ } => {
+                        out.push($type);
+                        $($field.write(out);)+
+                    })+
+                }
+            }
+
+            /// Whether a tag ends it, and its least length.
+            fn form(&self) -> (Tag, usize) {
+                match self {
+                    $(Self::$name { .. } => (Tag::$tag, $least),)+
+                }
+            }
+        }
+    };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    Tagged,
+    Plain,
+}
+
+packets! {
+    1 Hello(Plain, HELLO) { nonce: Nonce }
+    2 Challenge(Plain, 0) { nonce: Nonce, cookie: Cookie }
+    3 Start(Tagged, START) { nonce: Nonce, cookie: Cookie, plan: Plan }
+    4 Accept(Tagged, 0) { nonce: Nonce, session: u64, server: Nonce, plan: Plan }
+    5 Refuse(Plain, 0) { nonce: Nonce, reason: Reason }
+    6 Data(Tagged, 0) { session: u64, stamp: Stamp, kind: Kind, proof: u64 }
+    7 Feedback(Tagged, 0) { session: u64, stamp: Stamp, report: Report }
+    8 Ask(Tagged, ASK) { session: u64, number: u32, log: u8, page: u32 }
+    9 Page(Tagged, 0) { session: u64, number: u32, log: u8, page: u32, pages: u32, arrivals: &'a [u8] }
+    10 End(Tagged, 0) { session: u64, number: u32 }
 }
 
 /// A datagram that was read, and what its tag is of.
@@ -170,50 +177,6 @@ impl<'a> Cursor<'a> {
         bytes.try_into().ok()
     }
 
-    fn byte(&mut self) -> Option<u8> {
-        self.take::<1>().map(|[byte]| byte)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    fn plan(&mut self) -> Option<Plan> {
-        let ways = self.byte()?;
-        let ms = |n: u32| Duration::from_millis(n.into());
-        Some(Plan {
-            down: ways & 1 != 0,
-            up: ways & 2 != 0,
-            duration: ms(self.u32()?),
-            max_rate: Rate::from_bytes_per_sec(self.u64()?),
-            max_volume: Bytes::new(self.u64()?),
-            queue: QueueBand {
-                low: ms(self.take().map(u16::from_le_bytes)?.into()),
-                high: ms(self.take().map(u16::from_le_bytes)?.into()),
-            },
-            packet: u16::from_le_bytes(self.take()?),
-        })
-    }
-
-    fn stamp(&mut self) -> Option<Stamp> {
-        Some(Stamp {
-            number: self.u32()?,
-            sent: self.u32()?,
-        })
-    }
-
-    /// All until a tag at the end.
-    fn until_tag(&mut self) -> Option<&'a [u8]> {
-        let end = self.all.len().checked_sub(TAG)?;
-        let bytes = self.all.get(self.at..end)?;
-        self.at = end;
-        Some(bytes)
-    }
-
     /// What was read until here is signed by what comes next.
     fn signed(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let tag = self.all.get(self.at..self.at + TAG)?;
@@ -221,97 +184,153 @@ impl<'a> Cursor<'a> {
     }
 }
 
+macro_rules! numbers {
+    ($($number:ty),+) => {$(
+        impl Field<'_> for $number {
+            fn read(from: &mut Cursor<'_>) -> Option<Self> {
+                from.take().map(Self::from_le_bytes)
+            }
+
+            fn write(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+    )+};
+}
+
+numbers!(u8, u16, u32, u64, i64);
+
+impl<const N: usize> Field<'_> for [u8; N] {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        from.take()
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+}
+
+/// All until a tag at the end.
+impl<'a> Field<'a> for &'a [u8] {
+    fn read(from: &mut Cursor<'a>) -> Option<Self> {
+        let end = from.all.len().checked_sub(TAG)?;
+        let bytes = from.all.get(from.at..end)?;
+        from.at = end;
+        Some(bytes)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+}
+
+impl Field<'_> for Reason {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        let byte = u8::read(from)?;
+        let mut all = [Self::Token, Self::Busy, Self::Plan].into_iter();
+        all.find(|reason| *reason as u8 == byte)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+}
+
+impl Field<'_> for Kind {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        let byte = u8::read(from)?;
+        let mut all = [Self::Fill, Self::Probe].into_iter();
+        all.find(|kind| *kind as u8 == byte)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+}
+
+impl Field<'_> for Stamp {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        Some(Self {
+            number: Field::read(from)?,
+            sent: Field::read(from)?,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        self.number.write(out);
+        self.sent.write(out);
+    }
+}
+
+impl Field<'_> for Report {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        let flags = u8::read(from)?;
+        Some(Self {
+            next: Field::read(from)?,
+            newest: Field::read(from)?,
+            proof: Field::read(from)?,
+            delay: Field::read(from)?,
+            received: Field::read(from)?,
+            arrived: Field::read(from)?,
+            is_done: flags & 1 != 0,
+            stop: flags & 2 != 0,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.is_done) | u8::from(self.stop) << 1);
+        self.next.write(out);
+        self.newest.write(out);
+        self.proof.write(out);
+        self.delay.write(out);
+        self.received.write(out);
+        self.arrived.write(out);
+    }
+}
+
+impl Field<'_> for Plan {
+    fn read(from: &mut Cursor<'_>) -> Option<Self> {
+        let ways = u8::read(from)?;
+        let ms = |n: u32| Duration::from_millis(n.into());
+        Some(Self {
+            down: ways & 1 != 0,
+            up: ways & 2 != 0,
+            duration: ms(u32::read(from)?),
+            max_rate: Rate::from_bytes_per_sec(u64::read(from)?),
+            max_volume: Bytes::new(u64::read(from)?),
+            queue: QueueBand {
+                low: ms(u16::read(from)?.into()),
+                high: ms(u16::read(from)?.into()),
+            },
+            packet: u16::read(from)?,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let ms = |d: Duration| d.as_nanos() / 1_000_000;
+        out.push(u8::from(self.down) | u8::from(self.up) << 1);
+        (ms(self.duration) as u32).write(out);
+        self.max_rate.as_bytes_per_sec().write(out);
+        self.max_volume.get().write(out);
+        (ms(self.queue.low) as u16).write(out);
+        (ms(self.queue.high) as u16).write(out);
+        self.packet.write(out);
+    }
+}
+
 /// Reads a datagram; `None` where it is none of ours. Whether its tag is right is another question.
 pub(crate) fn read(datagram: &[u8]) -> Option<Read<'_>> {
-    let mut c = Cursor {
+    let mut cursor = Cursor {
         all: datagram,
         at: 0,
     };
-    if c.take::<4>()? != MAGIC {
+    if cursor.take()? != MAGIC {
         return None;
     }
-    let packet = match c.byte()? {
-        1 if datagram.len() >= HELLO => Packet::Hello { nonce: c.take()? },
-        2 => Packet::Challenge {
-            nonce: c.take()?,
-            cookie: c.take()?,
-        },
-        3 if datagram.len() >= START => Packet::Start {
-            nonce: c.take()?,
-            cookie: c.take()?,
-            plan: c.plan()?,
-        },
-        4 => Packet::Accept {
-            nonce: c.take()?,
-            session: c.u64()?,
-            server: c.take()?,
-            plan: c.plan()?,
-        },
-        5 => Packet::Refuse {
-            nonce: c.take()?,
-            reason: match c.byte()? {
-                1 => Reason::Token,
-                2 => Reason::Busy,
-                3 => Reason::Plan,
-                _ => return None,
-            },
-        },
-        6 => Packet::Data {
-            session: c.u64()?,
-            stamp: c.stamp()?,
-            kind: match c.byte()? {
-                0 => Kind::Fill,
-                1 => Kind::Probe,
-                _ => return None,
-            },
-            proof: c.u64()?,
-        },
-        7 => {
-            let (session, stamp, flags) = (c.u64()?, c.stamp()?, c.byte()?);
-            let report = Report {
-                next: c.u32()?,
-                newest: c.u32()?,
-                proof: c.u64()?,
-                delay: c.take().map(i64::from_le_bytes)?,
-                received: c.u32()?,
-                arrived: c.u32()?,
-                is_done: flags & 1 != 0,
-                stop: flags & 2 != 0,
-            };
-            Packet::Feedback {
-                session,
-                stamp,
-                report,
-            }
-        }
-        8 if datagram.len() >= ASK => Packet::Ask {
-            session: c.u64()?,
-            number: c.u32()?,
-            log: c.byte()?,
-            page: c.u32()?,
-        },
-        9 => Packet::Page {
-            session: c.u64()?,
-            number: c.u32()?,
-            log: c.byte()?,
-            page: c.u32()?,
-            pages: c.u32()?,
-            arrivals: c.until_tag()?,
-        },
-        10 => Packet::End {
-            session: c.u64()?,
-            number: c.u32()?,
-        },
-        _ => return None,
-    };
-    let has_none = matches!(
-        packet,
-        Packet::Hello { .. } | Packet::Challenge { .. } | Packet::Refuse { .. }
-    );
-    let (signed, tag) = if has_none {
-        (&datagram[..0], &datagram[..0])
-    } else {
-        c.signed()?
+    let packet = Packet::read(&mut cursor)?;
+    let (signed, tag) = match packet.form() {
+        (Tag::Tagged, _) => cursor.signed()?,
+        (Tag::Plain, _) => Default::default(),
     };
     Some(Read {
         packet,
@@ -325,132 +344,13 @@ pub(crate) fn read(datagram: &[u8]) -> Option<Read<'_>> {
 pub(crate) fn write(packet: &Packet<'_>, key: &Key, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&MAGIC);
-    let mut least = 0;
-    let mut has_tag = true;
-    match packet {
-        Packet::Hello { nonce } => {
-            out.push(1);
-            out.extend_from_slice(nonce);
-            (has_tag, least) = (false, HELLO);
-        }
-        Packet::Challenge { nonce, cookie } => {
-            out.push(2);
-            out.extend_from_slice(nonce);
-            out.extend_from_slice(cookie);
-            has_tag = false;
-        }
-        Packet::Start {
-            nonce,
-            cookie,
-            plan,
-        } => {
-            out.push(3);
-            out.extend_from_slice(nonce);
-            out.extend_from_slice(cookie);
-            write_plan(plan, out);
-            least = START;
-        }
-        Packet::Accept {
-            nonce,
-            session,
-            server,
-            plan,
-        } => {
-            out.push(4);
-            out.extend_from_slice(nonce);
-            out.extend_from_slice(&session.to_le_bytes());
-            out.extend_from_slice(server);
-            write_plan(plan, out);
-        }
-        Packet::Refuse { nonce, reason } => {
-            out.push(5);
-            out.extend_from_slice(nonce);
-            out.push(*reason as u8);
-            has_tag = false;
-        }
-        Packet::Data {
-            session,
-            stamp,
-            kind,
-            proof,
-        } => {
-            out.push(6);
-            write_stamp(*session, *stamp, out);
-            out.push(*kind as u8);
-            out.extend_from_slice(&proof.to_le_bytes());
-        }
-        Packet::Feedback {
-            session,
-            stamp,
-            report,
-        } => {
-            out.push(7);
-            write_stamp(*session, *stamp, out);
-            out.push(u8::from(report.is_done) | u8::from(report.stop) << 1);
-            out.extend_from_slice(&report.next.to_le_bytes());
-            out.extend_from_slice(&report.newest.to_le_bytes());
-            out.extend_from_slice(&report.proof.to_le_bytes());
-            out.extend_from_slice(&report.delay.to_le_bytes());
-            out.extend_from_slice(&report.received.to_le_bytes());
-            out.extend_from_slice(&report.arrived.to_le_bytes());
-        }
-        Packet::Ask {
-            session,
-            number,
-            log,
-            page,
-        } => {
-            out.push(8);
-            out.extend_from_slice(&session.to_le_bytes());
-            out.extend_from_slice(&number.to_le_bytes());
-            out.push(*log);
-            out.extend_from_slice(&page.to_le_bytes());
-            least = ASK;
-        }
-        Packet::Page {
-            session,
-            number,
-            log,
-            page,
-            pages,
-            arrivals,
-        } => {
-            out.push(9);
-            out.extend_from_slice(&session.to_le_bytes());
-            out.extend_from_slice(&number.to_le_bytes());
-            out.push(*log);
-            out.extend_from_slice(&page.to_le_bytes());
-            out.extend_from_slice(&pages.to_le_bytes());
-            out.extend_from_slice(arrivals);
-        }
-        Packet::End { session, number } => {
-            out.push(10);
-            out.extend_from_slice(&session.to_le_bytes());
-            out.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-    if has_tag {
+    packet.write(out);
+    let (tag, least) = packet.form();
+    if tag == Tag::Tagged {
         let tag = key.tag(out);
         out.extend_from_slice(&tag);
     }
     out.resize(out.len().max(least), 0);
-}
-
-fn write_stamp(session: u64, stamp: Stamp, out: &mut Vec<u8>) {
-    out.extend_from_slice(&session.to_le_bytes());
-    out.extend_from_slice(&stamp.number.to_le_bytes());
-    out.extend_from_slice(&stamp.sent.to_le_bytes());
-}
-
-fn write_plan(plan: &Plan, out: &mut Vec<u8>) {
-    let ms = |d: Duration| d.as_nanos() / 1_000_000;
-    out.push(u8::from(plan.down) | u8::from(plan.up) << 1);
-    out.extend_from_slice(&(ms(plan.duration) as u32).to_le_bytes());
-    out.extend_from_slice(&plan.max_rate.as_bytes_per_sec().to_le_bytes());
-    out.extend_from_slice(&plan.max_volume.get().to_le_bytes());
-    out.extend_from_slice(&(ms(plan.queue.low) as u16).to_le_bytes());
-    out.extend_from_slice(&(ms(plan.queue.high) as u16).to_le_bytes());
-    out.extend_from_slice(&plan.packet.to_le_bytes());
 }
 
 /// The length of a challenge.

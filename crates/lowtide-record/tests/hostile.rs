@@ -48,7 +48,7 @@ fn plan() -> Plan {
 }
 
 fn server(limits: Limits, token: Token) -> Server {
-    Server::new(START_TIME, limits, token, [9; 32])
+    Server::new(limits, token, [9; 32])
 }
 
 /// A client's datagrams until it has been accepted: hello, start, its first feedback. And all that the server said.

@@ -1,16 +1,13 @@
 //! What drives the stacks: their applications, their timers, and the network between them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lowtide_cc::Ecn;
-use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::Stream;
 use lowtide_sim::source::{Source, SourceConfig};
-use lowtide_sim::stack::{self, Dumbbell, Error, HEADERS, Received};
+use lowtide_sim::stack::{self, Dumbbell, Error, HEADERS, Received, Shared, Timed};
 use lowtide_sim::transport::EcnFeedback;
 use lowtide_sim::{FlowConfig, Outcome, Probe, SimConfig};
 
@@ -29,54 +26,16 @@ struct Wire<P> {
     now: Time,
 }
 
-/// As it is shared between the run and the observers of its controllers.
-struct Shared<P>(Arc<Mutex<Wire<P>>>);
+impl<P: Probe + Send + 'static> Timed for Wire<P> {
+    type Packet = Vec<u8>;
+    type Probe = P;
 
-impl<P> Clone for Shared<P> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<P> Shared<P> {
-    fn lock(&self) -> MutexGuard<'_, Wire<P>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Hands what a flow's controller sees to the probe.
-struct FlowObserver<P> {
-    flow: usize,
-    wire: Shared<P>,
-}
-
-impl<P> std::fmt::Debug for FlowObserver<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("FlowObserver").field(&self.flow).finish()
-    }
-}
-
-impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
-    fn on_sent(&self, sent: &PacketSent) {
-        let mut wire = self.wire.lock();
-        let now = wire.now;
-        wire.dumbbell
-            .on_send(now, self.flow, sent.number, sent.bytes);
+    fn now(&mut self) -> Time {
+        self.now
     }
 
-    fn on_ack(&self, ack: &AckSeen<'_>) {
-        let mut wire = self.wire.lock();
-        let now = wire.now;
-        let probe = &mut wire.dumbbell.probe;
-        probe.on_ack(self.flow, &AckSeen { now, ..*ack });
-    }
-
-    fn on_loss(&self, loss: &LossSeen<'_>) {
-        let mut wire = self.wire.lock();
-        let now = wire.now;
-        let probe = &mut wire.dumbbell.probe;
-        probe.on_loss(self.flow, &LossSeen { now, ..*loss });
-        wire.dumbbell.owe(self.flow, loss.bytes);
+    fn dumbbell(&mut self) -> &mut Dumbbell<Vec<u8>, P> {
+        &mut self.dumbbell
     }
 }
 
@@ -187,7 +146,7 @@ struct Run<E, P> {
     /// The stack's time at the beginning.
     base: Instant,
     flows: Vec<Flow<E>>,
-    wire: Shared<P>,
+    wire: Shared<Wire<P>>,
     packet_size: Bytes,
     /// What a stack puts together; kept for its memory.
     buffer: Vec<u8>,
@@ -200,24 +159,20 @@ pub(crate) fn run<S: Stack, P: Probe + Send + 'static>(
 ) -> Result<(Outcome, P), Error> {
     let packet_size = stack::check(config)?;
     let certificate = Certificate::new()?;
-    let wire = Shared(Arc::new(Mutex::new(Wire {
+    let wire = Shared::new(Wire {
         dumbbell: Dumbbell::new(config, probe),
         now: Time::ZERO,
-    })));
+    });
     let mut flows = Vec::with_capacity(config.flows.len());
     for (index, flow) in config.flows.iter().enumerate() {
         let seed = Stream::Flow(index).seed(config.seed);
-        let observer = FlowObserver {
-            flow: index,
-            wire: wire.clone(),
-        };
         let [sender, receiver] = S::ends(&Setup {
             config,
             flow,
             packet_size,
             seed,
             certificate: &certificate,
-            observer: Arc::new(observer),
+            observer: wire.observer(index),
         })?;
         let has_frames = matches!(flow.source, SourceConfig::Video { .. });
         flows.push(Flow {
@@ -248,11 +203,7 @@ pub(crate) fn run<S: Stack, P: Probe + Send + 'static>(
     let Run { flows, wire, .. } = run;
     // With the observers.
     drop(flows);
-    let Some(wire) = Arc::into_inner(wire.0) else {
-        return Err(Error::Setup("the network outlived its run".into()));
-    };
-    let wire = wire.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(wire.dumbbell.finish())
+    Ok(wire.into_inner()?.dumbbell.finish())
 }
 
 impl<E: End, P: Probe> Run<E, P> {

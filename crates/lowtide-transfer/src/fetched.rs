@@ -6,7 +6,7 @@ use std::path::Path;
 use lowtide_cc::units::Duration;
 use lowtide_lab::files::Draft;
 use lowtide_lab::recording::{self, Recording};
-use lowtide_lab::{qlog, report};
+use lowtide_report::{qlog, report};
 
 use crate::Error;
 use crate::report::{Outcome, Summary};
@@ -33,7 +33,7 @@ impl Fetched {
         for (index, connection) in self.recordings.iter().enumerate() {
             let path = folder.join(format!("connection-{}.sqlog", index + 1));
             let mut draft = Draft::of(&path).map_err(failed)?;
-            recording::write_qlog(&title, controller, connection, version, &mut draft)
+            qlog::write_recording(&title, controller, connection, version, &mut draft)
                 .map_err(failed)?;
             draft.keep().map_err(failed)?;
         }

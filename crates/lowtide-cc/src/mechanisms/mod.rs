@@ -1,5 +1,6 @@
 //! What several controllers share: epochs of recovery, packet-timed rounds, Reno's window, samples
-//! that a small window of one's own limits, the smoothed RTT, and what a spurious timeout gives back.
+//! that a small window of one's own limits, the smoothed RTT and Linux's variation of it, and what a spurious
+//! timeout gives back.
 
 mod prr;
 mod recovery;
@@ -9,13 +10,15 @@ mod self_limited;
 mod smoothed_rtt;
 mod undo;
 mod validation;
+mod variation;
 
 pub(crate) use self::prr::ProportionalReduction;
 pub use self::recovery::RecoveryEpoch;
-pub(crate) use self::reno::RenoWindow;
+pub use self::reno::RenoWindow;
 pub use self::rounds::Rounds;
 pub(crate) use self::rounds::RoundsByNumber;
 pub(crate) use self::self_limited::SelfLimited;
 pub(crate) use self::smoothed_rtt::SmoothedRtt;
 pub(crate) use self::undo::Undo;
 pub(crate) use self::validation::{Validation, is_cwnd_limited};
+pub use self::variation::RttVariation;

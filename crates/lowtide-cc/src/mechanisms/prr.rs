@@ -132,15 +132,8 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::controller::AckedPacket;
-
-    const PACKET: Bytes = Bytes::new(1_000);
-    const ACKED: [AckedPacket; 1] = [AckedPacket {
-        number: 0,
-        bytes: PACKET,
-        sent_at: Time::ZERO,
-        received_at: None,
-    }];
+    use crate::events::{MSS, ack, at, loss, packet, sent};
+    use crate::units::Duration;
 
     /// A recovery of a flow that always has data to send; volumes in packets.
     struct Recovery {
@@ -154,12 +147,10 @@ mod tests {
         fn of(prior: u64, target: u64, inflight: u64) -> Self {
             let mut prr = ProportionalReduction::new(Transport::Tcp);
             let loss = LossEvent {
-                now: Time::ZERO,
-                packets: &[],
-                bytes_lost: PACKET,
-                inflight: PACKET * inflight,
+                bytes_lost: MSS,
+                ..loss(Time::ZERO, &[], MSS * inflight)
             };
-            prr.begin_at_loss(&loss, PACKET * prior, PACKET);
+            prr.begin_at_loss(&loss, MSS * prior, MSS);
             Self {
                 prr,
                 target,
@@ -170,35 +161,28 @@ mod tests {
         /// One packet was acknowledged. Returns how many leave.
         fn ack(&mut self, ms: u64, repairs: bool) -> u64 {
             self.inflight -= u64::from(ms > 0);
+            let inflight = MSS * self.inflight;
+            let packets = [packet(0, Time::ZERO)];
             let ack = AckEvent {
-                now: Time::from_nanos(ms * 1_000_000),
-                packets: &ACKED,
-                bytes_acked: PACKET,
-                bytes_lost: if ms == 0 { PACKET } else { Bytes::ZERO },
-                rtt: None,
-                prior_inflight: PACKET * self.inflight,
-                inflight: PACKET * self.inflight,
-                rate_sample: None,
+                bytes_lost: if ms == 0 { MSS } else { Bytes::ZERO },
+                prior_inflight: inflight,
+                inflight,
+                ..ack(at(ms), Duration::ZERO, &packets)
             };
             let reduction = self.prr.under_way.as_mut().unwrap();
-            reduction.on_ack(&ack, PACKET * self.target, PACKET, repairs);
+            reduction.on_ack(&ack, MSS * self.target, MSS, repairs);
             self.send()
         }
 
         fn send(&mut self) -> u64 {
-            let mut sent = 0;
-            while PACKET * (self.inflight + 1) <= self.prr.window().unwrap() {
+            let mut count = 0;
+            while MSS * (self.inflight + 1) <= self.prr.window().unwrap() {
                 self.inflight += 1;
-                sent += 1;
-                self.prr.on_packet_sent(&PacketSent {
-                    now: Time::ZERO,
-                    number: 0,
-                    bytes: PACKET,
-                    inflight: PACKET * self.inflight,
-                    app_limited: false,
-                });
+                count += 1;
+                let inflight = MSS * self.inflight;
+                self.prr.on_packet_sent(&sent(Time::ZERO, 0, inflight));
             }
-            sent
+            count
         }
     }
 
@@ -248,12 +232,12 @@ mod tests {
     fn a_window_that_nothing_reduces_is_nobodys() {
         let mut prr = ProportionalReduction::new(Transport::Tcp);
         assert_eq!(prr.window(), None);
-        prr.begin_at_mark(Time::ZERO, PACKET * 20);
-        assert_eq!(prr.window(), Some(PACKET * 20));
+        prr.begin_at_mark(Time::ZERO, MSS * 20);
+        assert_eq!(prr.window(), Some(MSS * 20));
         prr.end();
         assert_eq!(prr.window(), None);
         let mut over_quic = ProportionalReduction::new(Transport::Quic);
-        over_quic.begin_at_mark(Time::ZERO, PACKET * 20);
+        over_quic.begin_at_mark(Time::ZERO, MSS * 20);
         assert_eq!(over_quic.window(), None);
     }
 }

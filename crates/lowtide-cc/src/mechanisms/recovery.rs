@@ -199,9 +199,8 @@ impl RecoveryEpoch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::{AckedPacket, LostPacket};
-
-    const MSS: Bytes = Bytes::new(1000);
+    use crate::events::{MSS, ack, loss, lost, packet, sent};
+    use crate::units::Duration;
 
     /// An epoch, driven by packet numbers.
     struct Played(RecoveryEpoch);
@@ -216,47 +215,17 @@ mod tests {
         }
 
         fn send(&mut self, number: u64) {
-            self.0.on_packet_sent(&PacketSent {
-                now: Time::ZERO,
-                number,
-                bytes: MSS,
-                inflight: MSS,
-                app_limited: false,
-            });
+            self.0.on_packet_sent(&sent(Time::ZERO, number, MSS));
         }
 
         fn lose(&mut self, number: u64) -> bool {
-            self.0.on_loss(&LossEvent {
-                now: Time::ZERO,
-                packets: &[LostPacket {
-                    number,
-                    bytes: MSS,
-                    sent_at: Time::ZERO,
-                    sent_inflight: MSS,
-                    lost: MSS,
-                    app_limited: false,
-                }],
-                bytes_lost: MSS,
-                inflight: MSS,
-            })
+            let lost = [lost(number, Time::ZERO)];
+            self.0.on_loss(&loss(Time::ZERO, &lost, MSS))
         }
 
         fn ack(&mut self, number: u64) -> bool {
-            self.0.on_ack(&AckEvent {
-                now: Time::ZERO,
-                packets: &[AckedPacket {
-                    number,
-                    bytes: MSS,
-                    sent_at: Time::ZERO,
-                    received_at: None,
-                }],
-                bytes_acked: MSS,
-                bytes_lost: Bytes::ZERO,
-                rtt: None,
-                prior_inflight: MSS,
-                inflight: MSS,
-                rate_sample: None,
-            })
+            let packets = [packet(number, Time::ZERO)];
+            self.0.on_ack(&ack(Time::ZERO, Duration::ZERO, &packets))
         }
     }
 

@@ -1,15 +1,18 @@
 //! Reno's window: slow start, congestion avoidance, half at a congestion event, one packet after a
-//! timeout (RFC 9002 §7, RFC 5681). NewReno is this window alone; Vegas and Compound steer it.
+//! timeout (RFC 9002 §7, RFC 5681). It is a controller by itself, around which NewReno, Vegas, Compound
+//! and Prague say what they do otherwise.
 
 use super::prr::ProportionalReduction;
 use super::recovery::RecoveryEpoch;
 use super::undo::Undo;
 use super::validation::Validation;
 use crate::controller::{
-    AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
+    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent, TimeoutKind,
+    Transport,
 };
+use crate::ecn::Ecn;
 use crate::state::{State, StateKind};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Rate, Time};
 
 /// Window reduction at a congestion event (RFC 9002 §7.3.2, `kLossReductionFactor`).
 const LOSS_REDUCTION: f64 = 0.5;
@@ -20,12 +23,13 @@ const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
 
-/// Reno's window and what becomes of it at losses and timeouts.
+/// Reno as a controller: its window, and what becomes of it at losses and timeouts.
 #[derive(Clone, Debug)]
-pub(crate) struct RenoWindow {
+pub struct RenoWindow {
     cwnd: Bytes,
     ssthresh: Bytes,
     max_datagram: Bytes,
+    transport: Transport,
     /// Acknowledged since the window last grew by a packet in congestion avoidance.
     acked: Bytes,
     recovery: RecoveryEpoch,
@@ -42,9 +46,6 @@ const AVOIDANCE: State = State::new("CongestionAvoidance", StateKind::Steady);
 const RECOVERY: State = State::new("Recovery", StateKind::Recovery);
 
 impl RenoWindow {
-    /// Its states, for plots.
-    pub(crate) const STATES: &[State] = &[SLOW_START, AVOIDANCE, RECOVERY];
-
     /// In slow start.
     pub(crate) fn new(config: &Config) -> Self {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
@@ -52,6 +53,7 @@ impl RenoWindow {
             cwnd: config.initial_window.max(max_datagram * MIN_WINDOW_PACKETS),
             ssthresh: Bytes::MAX,
             max_datagram,
+            transport: config.transport,
             acked: Bytes::ZERO,
             recovery: RecoveryEpoch::new(config.transport),
             prr: ProportionalReduction::new(config.transport),
@@ -75,14 +77,8 @@ impl RenoWindow {
 
     /// The window, in a recovery the one that it comes down to.
     #[inline]
-    pub(crate) fn cwnd(&self) -> Bytes {
+    pub(crate) fn window(&self) -> Bytes {
         self.cwnd
-    }
-
-    /// What may be in flight now.
-    #[inline]
-    pub(crate) fn allowed(&self) -> Bytes {
-        self.prr.window().unwrap_or(self.cwnd)
     }
 
     /// The window in packets, above zero.
@@ -92,10 +88,6 @@ impl RenoWindow {
 
     pub(crate) fn max_datagram(&self) -> Bytes {
         self.max_datagram
-    }
-
-    pub(crate) fn send_quantum(&self) -> Bytes {
-        self.max_datagram * BURST_PACKETS
     }
 
     #[inline]
@@ -113,29 +105,20 @@ impl RenoWindow {
 
     fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, (self.cwnd, self.ssthresh));
-        self.ssthresh = self.cwnd.mul_f64(to).max(self.min_window());
+        let mut left = self.cwnd.mul_f64(to);
+        if self.transport == Transport::Tcp {
+            // Linux counts whole packets. A part of one would slow growth and let nothing leave.
+            left -= Bytes::new(left.get() % self.max_datagram.get());
+        }
+        self.ssthresh = left.max(self.min_window());
         self.cwnd = self.ssthresh;
         self.acked = Bytes::ZERO;
-    }
-
-    #[inline]
-    pub(crate) fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.recovery.on_packet_sent(sent);
-        self.prr.on_packet_sent(sent);
-        let restarted = self
-            .validation
-            .on_packet_sent(sent, self.cwnd, self.max_datagram);
-        if let Some(window) = restarted {
-            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
-            self.ssthresh = self.ssthresh.max(self.cwnd.mul_f64(0.75));
-            self.cwnd = window;
-        }
     }
 
     /// An acknowledgment arrived; true when the window may grow for it: no recovery is under way
     /// and the window limits the flow.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: &AckEvent<'_>) -> bool {
+    pub(crate) fn take_ack(&mut self, ack: &AckEvent<'_>) -> bool {
         if self.recovery.on_ack(ack) {
             self.prr.end();
         }
@@ -179,7 +162,7 @@ impl RenoWindow {
     }
 
     /// Packets were lost; true when that is a congestion event, and the window was halved.
-    pub(crate) fn on_loss(&mut self, loss: &LossEvent<'_>) -> bool {
+    pub(crate) fn take_loss(&mut self, loss: &LossEvent<'_>) -> bool {
         let reduces = self.recovery.on_loss(loss) && !self.undo.is_pending();
         if reduces {
             self.prr.begin_at_loss(loss, self.cwnd, self.max_datagram);
@@ -188,31 +171,8 @@ impl RenoWindow {
         reduces
     }
 
-    pub(crate) fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.undo
-            .before_timeout(timeout.now, (self.cwnd, self.ssthresh));
-        match timeout.kind {
-            // RFC 5681 §3.1: the loss window is one segment.
-            TimeoutKind::Rto => self.cwnd = self.max_datagram,
-            // RFC 9002 §7.6.2.
-            TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
-        }
-        self.acked = Bytes::ZERO;
-        self.prr.end();
-        self.recovery.end_by_timeout(timeout.now);
-    }
-
-    pub(crate) fn on_spurious_timeout(&mut self) {
-        self.recovery.on_spurious_timeout();
-        // RFC 4015 §3.2, without its limit to the flight: what was given up is in flight again.
-        if let Some((cwnd, ssthresh)) = self.undo.take() {
-            self.cwnd = self.cwnd.max(cwnd);
-            self.ssthresh = ssthresh;
-        }
-    }
-
     /// Packets were marked; true when that is a congestion event, and the window was reduced.
-    pub(crate) fn on_ecn_ce(&mut self, now: Time) -> bool {
+    pub(crate) fn take_marks(&mut self, now: Time) -> bool {
         let reduces = !self.recovery.is_active();
         if reduces {
             let to = if self.in_slow_start() {
@@ -226,13 +186,85 @@ impl RenoWindow {
         }
         reduces
     }
+}
 
-    pub(crate) fn on_mtu_change(&mut self, max_datagram: Bytes) {
+impl Controller for RenoWindow {
+    #[inline]
+    fn on_packet_sent(&mut self, sent: &PacketSent) {
+        self.recovery.on_packet_sent(sent);
+        self.prr.on_packet_sent(sent);
+        let restarted = self
+            .validation
+            .on_packet_sent(sent, self.cwnd, self.max_datagram);
+        if let Some(window) = restarted {
+            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
+            self.ssthresh = self.ssthresh.max(self.cwnd.mul_f64(0.75));
+            self.cwnd = window;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &AckEvent<'_>) {
+        if self.take_ack(ack) {
+            self.grow(ack.bytes_acked);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent<'_>) {
+        self.take_loss(loss);
+    }
+
+    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
+        self.undo
+            .before_timeout(timeout.now, (self.cwnd, self.ssthresh));
+        match timeout.kind {
+            // RFC 5681 §3.1: the loss window is one segment.
+            TimeoutKind::Rto => self.cwnd = self.max_datagram,
+            // RFC 9002 §7.6.2.
+            TimeoutKind::PersistentCongestion => self.cwnd = self.min_window(),
+        }
+        self.acked = Bytes::ZERO;
+        self.prr.end();
+        self.recovery.end_by_timeout(timeout.now);
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Time) {
+        self.recovery.on_spurious_timeout();
+        // RFC 4015 §3.2, without its limit to the flight: what was given up is in flight again.
+        if let Some((cwnd, ssthresh)) = self.undo.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = ssthresh;
+        }
+    }
+
+    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
+        self.take_marks(now);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
+
+    fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.max_datagram = max_datagram.max(Bytes::new(1));
         self.cwnd = self.cwnd.max(self.min_window());
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// In a recovery what may be in flight until the window has come down.
+    #[inline]
+    fn cwnd(&self) -> Bytes {
+        self.prr.window().unwrap_or(self.cwnd)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.max_datagram * BURST_PACKETS
+    }
+
+    fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: match (self.recovery.is_active(), self.in_slow_start()) {
                 (true, _) => RECOVERY.name,
@@ -243,5 +275,29 @@ impl RenoWindow {
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }
+    }
+
+    fn phases(&self) -> &'static [State] {
+        &[SLOW_START, AVOIDANCE, RECOVERY]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_tcp_a_reduced_window_is_whole_packets() {
+        let left_of_25 = |transport| {
+            let packet = Bytes::new(1_000);
+            let mut config = Config::for_datagram(packet);
+            config.initial_window = packet * 25;
+            config.transport = transport;
+            let mut window = RenoWindow::new(&config);
+            window.on_ecn_ce(Time::ZERO, Time::ZERO, 1);
+            window.cwnd
+        };
+        let windows = [Transport::Tcp, Transport::Quic].map(left_of_25);
+        assert_eq!(windows, [12_000, 12_500].map(Bytes::new));
     }
 }

@@ -6,6 +6,7 @@
 //! (`tcp_cwnd_restart`; RFC 5681 §4.1, RFC 2861).
 
 use super::smoothed_rtt::SmoothedRtt;
+use super::variation::RttVariation;
 use crate::controller::{AckEvent, Config, PacketSent, Transport};
 use crate::units::{Bytes, Duration, Time};
 
@@ -50,6 +51,9 @@ pub(crate) struct Validation {
     advanced: bool,
     last_sent_at: Time,
     rtt: SmoothedRtt,
+    variation: RttVariation,
+    /// The round trip of `variation` ends when more than the packets below is acknowledged.
+    round_ends_at: u64,
 }
 
 impl Validation {
@@ -67,6 +71,8 @@ impl Validation {
             advanced: false,
             last_sent_at: config.now,
             rtt: SmoothedRtt::default(),
+            variation: RttVariation::new(MIN_VARIATION),
+            round_ends_at: 0,
         }
     }
 
@@ -85,7 +91,8 @@ impl Validation {
         self.last_sent_at = sent.now;
         self.next_sent = sent.number.saturating_add(1);
         let was_idle = sent.inflight <= sent.bytes;
-        let restarted = was_idle.then(|| self.restarted(idle, cwnd)).flatten();
+        let restarted = was_idle.then(|| self.restarted(idle, cwnd, max_datagram));
+        let restarted = restarted.flatten();
         let cwnd = restarted.unwrap_or(cwnd);
         let is_limited = sent.inflight + max_datagram > cwnd;
         let grows = !self.is_limited && sent.inflight > self.largest_flight;
@@ -98,17 +105,18 @@ impl Validation {
         restarted
     }
 
-    /// Half of the window for each timeout that has passed, but not below the initial window.
-    fn restarted(&self, idle: Duration, cwnd: Bytes) -> Option<Bytes> {
+    /// Half of the window for each timeout that has passed, in whole packets, but not below the initial window.
+    fn restarted(&self, idle: Duration, cwnd: Bytes, max_datagram: Bytes) -> Option<Bytes> {
         if self.rtt.mean().is_zero() {
             return None;
         }
-        let timeout = self.rtt.mean() + (self.rtt.deviation() * 4).max(MIN_VARIATION);
+        let timeout = self.rtt.mean() + self.variation.get();
         let least = self.initial_window.min(cwnd);
         let (mut left, mut window) = (idle, cwnd);
         while left > timeout && window > least {
             left -= timeout;
-            window = Bytes::new(window.get() / 2);
+            let packets = window.get() / 2 / max_datagram.get();
+            window = max_datagram * packets;
         }
         (window < cwnd).then(|| window.max(least))
     }
@@ -118,9 +126,6 @@ impl Validation {
         if self.transport == Transport::Quic {
             return;
         }
-        if let Some(rtt) = ack.rtt {
-            self.rtt.update(rtt);
-        }
         let (Some(first), Some(last)) = (ack.packets.first(), ack.packets.last()) else {
             return;
         };
@@ -128,10 +133,28 @@ impl Validation {
         let is_next = first.number == self.next_acked && !self.has_gap;
         let fills_gap = first.number < self.next_acked;
         self.next_acked = self.next_acked.max(last.number.saturating_add(1));
+        if let Some(rtt) = ack.rtt {
+            self.on_sample(rtt);
+        }
         // More is in flight than has left since the newest that arrived.
         let since = self.next_sent.saturating_sub(self.next_acked);
         self.has_gap = ack.inflight > max_datagram * since;
         self.advanced = is_next || fills_gap || !self.has_gap;
+    }
+
+    #[inline]
+    fn on_sample(&mut self, rtt: Duration) {
+        if self.rtt.mean().is_zero() {
+            self.variation.on_first_sample(rtt);
+            self.round_ends_at = self.next_sent;
+        } else {
+            self.variation.on_sample(rtt, self.rtt.mean());
+            if self.next_acked > self.round_ends_at {
+                self.variation.on_round_end();
+                self.round_ends_at = self.next_sent;
+            }
+        }
+        self.rtt.update(rtt);
     }
 
     /// Whether the window may grow for an acknowledgment.
@@ -157,9 +180,7 @@ impl Validation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::AckedPacket;
-
-    const MSS: Bytes = Bytes::new(1_000);
+    use crate::events::{MSS, ack, ms, packet, sent};
 
     /// A flow of packets of one size whose window is given to each call.
     struct Flow {
@@ -167,6 +188,7 @@ mod tests {
         now: Time,
         next: u64,
         inflight: u64,
+        rtt: Duration,
     }
 
     impl Flow {
@@ -178,11 +200,12 @@ mod tests {
                 now: Time::ZERO,
                 next: 0,
                 inflight: 0,
+                rtt: Duration::from_millis(40),
             }
         }
 
-        fn pass(&mut self, ms: u64) {
-            self.now += Duration::from_millis(ms);
+        fn pass(&mut self, span: u64) {
+            self.now += ms(span);
         }
 
         /// Sends `packets` at once with a window of `cwnd` packets; the window that an idle time left.
@@ -190,13 +213,7 @@ mod tests {
             let mut restarted = None;
             for _ in 0..packets {
                 self.inflight += 1;
-                let sent = PacketSent {
-                    now: self.now,
-                    number: self.next,
-                    bytes: MSS,
-                    inflight: MSS * self.inflight,
-                    app_limited: false,
-                };
+                let sent = sent(self.now, self.next, MSS * self.inflight);
                 self.next += 1;
                 let window = self.validation.on_packet_sent(&sent, MSS * cwnd, MSS);
                 restarted = restarted.or(window);
@@ -206,22 +223,12 @@ mod tests {
 
         /// Packet `number` is acknowledged; whether a window of `cwnd` packets may grow.
         fn ack(&mut self, number: u64, cwnd: u64, slow_start: bool) -> bool {
-            let packet = AckedPacket {
-                number,
-                bytes: MSS,
-                sent_at: self.now,
-                received_at: None,
-            };
+            let packets = [packet(number, self.now)];
             self.inflight -= 1;
             let ack = AckEvent {
-                now: self.now,
-                packets: &[packet],
-                bytes_acked: MSS,
-                bytes_lost: Bytes::ZERO,
-                rtt: Some(Duration::from_millis(40)),
                 prior_inflight: MSS * (self.inflight + 1),
                 inflight: MSS * self.inflight,
-                rate_sample: None,
+                ..ack(self.now, self.rtt, &packets)
             };
             self.validation.on_ack(&ack, MSS);
             let cwnd = MSS * cwnd;
@@ -273,5 +280,23 @@ mod tests {
         let windows = [199, 201, 500, 2_000].map(|ms| idle(Transport::Tcp, ms));
         assert_eq!(windows, [None, Some(40), Some(20), Some(10)]);
         assert_eq!(idle(Transport::Quic, 2_000), None);
+    }
+
+    #[test]
+    fn over_tcp_a_queue_that_has_emptied_does_not_lengthen_the_timeout() {
+        let mut flow = Flow::over(Transport::Tcp);
+        flow.send(1, 80);
+        let rtts = [300; 40].into_iter().chain([100; 5]);
+        for (n, ms) in rtts.enumerate() {
+            flow.rtt = Duration::from_millis(ms);
+            flow.pass(ms);
+            flow.ack(n as u64, 80, true);
+            flow.send(1, 80);
+        }
+        flow.pass(100);
+        flow.ack(45, 80, true);
+        flow.pass(800);
+        // Linux's timeout is 390 ms; RFC 6298's would be 630.
+        assert_eq!(flow.send(1, 80), Some(20));
     }
 }

@@ -290,47 +290,33 @@ mod tests {
 
     #[test]
     fn what_a_spec_builds_without_parameters_is_the_types_default() {
-        let config = Config::default();
+        use crate::controllers::{bbr, bbr_s, bbr3, compound, copa, ebb, vegas};
+
+        let config = &Config::default();
         let same = |spec, cc: &dyn Controller| {
-            let built = build(spec, &config).unwrap();
+            let built = build(spec, config).unwrap();
             assert_eq!(alloc::format!("{built:?}"), alloc::format!("{cc:?}"));
         };
-        let bbr = crate::controllers::bbr::Options::default();
-        let without_aggregation = crate::controllers::bbr::Options {
+        let options = bbr::Options::default();
+        let plain = bbr::Options {
             aggregation: false,
-            ..bbr
+            ..options
         };
-        same("bbr", &crate::controllers::bbr::Bbr::v1(&config, bbr));
-        let skip = crate::controllers::bbr_s::SkipConfig::default();
-        same(
-            "bbr-s",
-            &crate::controllers::bbr_s::bbr_s(&config, without_aggregation, &skip),
-        );
-        same(
-            "bbr3",
-            &crate::controllers::bbr3::Bbr3::new(&config, Default::default()),
-        );
-        same(
-            "copa",
-            &crate::controllers::copa::Copa::new(&config, Default::default()),
-        );
-        same(
-            "vegas",
-            &crate::controllers::vegas::Vegas::new(&config, Default::default()),
-        );
-        let gamma = crate::controllers::compound::Gamma::default();
-        same(
-            "compound",
-            &crate::controllers::compound::Compound::new(&config, gamma),
-        );
-        use crate::controllers::ebb::{Ebb, Tuning};
-        same("ebb", &Ebb::new(&config, Tuning::default()));
-        let idle = |idle| Tuning {
-            idle,
-            ..Tuning::default()
+        same("bbr", &bbr::Bbr::v1(config, options));
+        same("bbr-s", &bbr_s::bbr_s(config, plain, &Default::default()));
+        same("bbr3", &bbr3::Bbr3::new(config, Default::default()));
+        same("copa", &copa::Copa::new(config, Default::default()));
+        same("vegas", &vegas::Vegas::new(config, Default::default()));
+        let gamma = compound::Gamma::default();
+        same("compound", &compound::Compound::new(config, gamma));
+        let tuning = ebb::Tuning::default();
+        same("ebb", &ebb::Ebb::new(config, tuning));
+        let tuning = ebb::Tuning {
+            idle: 0.03,
+            ..tuning
         };
-        same("ebb:idle=3%", &Ebb::new(&config, idle(0.03)));
-        same("ebb:idle=0.03", &Ebb::new(&config, idle(0.03)));
+        same("ebb:idle=3%", &ebb::Ebb::new(config, tuning));
+        same("ebb:idle=0.03", &ebb::Ebb::new(config, tuning));
         let receiver = parse("rbbr").unwrap().receiver();
         assert_eq!(receiver, Some(ReceiverConfig::default()));
     }

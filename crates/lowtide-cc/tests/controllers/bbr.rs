@@ -281,9 +281,7 @@ fn without_compensation_the_window_is_smaller_where_acknowledgments_come_in_bunc
 #[test]
 fn probe_rtt_does_not_lower_the_estimate_where_it_lasts_longer_than_the_filters_ten_rounds() {
     for rtt in [2, 10, 20] {
-        let config = Config::for_datagram(MSS);
-        let bbr = registry::build("bbr", &config).unwrap();
-        let mut host = Host::new(bbr, RATE, Duration::from_millis(rtt));
+        let mut host = Host::of("bbr", RATE, Duration::from_millis(rtt));
         host.run_until(|h| h.phase() == "ProbeBW");
         host.run_for(Duration::from_secs(2));
         let before = host.cc.snapshot().bandwidth.unwrap();

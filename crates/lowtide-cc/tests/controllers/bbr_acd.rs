@@ -2,10 +2,10 @@
 
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
+use lowtide_cc::Config;
 use lowtide_cc::controllers::bbr::{Model, Policy, RecoveryStart};
 use lowtide_cc::controllers::bbr_acd::{CongestionDetection, Halving, InflightCap};
 use lowtide_cc::units::{Bytes, Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 const ALPHA: Duration = Duration::from_millis(1);
 
@@ -86,8 +86,7 @@ fn a_loss_of_congestion_halves_the_window_to_at_most_a_bdp_and_others_only_lose_
 
 /// Windows before, at and after a loss in steady state, with an empty queue or a standing one.
 fn windows_around_a_loss(spec: &str, queued: bool) -> (Bytes, Bytes, Bytes) {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, Rate::from_mbps(20), ms(40));
+    let mut host = Host::of(spec, Rate::from_mbps(20), ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     host.run_for(Duration::from_secs(1));
     if queued {

@@ -190,8 +190,7 @@ fn three_silent_steps_reset_the_estimate_to_its_minimum() {
 }
 
 fn host() -> Host {
-    let cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, Rate::from_mbps(20), ms(40));
+    let mut host = Host::of("bbr-s", Rate::from_mbps(20), ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     host
 }
@@ -259,9 +258,8 @@ fn probe_rtt_keeps_half_a_bdp_in_flight() {
 
 #[test]
 fn gaps_between_packets_of_a_slow_link_are_no_outages() {
-    let cc = registry::build("bbr-s", &Config::for_datagram(MSS)).unwrap();
     // A packet each 50 ms.
-    let mut host = Host::new(cc, Rate::from_bytes_per_sec(20_000), ms(40));
+    let mut host = Host::of("bbr-s", Rate::from_bytes_per_sec(20_000), ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     for _ in 0..2_000 {
         assert!(host.step());

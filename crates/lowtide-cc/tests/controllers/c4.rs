@@ -1,15 +1,13 @@
 //! C4: each transition, and what signals do to rate and window.
 
 use super::events::{at, ms};
-use super::host::{Host, MSS};
+use super::host::Host;
 use lowtide_cc::units::{Rate, Time};
-use lowtide_cc::{Config, registry};
 
 const RATE: Rate = Rate::from_mbps(16);
 
 fn host(spec: &str) -> Host {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-    Host::new(cc, RATE, ms(50))
+    Host::of(spec, RATE, ms(50))
 }
 
 /// Phases with the gain of their beginning, each when it began, until then.

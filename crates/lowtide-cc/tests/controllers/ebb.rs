@@ -2,7 +2,6 @@
 
 use super::host::{Host, MSS};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, registry};
 
 /// 2 packets a millisecond.
 const RATE: Rate = Rate::from_mbps(16);
@@ -15,8 +14,7 @@ fn host() -> Host {
 }
 
 fn host_at(rate: Rate) -> Host {
-    let config = Config::for_datagram(MSS);
-    Host::new(registry::build("ebb", &config).unwrap(), rate, RTT)
+    Host::of("ebb", rate, RTT)
 }
 
 /// A host that has found its operating point.

@@ -2,10 +2,10 @@
 
 use super::events::{ack, at, ms, packet};
 use super::host::{Host, MSS};
+use lowtide_cc::Config;
 use lowtide_cc::controllers::bbr::{Model, Phase, Policy};
 use lowtide_cc::controllers::ebcc::{LastWindow, LossAndQueue, LossProbe};
 use lowtide_cc::units::{Bytes, Rate};
-use lowtide_cc::{Config, registry};
 
 fn model(phase: Phase, rtt_ms: u64) -> Model {
     let mut model = Model::new(&Config::for_datagram(MSS));
@@ -76,8 +76,7 @@ fn a_loss_with_a_long_queue_calls_for_probe_rtt_where_another_halves_the_window(
 #[test]
 fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
     for (spec, phase) in [("ebcc", "ProbeRTT"), ("bbr", "ProbeBW")] {
-        let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-        let mut host = Host::new(cc, Rate::from_mbps(40), ms(40));
+        let mut host = Host::of(spec, Rate::from_mbps(40), ms(40));
         host.run_until(|h| h.phase() == "ProbeBW");
         host.run_for(ms(1000));
         host.rate = Rate::from_mbps(10);
@@ -93,8 +92,7 @@ fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
 fn such_a_loss_leaves_one_bdp_and_the_window_is_not_given_back() {
     // The window before the loss, the least one of the ProbeRTT, the one after it.
     let around_the_probe = |spec| {
-        let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-        let mut host = Host::new(cc, Rate::from_mbps(40), ms(40));
+        let mut host = Host::of(spec, Rate::from_mbps(40), ms(40));
         host.run_until(|h| h.phase() == "ProbeBW");
         host.run_for(ms(1000));
         host.rate = Rate::from_mbps(10);
@@ -120,8 +118,7 @@ fn such_a_loss_leaves_one_bdp_and_the_window_is_not_given_back() {
 
 #[test]
 fn a_longer_path_is_learnt_within_ten_seconds_although_losses_call_for_probe_rtt_before() {
-    let cc = registry::build("ebcc", &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, Rate::from_mbps(40), ms(40));
+    let mut host = Host::of("ebcc", Rate::from_mbps(40), ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     host.rtt = ms(120);
     let (until, mut probed) = (host.now + ms(11_000), false);

@@ -7,8 +7,9 @@ use lowtide_cc::controller::{
 };
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, registry};
 
-pub(crate) const MSS: Bytes = Bytes::new(1000);
+pub(crate) use super::events::MSS;
 
 struct InFlight {
     number: u64,
@@ -64,6 +65,12 @@ pub(crate) struct Host {
 }
 
 impl Host {
+    /// With the controller that this specification names.
+    pub(crate) fn of(spec: &str, rate: Rate, rtt: Duration) -> Self {
+        let config = Config::for_datagram(MSS);
+        Self::new(registry::build(spec, &config).unwrap(), rate, rtt)
+    }
+
     pub(crate) fn new(cc: Box<dyn Controller>, rate: Rate, rtt: Duration) -> Self {
         Self {
             cc,

@@ -3,13 +3,11 @@
 use super::events::{at, ms};
 use super::host::{Host, MSS};
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 const RATE: Rate = Rate::from_mbps(16);
 
 fn host(spec: &str) -> Host {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, RATE, ms(40));
+    let mut host = Host::of(spec, RATE, ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     host
 }

@@ -1,16 +1,15 @@
 //! What each controller does when the path marks a packet (ECN-CE).
 
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, Ecn, registry};
+use lowtide_cc::{Ecn, registry};
 
-use crate::host::{Host, MSS};
+use crate::host::Host;
 
 /// A flow that has left slow start on 20 Mbit/s, 40 ms, with a buffer of one BDP.
 fn steady(spec: &str) -> Host {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
     let rate = Rate::from_mbps(20);
     let rtt = Duration::from_millis(40);
-    let mut host = Host::new(cc, rate, rtt);
+    let mut host = Host::of(spec, rate, rtt);
     host.buffer = Some(rate.volume_in(rtt));
     host.run_for(Duration::from_secs(9));
     // Not in the middle of a recovery.

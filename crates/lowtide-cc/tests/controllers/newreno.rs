@@ -2,14 +2,12 @@
 
 use super::host::{Host, MSS};
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 #[test]
 fn slow_start_doubles_a_loss_halves_and_avoidance_adds_a_packet_a_round() {
     let rtt = Duration::from_millis(50);
-    let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
     // So fast that a round takes one RTT.
-    let mut host = Host::new(newreno, Rate::from_mbps(8_000), rtt);
+    let mut host = Host::of("newreno", Rate::from_mbps(8_000), rtt);
     host.run_until(|h| h.cc.cwnd() >= MSS * 80);
     assert!(host.now.as_secs_f64() < 0.16, "three rounds: {}", host.now);
     host.lose = vec![host.next_number() - 1];
@@ -25,8 +23,7 @@ fn slow_start_doubles_a_loss_halves_and_avoidance_adds_a_packet_a_round() {
 
 #[test]
 fn a_timeout_leaves_one_packet_and_a_repeated_one_holds_ssthresh() {
-    let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+    let mut host = Host::of("newreno", Rate::from_mbps(16), Duration::from_millis(50));
     host.run_until(|h| h.cc.cwnd() >= MSS * 80);
     let half = host.cc.cwnd().mul_f64(0.5);
     for _ in 0..3 {
@@ -41,8 +38,7 @@ fn a_timeout_leaves_one_packet_and_a_repeated_one_holds_ssthresh() {
 #[test]
 fn a_spurious_timeout_gives_back_window_and_threshold_even_after_several_expiries() {
     for expiries in [1, 3] {
-        let newreno = registry::build("newreno", &Config::for_datagram(MSS)).unwrap();
-        let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+        let mut host = Host::of("newreno", Rate::from_mbps(16), Duration::from_millis(50));
         host.run_until(|h| h.cc.cwnd() >= MSS * 80);
         let before = host.cc.cwnd();
         for _ in 0..expiries {
@@ -59,8 +55,7 @@ fn a_spurious_timeout_gives_back_window_and_threshold_even_after_several_expirie
 fn an_acknowledgment_of_three_packets_counts_as_one_where_acknowledgments_count() {
     let rtt = Duration::from_millis(50);
     let rounds_to_80_packets = |spec: &str| {
-        let newreno = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-        let mut host = Host::new(newreno, Rate::from_mbps(8_000), rtt);
+        let mut host = Host::of(spec, Rate::from_mbps(8_000), rtt);
         host.ack_every = 3;
         host.run_until(|h| h.cc.cwnd() >= MSS * 80);
         (host.now.as_secs_f64() / rtt.as_secs_f64()) as u32
@@ -75,8 +70,7 @@ fn an_acknowledgment_of_three_packets_counts_as_one_where_acknowledgments_count(
 #[test]
 fn each_loss_event_halves_the_window_where_there_are_no_recoveries() {
     for (spec, share) in [("newreno", 1.0), ("newreno:reduce=each-loss", 0.5)] {
-        let newreno = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-        let mut host = Host::new(newreno, Rate::from_mbps(16), Duration::from_millis(50));
+        let mut host = Host::of(spec, Rate::from_mbps(16), Duration::from_millis(50));
         host.run_until(|h| h.cc.cwnd() >= MSS * 80);
         // Two of the same flight, found lost one after the other.
         let next = host.next_number();

@@ -1,11 +1,10 @@
 //! RBBR: what the receiver samples and sends, and what the sender makes of it.
 
-use super::events::{at, ms};
+use super::events::{at, ms, sent};
 use super::host::{Host, MSS};
-use lowtide_cc::controller::{Feedback, PacketSent, PeerSignal};
+use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::controllers::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 fn receiver(schedule: Schedule) -> Receiver {
     let mut receiver = Receiver::new(&ReceiverConfig {
@@ -108,8 +107,7 @@ fn in_probe_bw() -> Host {
 }
 
 fn in_probe_bw_by(spec: &str) -> Host {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, LINK, ms(40));
+    let mut host = Host::of(spec, LINK, ms(40));
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
     host.run_until(|h| h.phase() == "ProbeBW");
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Regular));
@@ -152,8 +150,7 @@ fn from_probe_bw_on_the_newest_feedback_is_the_bandwidth() {
 
 #[test]
 fn in_startup_feedback_does_not_count() {
-    let cc = registry::build("rbbr", &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, LINK, ms(40));
+    let mut host = Host::of("rbbr", LINK, ms(40));
     host.run_for(ms(100));
     assert_eq!(host.phase(), "Startup");
     let own = estimate(&host);
@@ -260,13 +257,7 @@ fn a_probe_beyond_the_window_suspends_the_receiver() {
     let mut host = in_probe_bw();
     let (now, cwnd, number) = (host.now, host.cc.cwnd(), host.next_number());
     let mut send = |number, inflight| {
-        host.cc.on_packet_sent(&PacketSent {
-            now,
-            number,
-            bytes: MSS,
-            inflight,
-            app_limited: false,
-        });
+        host.cc.on_packet_sent(&sent(now, number, inflight));
         host.cc.peer_signal()
     };
     assert_eq!(send(number, cwnd + MSS), Some(PeerSignal::Suspend));

@@ -1,11 +1,11 @@
 //! RTT-gain BBR: the gain by RTT, and the early end of the probe.
 
 use super::events::ms;
-use super::host::{Host, MSS};
+use super::host::Host;
+use lowtide_cc::Config;
 use lowtide_cc::controllers::bbr::{Model, Policy};
 use lowtide_cc::controllers::rtt_gain::RttGain;
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 #[test]
 fn the_steady_gain_is_alpha_times_min_rtt_over_rtt_and_probing_ends_at_five_quarters() {
@@ -30,8 +30,7 @@ fn the_steady_gain_is_alpha_times_min_rtt_over_rtt_and_probing_ends_at_five_quar
 /// The longest time that the gain stays at 1.25 once the RTT has reached 1.25 times its minimum,
 /// over a link that loses half its rate.
 fn longest_probe_into_a_queue(spec: &str) -> Duration {
-    let cc = registry::build(spec, &Config::for_datagram(MSS)).unwrap();
-    let mut host = Host::new(cc, Rate::from_mbps(20), ms(40));
+    let mut host = Host::of(spec, Rate::from_mbps(20), ms(40));
     host.run_until(|h| h.phase() == "ProbeBW");
     host.rate = Rate::from_mbps(10);
     let (mut longest, mut since) = (Duration::ZERO, None);

@@ -1,8 +1,8 @@
 //! Sprout: what a forecast lets it send, tick by tick, and what it does when nothing arrives.
 
-use super::events::{ack, at, ms, packet};
+use super::events::{ack, at, loss, lost, ms, packet, sent};
 use super::host::{Host, MSS};
-use lowtide_cc::controller::{AckedPacket, Controller, LossEvent, LostPacket, PacketSent};
+use lowtide_cc::controller::{AckedPacket, Controller};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 
@@ -12,13 +12,7 @@ fn sprout(parameters: &str) -> Box<dyn Controller> {
 }
 
 fn send(cc: &mut dyn Controller, now: Time, number: u64, inflight: u64) {
-    cc.on_packet_sent(&PacketSent {
-        now,
-        number,
-        bytes: MSS,
-        inflight: MSS * inflight,
-        app_limited: false,
-    });
+    cc.on_packet_sent(&sent(now, number, MSS * inflight));
 }
 
 /// An acknowledgment of these, with `inflight` packets left.
@@ -49,20 +43,8 @@ fn with_four_a_tick(
 }
 
 fn lose_all(cc: &mut dyn Controller, now: Time) {
-    let lost = LostPacket {
-        number: 24,
-        bytes: MSS,
-        sent_at: at(0),
-        sent_inflight: MSS,
-        lost: MSS,
-        app_limited: false,
-    };
-    cc.on_loss(&LossEvent {
-        now,
-        packets: &[lost],
-        bytes_lost: MSS * 7,
-        inflight: Bytes::ZERO,
-    });
+    let all = [24, 25, 26, 27, 28, 29, 30].map(|number| lost(number, at(0)));
+    cc.on_loss(&loss(now, &all, Bytes::ZERO));
 }
 
 #[test]
@@ -130,7 +112,7 @@ fn times_by_the_receivers_clock_give_the_same_window_as_those_of_acknowledgments
 
 #[test]
 fn a_silent_link_leaves_packets_each_50_ms_and_takes_up_again() {
-    let mut host = Host::new(sprout(""), Rate::from_mbps(8), ms(40));
+    let mut host = Host::of("sprout", Rate::from_mbps(8), ms(40));
     host.run_for(ms(3_000));
     let busy = host.next_number();
     assert_eq!(host.phase(), "Forecast");
@@ -167,7 +149,8 @@ fn a_silent_link_leaves_packets_each_50_ms_and_takes_up_again() {
 #[test]
 fn a_bolder_quantile_queues_more_and_the_range_follows_a_fast_link_unless_it_is_fixed() {
     let delivered = |parameters: &str, mbps| {
-        let mut host = Host::new(sprout(parameters), Rate::from_mbps(mbps), ms(40));
+        let spec = format!("sprout{parameters}");
+        let mut host = Host::of(&spec, Rate::from_mbps(mbps), ms(40));
         host.run_for(ms(3_000));
         let (from, mut rtts) = (host.next_number(), 0.0);
         for _ in 0..1000 {
@@ -187,7 +170,7 @@ fn a_bolder_quantile_queues_more_and_the_range_follows_a_fast_link_unless_it_is_
 
 #[test]
 fn a_peer_that_stops_reporting_times_is_timed_by_its_acknowledgments() {
-    let mut host = Host::new(sprout(""), Rate::from_mbps(8), ms(40));
+    let mut host = Host::of("sprout", Rate::from_mbps(8), ms(40));
     host.timestamps = true;
     host.run_for(ms(3_000));
     host.timestamps = false;
@@ -201,7 +184,7 @@ fn a_peer_that_stops_reporting_times_is_timed_by_its_acknowledgments() {
 
 #[test]
 fn a_peers_clock_that_was_ahead_for_a_moment_does_not_stop_the_ticks() {
-    let mut host = Host::new(sprout(""), Rate::from_mbps(8), ms(40));
+    let mut host = Host::of("sprout", Rate::from_mbps(8), ms(40));
     host.timestamps = true;
     host.run_for(ms(3_000));
     let ahead = AckedPacket {
@@ -221,7 +204,7 @@ fn a_peers_clock_that_was_ahead_for_a_moment_does_not_stop_the_ticks() {
 #[test]
 fn an_outage_that_loses_everything_leaves_no_flow_with_single_packets_for_good() {
     for rtt in [20, 40, 60, 100] {
-        let mut host = Host::new(sprout(""), Rate::from_mbps(8), ms(rtt));
+        let mut host = Host::of("sprout", Rate::from_mbps(8), ms(rtt));
         let sent_in = |host: &mut Host, span| {
             let before = host.next_number();
             host.run_for(span);

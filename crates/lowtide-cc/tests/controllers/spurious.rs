@@ -2,7 +2,6 @@
 
 use super::host::{Host, MSS};
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 #[test]
 fn a_packet_that_a_spurious_timeout_gave_back_opens_a_recovery_when_it_is_lost() {
@@ -10,8 +9,7 @@ fn a_packet_that_a_spurious_timeout_gave_back_opens_a_recovery_when_it_is_lost()
         "newreno", "cubic", "copa", "vegas", "compound", "bbr", "bbr3",
     ] {
         for expiries in [1, 2] {
-            let cc = registry::build(name, &Config::for_datagram(MSS)).unwrap();
-            let mut host = Host::new(cc, Rate::from_mbps(8_000), Duration::from_millis(50));
+            let mut host = Host::of(name, Rate::from_mbps(8_000), Duration::from_millis(50));
             host.run_for(Duration::from_millis(170));
             while host.step() && host.inflight() < MSS * 8 {}
             let given_up = host.next_number() - 1;

@@ -1,27 +1,25 @@
 //! Vegas over the small host, and by hand where the host's acknowledgments are too regular.
 
+use super::events::{ack, loss, lost, ms, packet, sent};
 use super::host::{Host, MSS};
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent,
-};
+use lowtide_cc::controller::{AckEvent, AckedPacket, Controller};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 
-fn vegas(spec: &str) -> Box<dyn Controller> {
-    registry::build(spec, &Config::for_datagram(MSS)).unwrap()
+fn host(spec: &str) -> Host {
+    Host::of(spec, Rate::from_mbps(16), ms(50))
 }
 
 #[test]
 fn slow_start_doubles_every_other_round_and_ends_without_passing_the_bdp() {
-    let rtt = Duration::from_millis(50);
     // So fast that a round takes one RTT.
-    let mut host = Host::new(vegas("vegas"), Rate::from_mbps(8_000), rtt);
+    let mut fast = Host::of("vegas", Rate::from_mbps(8_000), ms(50));
     let mut windows = Vec::new();
     while windows.len() < 7 {
-        let window = host.cc.cwnd().as_f64();
-        assert!(host.step());
+        let window = fast.cc.cwnd().as_f64();
+        assert!(fast.step());
         // Between two bursts.
-        if host.now.as_secs_f64() > 0.05 * (windows.len() + 1) as f64 + 0.025 {
+        if fast.now.as_secs_f64() > 0.05 * (windows.len() + 1) as f64 + 0.025 {
             windows.push(window);
         }
     }
@@ -31,7 +29,7 @@ fn slow_start_doubles_every_other_round_and_ends_without_passing_the_bdp() {
     }
 
     // 2 packets a millisecond: 101 packets in flight keep the link busy.
-    let mut host = Host::new(vegas("vegas"), Rate::from_mbps(16), rtt);
+    let mut host = host("vegas");
     host.run_until(|h| h.phase() == "CongestionAvoidance");
     // The host does not pace: its bursts queue for a moment, and slow start ends early.
     let packets = host.cc.cwnd().get() / 1000;
@@ -41,7 +39,7 @@ fn slow_start_doubles_every_other_round_and_ends_without_passing_the_bdp() {
 #[test]
 fn it_keeps_between_alpha_and_beta_packets_queued_and_then_stays() {
     for (spec, least, most) in [("vegas", 2, 4), ("vegas:alpha=10,beta=12", 10, 12)] {
-        let mut host = Host::new(vegas(spec), Rate::from_mbps(16), Duration::from_millis(50));
+        let mut host = host(spec);
         host.run_for(Duration::from_secs(10));
         let window = host.cc.cwnd();
         let queued = window.get() / 1000 - 101;
@@ -53,11 +51,7 @@ fn it_keeps_between_alpha_and_beta_packets_queued_and_then_stays() {
 
 #[test]
 fn a_loss_halves_the_window() {
-    let mut host = Host::new(
-        vegas("vegas"),
-        Rate::from_mbps(16),
-        Duration::from_millis(50),
-    );
+    let mut host = host("vegas");
     host.run_for(Duration::from_secs(5));
     let before = host.cc.cwnd();
     host.lose = vec![host.next_number()];
@@ -67,11 +61,7 @@ fn a_loss_halves_the_window() {
 
 #[test]
 fn a_timeout_begins_slow_start_again_and_is_undone_when_spurious() {
-    let mut host = Host::new(
-        vegas("vegas"),
-        Rate::from_mbps(16),
-        Duration::from_millis(50),
-    );
+    let mut host = host("vegas");
     host.run_for(Duration::from_secs(5));
     let before = host.cc.cwnd();
     host.time_out();
@@ -88,44 +78,30 @@ fn a_timeout_begins_slow_start_again_and_is_undone_when_spurious() {
 /// Sends a window and acknowledges it with this RTT in the given number of acknowledgments.
 fn round(cc: &mut dyn Controller, number: &mut u64, now: &mut Time, rtt: Duration, acks: usize) {
     let window = cc.cwnd();
-    let packets: Vec<AckedPacket> = (*number..*number + window.get() / MSS.get())
-        .map(|number| AckedPacket {
-            number,
-            bytes: MSS,
-            sent_at: *now,
-            received_at: None,
-        })
-        .collect();
-    *number += packets.len() as u64;
+    let numbers = *number..*number + window.get() / MSS.get();
+    let packets: Vec<AckedPacket> = numbers.map(|n| packet(n, *now)).collect();
     for (n, p) in packets.iter().enumerate() {
-        cc.on_packet_sent(&PacketSent {
-            now: *now,
-            number: p.number,
-            bytes: MSS,
-            // Never idle: an older packet is still on its way.
-            inflight: MSS * (n as u64 + 2),
-            app_limited: false,
-        });
+        // Never idle: an older packet is still on its way.
+        cc.on_packet_sent(&sent(*now, p.number, MSS * (n as u64 + 2)));
     }
+    *number += packets.len() as u64;
     *now += rtt;
     for packets in packets.chunks(packets.len().div_ceil(acks)) {
         cc.on_ack(&AckEvent {
-            now: *now,
-            packets,
-            bytes_acked: MSS * packets.len() as u64,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(rtt),
             prior_inflight: window,
             inflight: Bytes::ZERO,
-            rate_sample: None,
+            ..ack(*now, rtt, packets)
         });
     }
 }
 
+fn vegas() -> Box<dyn Controller> {
+    registry::build("vegas", &Config::for_datagram(MSS)).unwrap()
+}
+
 #[test]
 fn slow_start_ends_at_what_the_path_holds_without_a_queue_and_a_packet() {
-    let ms = Duration::from_millis;
-    let mut cc = vegas("vegas");
+    let mut cc = vegas();
     let (mut number, mut now) = (0, Time::ZERO);
     round(&mut *cc, &mut number, &mut now, ms(50), 10);
     let mut before = cc.cwnd();
@@ -140,25 +116,12 @@ fn slow_start_ends_at_what_the_path_holds_without_a_queue_and_a_packet() {
 
 #[test]
 fn a_round_with_too_few_rtt_samples_is_renos() {
-    let ms = Duration::from_millis;
     for (acks, change) in [(2, 1), (5, -1)] {
-        let mut cc = vegas("vegas");
+        let mut cc = vegas();
         let (mut number, mut now) = (0, Time::ZERO);
         round(&mut *cc, &mut number, &mut now, ms(50), 10);
-        let lost = LostPacket {
-            number: number - 1,
-            bytes: MSS,
-            sent_at: now,
-            sent_inflight: Bytes::ZERO,
-            lost: Bytes::ZERO,
-            app_limited: false,
-        };
-        cc.on_loss(&LossEvent {
-            now,
-            packets: &[lost],
-            bytes_lost: MSS,
-            inflight: Bytes::ZERO,
-        });
+        let lost = [lost(number - 1, now)];
+        cc.on_loss(&loss(now, &lost, Bytes::ZERO));
         // The first round ends the recovery, the second is seen whole.
         for _ in 0..2 {
             round(&mut *cc, &mut number, &mut now, ms(500), acks);

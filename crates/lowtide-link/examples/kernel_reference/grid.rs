@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     runs: u64,
     jobs: usize,
     pairs: Vec<(String, String)>,
-    only: Option<String>,
+    only: Vec<String>,
     traces: Vec<PathBuf>,
 }
 
@@ -34,7 +34,7 @@ impl Arguments {
             runs: 3,
             jobs: 8,
             pairs: Vec::new(),
-            only: None,
+            only: Vec::new(),
             traces: Vec::new(),
         };
         let mut arguments = std::env::args().skip(1);
@@ -48,7 +48,7 @@ impl Arguments {
                 "--seconds" => parsed.seconds = number()?.max(1),
                 "--runs" => parsed.runs = number()?.max(1),
                 "--jobs" => parsed.jobs = number()?.max(1) as usize,
-                "--only" => parsed.only = Some(value()),
+                "--only" => parsed.only.push(value()),
                 "--pair" => {
                     let pair = value();
                     let (kernel, ours) = pair
@@ -91,11 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for cell in &cells {
         for (kernel, ours) in &arguments.pairs {
             let name = format!("{}, {kernel}", cell.name());
-            if arguments
-                .only
-                .as_ref()
-                .is_some_and(|only| !name.contains(only))
-            {
+            let only = &arguments.only;
+            if !only.is_empty() && !only.iter().any(|text| name.contains(text)) {
                 continue;
             }
             comparisons.push(Comparison {

@@ -153,7 +153,8 @@ impl Network<'_> {
         let by = self.sent;
         self.sent += 1;
         let mut fates = self.scenario.fates.iter();
-        let fate = fates.find(|f| f.0 == segment && f.1 == copy).map(|f| f.2);
+        let fate = fates.find(|f| f.0.contains(&segment) && f.1 == copy);
+        let fate = fate.map(|f| f.2);
         let spacing = Duration::from_micros(self.scenario.spacing_us);
         self.free_at = self.free_at.max(now) + spacing;
         let mut late = match fate {

@@ -1,5 +1,7 @@
 //! The scenarios.
 
+use std::ops::RangeInclusive;
+
 /// What becomes of a segment's copy, or of the acknowledgment that it causes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
@@ -19,8 +21,8 @@ pub(crate) struct Scenario {
     pub(crate) sack: bool,
     /// Milliseconds, and how many segments the application writes.
     pub(crate) writes: &'static [(u64, u64)],
-    /// Segment, copy (0: the original), fate.
-    pub(crate) fates: &'static [(u64, u64, Fate)],
+    /// Segments, copy (0: the original), fate.
+    pub(crate) fates: &'static [(RangeInclusive<u64>, u64, Fate)],
     pub(crate) lasts_ms: u64,
 }
 
@@ -42,14 +44,14 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         name: "01-tail-loss",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 8)],
-        fates: &[(11, 0, Lost), (12, 0, Lost), (13, 0, Lost)],
+        fates: &[(11..=13, 0, Lost)],
         lasts_ms: 1000,
         ..PLAIN
     },
     Scenario {
         name: "01-tail-and-probe-lost-40ms",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 4)],
-        fates: &[(8, 0, Lost), (9, 0, Lost), (9, 1, Lost)],
+        fates: &[(8..=9, 0, Lost), (9..=9, 1, Lost)],
         lasts_ms: 1200,
         ..PLAIN
     },
@@ -57,37 +59,21 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "01-tail-and-probe-lost-200ms",
         rtt_ms: 200,
         writes: &[(0, 2), (300, 2), (600, 2), (900, 4)],
-        fates: &[(8, 0, Lost), (9, 0, Lost), (9, 1, Lost)],
+        fates: &[(8..=9, 0, Lost), (9..=9, 1, Lost)],
         lasts_ms: 3000,
         ..PLAIN
     },
     Scenario {
         name: "01-lone-segment-lost",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 1)],
-        fates: &[(6, 0, Lost)],
+        fates: &[(6..=6, 0, Lost)],
         lasts_ms: 1000,
         ..PLAIN
     },
     Scenario {
         name: "01-probe-with-new-data",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 20)],
-        fates: &[
-            (6, 0, Lost),
-            (7, 0, Lost),
-            (8, 0, Lost),
-            (9, 0, Lost),
-            (10, 0, Lost),
-            (11, 0, Lost),
-            (12, 0, Lost),
-            (13, 0, Lost),
-            (14, 0, Lost),
-            (15, 0, Lost),
-            (16, 0, Lost),
-            (17, 0, Lost),
-            (18, 0, Lost),
-            (19, 0, Lost),
-            (20, 0, Lost),
-        ],
+        fates: &[(6..=20, 0, Lost)],
         lasts_ms: 1500,
         ..PLAIN
     },
@@ -96,14 +82,14 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "02-rto-10ms",
         rtt_ms: 10,
         writes: &[(0, 2), (50, 2), (100, 2), (150, 2), (200, 2), (250, 2)],
-        fates: &[(10, 0, Lost), (11, 0, Lost), (11, 1, Lost), (10, 1, Lost)],
+        fates: &[(10..=11, 0, Lost), (11..=11, 1, Lost), (10..=10, 1, Lost)],
         lasts_ms: 2000,
         ..PLAIN
     },
     Scenario {
         name: "02-rto-40ms",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 2), (400, 2), (500, 2)],
-        fates: &[(10, 0, Lost), (11, 0, Lost), (11, 1, Lost), (10, 1, Lost)],
+        fates: &[(10..=11, 0, Lost), (11..=11, 1, Lost), (10..=10, 1, Lost)],
         lasts_ms: 2500,
         ..PLAIN
     },
@@ -111,7 +97,7 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "02-rto-200ms-after-1",
         rtt_ms: 200,
         writes: &[(0, 2), (300, 2)],
-        fates: &[(2, 0, Lost), (3, 0, Lost), (3, 1, Lost), (2, 1, Lost)],
+        fates: &[(2..=3, 0, Lost), (3..=3, 1, Lost), (2..=2, 1, Lost)],
         lasts_ms: 3500,
         ..PLAIN
     },
@@ -127,7 +113,7 @@ pub(crate) const ALL: &[Scenario] = &[
             (1500, 2),
             (1800, 2),
         ],
-        fates: &[(12, 0, Lost), (13, 0, Lost), (13, 1, Lost), (12, 1, Lost)],
+        fates: &[(12..=13, 0, Lost), (13..=13, 1, Lost), (12..=12, 1, Lost)],
         lasts_ms: 4500,
         ..PLAIN
     },
@@ -137,7 +123,7 @@ pub(crate) const ALL: &[Scenario] = &[
         controller: "cubic",
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[(14, 0, Lost)],
+        fates: &[(14..=14, 0, Lost)],
         lasts_ms: 500,
         ..PLAIN
     },
@@ -145,7 +131,7 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "03-one-loss-reno",
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[(14, 0, Lost)],
+        fates: &[(14..=14, 0, Lost)],
         lasts_ms: 500,
         ..PLAIN
     },
@@ -155,7 +141,7 @@ pub(crate) const ALL: &[Scenario] = &[
         controller: "cubic",
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[(12, 0, Lost), (14, 0, Lost), (17, 0, Lost), (18, 0, Lost)],
+        fates: &[(12..=12, 0, Lost), (14..=14, 0, Lost), (17..=18, 0, Lost)],
         lasts_ms: 600,
         ..PLAIN
     },
@@ -164,18 +150,7 @@ pub(crate) const ALL: &[Scenario] = &[
         controller: "cubic",
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[
-            (10, 0, Lost),
-            (11, 0, Lost),
-            (12, 0, Lost),
-            (13, 0, Lost),
-            (14, 0, Lost),
-            (15, 0, Lost),
-            (16, 0, Lost),
-            (17, 0, Lost),
-            (18, 0, Lost),
-            (19, 0, Lost),
-        ],
+        fates: &[(10..=19, 0, Lost)],
         lasts_ms: 800,
         ..PLAIN
     },
@@ -185,11 +160,11 @@ pub(crate) const ALL: &[Scenario] = &[
         spacing_us: 1000,
         writes: &[(0, 10), (100, 10), (200, 10), (300, 10), (400, 10)],
         fates: &[
-            (4, 0, Late(2)),
-            (14, 0, Late(6)),
-            (24, 0, Late(8)),
-            (34, 0, Late(13)),
-            (44, 0, Lost),
+            (4..=4, 0, Late(2)),
+            (14..=14, 0, Late(6)),
+            (24..=24, 0, Late(8)),
+            (34..=34, 0, Late(13)),
+            (44..=44, 0, Lost),
         ],
         lasts_ms: 700,
         ..PLAIN
@@ -200,7 +175,7 @@ pub(crate) const ALL: &[Scenario] = &[
         controller: "cubic",
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[(14, 0, Lost), (14, 1, Lost)],
+        fates: &[(14..=14, 0, Lost), (14..=14, 1, Lost)],
         lasts_ms: 800,
         ..PLAIN
     },
@@ -209,7 +184,7 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "07-no-sack-tail-loss",
         sack: false,
         writes: &[(0, 2), (100, 2), (200, 2), (300, 8)],
-        fates: &[(11, 0, Lost), (12, 0, Lost), (13, 0, Lost)],
+        fates: &[(11..=13, 0, Lost)],
         lasts_ms: 1500,
         ..PLAIN
     },
@@ -218,7 +193,7 @@ pub(crate) const ALL: &[Scenario] = &[
         sack: false,
         spacing_us: 1000,
         writes: &[(0, 60)],
-        fates: &[(12, 0, Lost), (15, 0, Lost)],
+        fates: &[(12..=12, 0, Lost), (15..=15, 0, Lost)],
         lasts_ms: 800,
         ..PLAIN
     },
@@ -227,12 +202,9 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "08-spurious-rto",
         writes: &[(0, 2), (100, 2), (200, 2), (300, 4), (1200, 10)],
         fates: &[
-            (6, 0, Late(500)),
-            (7, 0, Late(500)),
-            (8, 0, Late(500)),
-            (9, 0, Late(500)),
-            (9, 1, Late(420)),
-            (6, 1, Late(180)),
+            (6..=9, 0, Late(500)),
+            (9..=9, 1, Late(420)),
+            (6..=6, 1, Late(180)),
         ],
         lasts_ms: 1500,
         ..PLAIN
@@ -244,19 +216,13 @@ pub(crate) const ALL: &[Scenario] = &[
         spacing_us: 1000,
         writes: &[(0, 60)],
         fates: &[
-            (2, 0, AckLost),
-            (3, 0, AckLost),
-            (4, 0, AckLost),
-            (8, 0, AckLost),
-            (9, 0, AckLost),
-            (12, 0, AckLost),
-            (13, 0, AckLost),
-            (15, 0, AckLost),
-            (16, 0, AckLost),
-            (14, 0, Lost),
-            (18, 0, AckLost),
-            (58, 0, AckLost),
-            (59, 0, AckLost),
+            (2..=4, 0, AckLost),
+            (8..=9, 0, AckLost),
+            (12..=13, 0, AckLost),
+            (15..=16, 0, AckLost),
+            (14..=14, 0, Lost),
+            (18..=18, 0, AckLost),
+            (58..=59, 0, AckLost),
         ],
         lasts_ms: 600,
         ..PLAIN

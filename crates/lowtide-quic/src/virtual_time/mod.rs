@@ -21,12 +21,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
-use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Time};
-use lowtide_host::{AckSeen, LossSeen, Observer};
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
-use lowtide_sim::stack::{self, Error};
+use lowtide_sim::stack::{self, Error, Timed};
 use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use rand_core::{Rng, SeedableRng};
@@ -36,7 +34,7 @@ use s2n_quic::provider::io::testing::{Executor, Handle, Io, primary, spawn, time
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 
-use self::network::{Hosts, Shared};
+use self::network::{Driven, Hosts, Shared};
 use self::stock::Choice;
 pub use self::stock::STOCK;
 use crate::certificate::SelfSigned;
@@ -105,46 +103,6 @@ impl s2n_quic::provider::random::Provider for Seeded {
     }
 }
 
-/// Hands what a flow's controller sees to the probe.
-struct FlowObserver<P> {
-    flow: usize,
-    network: Shared<P>,
-}
-
-impl<P> fmt::Debug for FlowObserver<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FlowObserver").field(&self.flow).finish()
-    }
-}
-
-impl<P: Probe + Send + 'static> Observer for FlowObserver<P> {
-    fn on_sent(&self, sent: &PacketSent) {
-        let mut network = self.network.lock();
-        let now = network.now();
-        let dumbbell = &mut network.dumbbell;
-        dumbbell.on_send(now, self.flow, sent.number, sent.bytes);
-    }
-
-    fn on_ack(&self, ack: &AckSeen<'_>) {
-        let mut network = self.network.lock();
-        let now = network.now();
-        network
-            .dumbbell
-            .probe
-            .on_ack(self.flow, &AckSeen { now, ..*ack });
-    }
-
-    fn on_loss(&self, loss: &LossSeen<'_>) {
-        let mut network = self.network.lock();
-        let now = network.now();
-        network
-            .dumbbell
-            .probe
-            .on_loss(self.flow, &LossSeen { now, ..*loss });
-        network.dumbbell.owe(self.flow, loss.bytes);
-    }
-}
-
 /// Runs a configuration with s2n-quic and hands back its outcome and the probe.
 ///
 /// # Errors
@@ -153,15 +111,12 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     let packet_size = stack::check(config)?;
     let certificate = SelfSigned::new([SERVER_NAME]).map_err(setup)?;
     let network = Shared::new(Hosts::new(config, probe));
-    let mut executor = Executor::new(network.clone(), config.seed);
+    let mut executor = Executor::new(Driven(network.clone()), config.seed);
     let handle = executor.handle().clone();
     executor.enter(|| start(config, packet_size, &certificate, &network, &handle))?;
     executor.run();
     drop(executor);
-    let Some(network) = network.into_inner() else {
-        return Err(setup("the network outlived its run"));
-    };
-    Ok(network.dumbbell.finish())
+    Ok(network.into_inner()?.dumbbell.finish())
 }
 
 fn limits(max_ack_delay: StdDuration, initial_rtt: Duration) -> Result<Limits, Error> {
@@ -318,13 +273,9 @@ fn start_flow<P: Probe + Send + 'static>(
     };
     spawn(receive(server, arrived));
 
-    let observer = Arc::new(FlowObserver {
-        flow: index,
-        network: network.clone(),
-    });
     let mut sender = Controllers::with_controller("sender", choice.make.clone())
         .with_seed(seed)
-        .with_observer(observer);
+        .with_observer(network.observer(index));
     if flow.transport.reports_timestamps() {
         sender = sender.with_timestamps();
     }
@@ -378,18 +329,23 @@ struct Application<P> {
     network: Shared<P>,
 }
 
-async fn sleep_until<P: Probe>(network: &Shared<P>, until: Time) {
+async fn sleep_until<P: Probe + Send + 'static>(network: &Shared<P>, until: Time) {
     let now = network.lock().now();
     time::delay(until.since(now).into()).await;
 }
 
 /// Connects and sends what the source writes. A connection that fails ends its flow, which then
 /// shows as a flow without throughput.
-async fn send<P: Probe>(client: Client, connect: Connect, app: Application<P>, flow: FlowConfig) {
+async fn send<P: Probe + Send + 'static>(
+    client: Client,
+    connect: Connect,
+    app: Application<P>,
+    flow: FlowConfig,
+) {
     let _ = try_send(&client, connect, app, &flow).await;
 }
 
-async fn try_send<P: Probe>(
+async fn try_send<P: Probe + Send + 'static>(
     client: &Client,
     connect: Connect,
     mut app: Application<P>,

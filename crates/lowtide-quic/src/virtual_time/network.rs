@@ -1,11 +1,10 @@
 //! The simulator's network between s2n-quic's hosts.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_sim::stack::{Dumbbell, HEADERS, Received};
+use lowtide_sim::stack::{self, Dumbbell, HEADERS, Received, Timed};
 use lowtide_sim::{Probe, SimConfig};
 use s2n_quic::provider::io::testing::network::{self as s2n, Buffers};
 use s2n_quic::provider::io::testing::{spawn, time};
@@ -31,11 +30,6 @@ impl<P: Probe> Hosts<P> {
             clock: Clock::default(),
             wakes_at: None,
         }
-    }
-
-    /// The time since the first call.
-    pub(crate) fn now(&mut self) -> Time {
-        self.clock.time(time::now())
     }
 
     /// The sender of the next of the configuration's flows has `address`.
@@ -74,32 +68,27 @@ impl<P: Probe> Hosts<P> {
     }
 }
 
-/// The network as it is shared between the executor, which drives it, and the run.
-pub(crate) struct Shared<P>(Arc<Mutex<Hosts<P>>>);
+/// The network as the executor and the run share it.
+pub(crate) type Shared<P> = stack::Shared<Hosts<P>>;
 
-impl<P> Clone for Shared<P> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
+impl<P: Probe + Send + 'static> Timed for Hosts<P> {
+    type Packet = s2n::Packet;
+    type Probe = P;
+
+    /// The time since the first call.
+    fn now(&mut self) -> Time {
+        self.clock.time(time::now())
+    }
+
+    fn dumbbell(&mut self) -> &mut Dumbbell<s2n::Packet, P> {
+        &mut self.dumbbell
     }
 }
 
-impl<P: Probe> Shared<P> {
-    pub(crate) fn new(hosts: Hosts<P>) -> Self {
-        Self(Arc::new(Mutex::new(hosts)))
-    }
+/// The network as the executor drives it.
+pub(crate) struct Driven<P>(pub(crate) Shared<P>);
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Hosts<P>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The network, once nothing else refers to it.
-    pub(crate) fn into_inner(self) -> Option<Hosts<P>> {
-        let mutex = Arc::into_inner(self.0)?;
-        Some(mutex.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
+impl<P: Probe + Send + 'static> s2n::Network for Driven<P> {
     fn execute(&mut self, buffers: &Buffers) -> usize {
         let mut sent = Vec::new();
         buffers.drain_pending_transmissions(|packet| {
@@ -111,7 +100,7 @@ impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
             let source: SocketAddr = packet.path.local_address.0.into();
             source
         });
-        let mut network = self.lock();
+        let mut network = self.0.lock();
         let now = network.now();
         let mut done = sent.len();
         let mut arrived = Vec::new();
@@ -126,7 +115,7 @@ impl<P: Probe + Send + 'static> s2n::Network for Shared<P> {
             network.wakes_at = Some(next);
             // Up to the clock's next microsecond.
             let wait = next.since(now).as_nanos().next_multiple_of(1_000);
-            let shared = self.clone();
+            let shared = self.0.clone();
             spawn(async move {
                 time::delay(core::time::Duration::from_nanos(wait)).await;
                 let mut network = shared.lock();

@@ -74,7 +74,7 @@ pub(crate) fn record(
         rate: Rate::from_mbps(2000),
         ..Limits::default()
     };
-    let mut server = Server::new(clock.read(now), limits, Token::none(), [5; 32]);
+    let mut server = Server::new(limits, Token::none(), [5; 32]);
     let mut client = Client::new(now, plan, Token::none(), server_at, [6; 32]);
     let mut sent = Sent(Vec::new());
     let carry = |network: &mut Network<Vec<u8>>, now, direction, sent: &mut Sent| {

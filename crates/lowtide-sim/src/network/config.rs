@@ -41,11 +41,13 @@ impl NetworkConfig {
     }
 }
 
-/// One direction of the shared path: queue, link, then delay with its impairments.
+/// One direction of the shared path: queue, link, then delay with its impairments. `L` is the link, or what
+/// makes it.
 #[derive(Clone, Debug)]
-pub struct PipeConfig {
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct PipeConfig<L = Arc<Link>> {
     /// The link's service process; [`Link::unlimited`] for none.
-    pub link: Arc<Link>,
+    pub link: L,
     /// How the queue before the link is managed.
     pub queue: QueueKind,
     /// How much that queue holds.
@@ -79,6 +81,28 @@ impl PipeConfig {
     pub fn delay_only(delay: Duration) -> Self {
         Self::link_with_delay(Arc::new(Link::unlimited()), QueueLimit::Unlimited, delay)
     }
+}
+
+impl<L> PipeConfig<L> {
+    /// The same over another link.
+    #[must_use]
+    pub fn over<M>(self, link: M) -> PipeConfig<M> {
+        PipeConfig {
+            link,
+            queue: self.queue,
+            buffer: self.buffer,
+            cross: self.cross,
+            policer: self.policer,
+            delay: self.delay,
+            moving: self.moving,
+            ecn: self.ecn,
+            loss: self.loss,
+            script: self.script,
+            jitter: self.jitter,
+            wifi: self.wifi,
+            aggregation: self.aggregation,
+        }
+    }
 
     /// The same with a propagation delay that moves.
     #[must_use]
@@ -97,7 +121,7 @@ impl PipeConfig {
 
     /// A link with a queue and a fixed delay, without impairments.
     #[must_use]
-    pub fn link_with_delay(link: Arc<Link>, buffer: QueueLimit, delay: Duration) -> Self {
+    pub fn link_with_delay(link: L, buffer: QueueLimit, delay: Duration) -> Self {
         Self {
             link,
             queue: QueueKind::DropTail,

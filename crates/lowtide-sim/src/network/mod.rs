@@ -13,6 +13,7 @@
 //! one, so that the same seed loses the same packets on each.
 
 mod access;
+mod bucket;
 mod chance;
 mod config;
 mod cross;
@@ -31,6 +32,7 @@ mod tests;
 
 use lowtide_cc::units::Time;
 
+pub use self::bucket::TokenBucket;
 pub use self::config::{AccessConfig, NetworkConfig, PipeConfig};
 pub use self::cross::{Arrivals, Cross};
 pub use self::direction::Direction;

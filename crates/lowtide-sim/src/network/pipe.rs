@@ -2,11 +2,12 @@
 
 use lowtide_cc::units::{Bytes, Duration, Time};
 
+use super::bucket::TokenBucket;
 use super::config::PipeConfig;
 use super::impairment::{DelayProcess, EcnTreatment, LossProcess, ScriptProcess};
 use super::link::Server;
 use super::packet::{DropCause, Handle};
-use super::queue::{Discipline, Queue, QueueSetup, TokenBucket, Waiting};
+use super::queue::{Discipline, Queue, QueueSetup, Waiting};
 
 /// What became of a packet that came to the pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl<Q: Discipline> Pipe<Q> {
     fn with_queue(queue: Q, config: &PipeConfig, seed: u64) -> Self {
         let server = Server::new(config.link.clone());
         Self {
-            policer: config.policer.map(TokenBucket::new),
+            policer: config.policer.map(|p| TokenBucket::new(p.rate, p.burst)),
             chooses_late: queue.decides_late() && server.has_moments(),
             queue,
             server,

@@ -24,9 +24,6 @@ use super::{EcnFeedback, Pacing, TransportConfig};
 use crate::probe::Probe;
 use crate::source::Source;
 
-/// Pacing of algorithms that do not pace themselves: N × cwnd / srtt (RFC 9002 §7.7).
-const WINDOW_PACING_FACTOR: f64 = 1.25;
-
 /// A packet that leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
@@ -402,11 +399,7 @@ impl Sender {
     fn window_pacing_rate(&self, cwnd: Bytes) -> Option<Rate> {
         let rtt = &self.connection.rtt;
         let paces = self.recovery.paces_by_window() && rtt.has_sample();
-        paces.then(|| {
-            let rate = Rate::from_volume(cwnd, rtt.smoothed().max(Duration::from_nanos(1)));
-            rate.mul_f64(WINDOW_PACING_FACTOR)
-                .max(Rate::from_bytes_per_sec(1))
-        })
+        paces.then(|| lowtide_host::window_pacing_rate(cwnd, rtt.smoothed()))
     }
 
     fn note_app_limited(&mut self) {

@@ -2,11 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use lowtide_cc::Ecn;
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
-use lowtide_cc::units::{Bytes, Rate, Time};
+use lowtide_cc::controller::{AckEvent, AckedPacket, LossEvent, PacketSent, TimeoutEvent};
+use lowtide_cc::units::{Bytes, Time};
 use lowtide_cc::{Config, Controller, registry};
 
 use crate::reference::Reference;
@@ -97,7 +94,15 @@ impl SideBySide {
     }
 }
 
-impl Controller for SideBySide {
+impl lowtide_cc::Wrap for SideBySide {
+    type Inner = dyn Controller;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.ebb
+    }
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.ebb
+    }
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.ebb.on_packet_sent(sent);
         self.reference.on_packet_sent(sent);
@@ -121,7 +126,7 @@ impl Controller for SideBySide {
         self.compare(ack.now, "acked");
         let acks = self.seen.lock().unwrap().acks;
         if let Some(packet) = (self.tales.packets)(acks) {
-            self.on_mtu_change(packet);
+            Controller::on_mtu_change(self, packet);
             self.compare(ack.now, "mtu");
         }
     }
@@ -136,9 +141,6 @@ impl Controller for SideBySide {
         self.ebb.on_ecn_ce(now, sent_at, marked_packets);
         self.reference.on_ecn_ce(now, sent_at, marked_packets);
         self.compare(now, "marked");
-    }
-    fn ecn(&self) -> Ecn {
-        self.ebb.ecn()
     }
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.count(|seen| seen.timeouts += 1);
@@ -155,17 +157,5 @@ impl Controller for SideBySide {
     fn on_mtu_change(&mut self, max_datagram: Bytes) {
         self.ebb.on_mtu_change(max_datagram);
         self.reference.on_mtu_change(max_datagram);
-    }
-    fn cwnd(&self) -> Bytes {
-        self.ebb.cwnd()
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.ebb.pacing_rate()
-    }
-    fn send_quantum(&self) -> Bytes {
-        self.ebb.send_quantum()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.ebb.snapshot()
     }
 }

@@ -1,10 +1,8 @@
 //! A receiver that reports what is not so.
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
-};
-use lowtide_cc::units::{Bytes, Rate, Time};
-use lowtide_cc::{Controller, Ecn};
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{AckEvent, AckedPacket, Feedback};
+use lowtide_cc::units::{Rate, Time};
 
 /// Makes another report of the receiver's at this time.
 pub(crate) type Lie = fn(Time, Rate) -> Rate;
@@ -20,14 +18,18 @@ pub(crate) struct Deceived {
     pub(crate) clock: Clock,
 }
 
-impl Controller for Deceived {
+impl lowtide_cc::Wrap for Deceived {
+    type Inner = dyn Controller;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.inner
+    }
     fn on_feedback(&mut self, feedback: &Feedback) {
         let rate = (self.lie)(feedback.now, feedback.rate);
         self.inner.on_feedback(&Feedback { rate, ..*feedback });
-    }
-
-    fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.inner.on_packet_sent(sent);
     }
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         let told = |p: &AckedPacket| AckedPacket {
@@ -37,24 +39,6 @@ impl Controller for Deceived {
         let packets: Vec<AckedPacket> = ack.packets.iter().map(told).collect();
         let packets = &packets;
         self.inner.on_ack(&AckEvent { packets, ..*ack });
-    }
-    fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.inner.on_loss(loss);
-    }
-    as_inner_has!();
-
-    fn on_wakeup(&mut self, now: Time) {
-        self.inner.on_wakeup(now);
-    }
-    fn next_wakeup(&self) -> Option<Time> {
-        self.inner.next_wakeup()
-    }
-    fn ecn(&self) -> Ecn {
-        self.inner.ecn()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
     }
 }
 

@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Feedback, LossEvent, LostPacket, PacketSent, PeerSignal, Snapshot,
-    TimeoutEvent,
-};
+use lowtide_cc::Controller;
+use lowtide_cc::controller::{AckEvent, AckedPacket, LossEvent, LostPacket, PacketSent};
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Controller, Ecn};
+use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::two_flows::ONE_WAY;
 
@@ -86,7 +83,15 @@ impl Withheld {
     }
 }
 
-impl Controller for Withheld {
+impl lowtide_cc::Wrap for Withheld {
+    type Inner = dyn Controller;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.inner
+    }
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.host_inflight = sent.inflight;
         let state = self
@@ -139,11 +144,6 @@ impl Controller for Withheld {
             ..*loss
         });
     }
-    as_inner_has!();
-
-    fn on_feedback(&mut self, feedback: &Feedback) {
-        self.inner.on_feedback(feedback);
-    }
     fn on_wakeup(&mut self, now: Time) {
         if self.inner.next_wakeup().is_some_and(|at| at <= now) {
             self.inner.on_wakeup(now);
@@ -154,10 +154,6 @@ impl Controller for Withheld {
         let due = self.due.first().map(|(at, _)| *at);
         due.into_iter().chain(self.inner.next_wakeup()).min()
     }
-    fn ecn(&self) -> Ecn {
-        self.inner.ecn()
-    }
-
     fn cwnd(&self) -> Bytes {
         (self.inner.cwnd() + self.host_inflight) - self.inflight
     }

@@ -86,42 +86,22 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::controller::AckedPacket;
-    use crate::delivery_rate::RateSample;
+    use crate::events::{MSS, ack, at, packet, rate_sample};
     use crate::units::Rate;
-
-    const MSS: Bytes = Bytes::new(1000);
 
     /// `count` acknowledgments of `packets` packets each, `gap_ms` apart.
     fn allowance(count: u64, packets: u64, gap_ms: u64, model: &Model) -> Bytes {
         let mut aggregation = Aggregation::new(Time::ZERO);
         for n in 1..=count {
-            let now = Time::ZERO + Duration::from_millis(n * gap_ms);
+            let bytes = MSS * packets;
             let acked = [AckedPacket {
-                number: n,
-                bytes: MSS * packets,
-                sent_at: Time::ZERO,
-                received_at: None,
+                bytes,
+                ..packet(n, Time::ZERO)
             }];
             let ack = AckEvent {
-                now,
-                packets: &acked,
-                bytes_acked: MSS * packets,
-                bytes_lost: Bytes::ZERO,
-                rtt: None,
-                prior_inflight: Bytes::ZERO,
-                inflight: Bytes::ZERO,
-                rate_sample: Some(RateSample {
-                    delivery_rate: model.bandwidth,
-                    delivered: MSS,
-                    interval: Duration::from_millis(1),
-                    prior_delivered: Bytes::ZERO,
-                    total_delivered: Bytes::ZERO,
-                    lost: Bytes::ZERO,
-                    total_lost: Bytes::ZERO,
-                    sent_inflight: MSS,
-                    sent_at: Time::ZERO,
-                    app_limited: false,
-                }),
+                bytes_acked: bytes,
+                rate_sample: Some(rate_sample(model.bandwidth)),
+                ..ack(at(n * gap_ms), Duration::ZERO, &acked)
             };
             aggregation.on_ack(&ack, model, MSS * 100);
         }

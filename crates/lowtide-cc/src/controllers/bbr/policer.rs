@@ -130,39 +130,27 @@ impl Policer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::AckedPacket;
+    use crate::events::{ack, packet, rate_sample};
 
     /// One round of 100 kB a second, `lost` of it lost, at second `n`.
     fn round(policer: &mut Policer, n: u64, lost: u64, app_limited: bool) -> bool {
         let now = Time::ZERO + Duration::from_secs(n);
         let delivered = Bytes::new(100_000 * n);
         let sample = RateSample {
-            delivery_rate: Rate::from_bytes_per_sec(300_000),
-            delivered,
-            interval: Duration::from_secs(1),
             prior_delivered: delivered,
             total_delivered: delivered,
             lost: Bytes::new(lost),
             total_lost: Bytes::new(lost * n),
-            sent_inflight: Bytes::ZERO,
             sent_at: now,
             app_limited,
+            ..rate_sample(Rate::from_bytes_per_sec(300_000))
         };
-        let packets = [AckedPacket {
-            number: n,
-            bytes: Bytes::new(1),
-            sent_at: now,
-            received_at: None,
-        }];
+        let packets = [packet(n, now)];
         let ack = AckEvent {
-            now,
-            packets: &packets,
             bytes_acked: Bytes::new(100_000),
             bytes_lost: Bytes::new(lost),
-            rtt: None,
-            prior_inflight: Bytes::ZERO,
-            inflight: Bytes::ZERO,
             rate_sample: Some(sample),
+            ..ack(now, Duration::ZERO, &packets)
         };
         policer.on_ack(&ack, &sample, true, Phase::ProbeBw)
     }

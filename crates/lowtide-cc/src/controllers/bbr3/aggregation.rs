@@ -64,41 +64,26 @@ mod tests {
     use crate::Config;
     use crate::controller::AckedPacket;
     use crate::delivery_rate::RateSample;
+    use crate::events::{MSS, ack, at, packet, rate_sample};
     use crate::units::{Duration, Rate};
-
-    const MSS: Bytes = Bytes::new(1000);
 
     /// One packet a millisecond in bunches of `bunch`; a round is 30 packets.
     fn acknowledge(aggregation: &mut Aggregation, model: &mut Model, rounds: u64, bunch: u64) {
         for _ in 0..rounds * 30 / bunch {
             let delivered = model.rounds.delivered() + MSS * bunch;
-            let now = Time::ZERO + Duration::from_millis(delivered.get() / MSS.get());
+            let bytes = MSS * bunch;
             let packets = [AckedPacket {
-                number: 0,
-                bytes: MSS * bunch,
-                sent_at: Time::ZERO,
-                received_at: None,
+                bytes,
+                ..packet(0, Time::ZERO)
             }];
             let ack = AckEvent {
-                now,
-                packets: &packets,
-                bytes_acked: MSS * bunch,
-                bytes_lost: Bytes::ZERO,
-                rtt: None,
-                prior_inflight: MSS * 60,
-                inflight: MSS * 60,
+                bytes_acked: bytes,
                 rate_sample: Some(RateSample {
-                    delivery_rate: model.bandwidth,
-                    delivered: MSS * 30,
-                    interval: Duration::from_millis(30),
                     prior_delivered: delivered - MSS * 30,
                     total_delivered: delivered,
-                    lost: Bytes::ZERO,
-                    total_lost: Bytes::ZERO,
-                    sent_inflight: MSS * 60,
-                    sent_at: Time::ZERO,
-                    app_limited: false,
+                    ..rate_sample(model.bandwidth)
                 }),
+                ..ack(at(delivered.get() / MSS.get()), Duration::ZERO, &packets)
             };
             model.rounds.on_ack(&ack);
             aggregation.on_ack(&ack, model);

@@ -61,20 +61,12 @@ impl MaxBandwidth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Bytes, Duration, Time};
+    use crate::events::rate_sample;
 
     fn sample(rate: u64, app_limited: bool) -> RateSample {
         RateSample {
-            delivery_rate: Rate::from_bytes_per_sec(rate),
-            delivered: Bytes::ZERO,
-            interval: Duration::ZERO,
-            prior_delivered: Bytes::ZERO,
-            total_delivered: Bytes::ZERO,
-            lost: Bytes::ZERO,
-            total_lost: Bytes::ZERO,
-            sent_inflight: Bytes::ZERO,
-            sent_at: Time::ZERO,
             app_limited,
+            ..rate_sample(Rate::from_bytes_per_sec(rate))
         }
     }
 

@@ -10,7 +10,7 @@ const MAX_ROUNDS: u64 = 3;
 
 impl Bbr3 {
     pub(super) fn enter_drain(&mut self) {
-        self.model.phase = Phase::Drain;
+        self.enter(Phase::Drain);
         self.drain_began_at_round = self.model.rounds.count();
     }
 

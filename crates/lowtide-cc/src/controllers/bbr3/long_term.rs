@@ -145,44 +145,34 @@ impl Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Duration, Rate};
+    use crate::events::{MSS, lost, rate_sample};
+    use crate::units::Rate;
 
-    fn lost_packet(sent_inflight: u64, lost: u64) -> LostPacket {
-        LostPacket {
-            number: 0,
-            bytes: Bytes::new(1000),
-            sent_at: Time::ZERO,
+    fn flight_at_loss(sent_inflight: u64, lost_since: u64) -> u64 {
+        let packet = LostPacket {
             sent_inflight: Bytes::new(sent_inflight),
-            lost: Bytes::new(lost),
-            app_limited: false,
-        }
+            lost: Bytes::new(lost_since),
+            ..lost(0, Time::ZERO)
+        };
+        inflight_at_loss(&packet).get()
     }
 
     #[test]
     fn the_flight_at_loss_is_where_two_percent_were_lost() {
         // 99 000 bytes in flight before it, 1000 of them lost: 2 % are passed where
         // 1000 + x = 0.02 (99 000 + x), x = 980 / 0.98.
-        assert_eq!(
-            inflight_at_loss(&lost_packet(100_000, 2000)),
-            Bytes::new(100_000)
-        );
+        assert_eq!(flight_at_loss(100_000, 2000), 100_000);
         // 79 000 before it, 1000 lost: x = 580 / 0.98 = 591.8.
-        assert_eq!(
-            inflight_at_loss(&lost_packet(80_000, 2000)),
-            Bytes::new(79_591)
-        );
+        assert_eq!(flight_at_loss(80_000, 2000), 79_591);
         // 50 000 before it and 5000 lost: the line was passed long ago.
-        assert_eq!(
-            inflight_at_loss(&lost_packet(51_000, 6000)),
-            Bytes::new(50_000)
-        );
+        assert_eq!(flight_at_loss(51_000, 6000), 50_000);
         assert!(is_inflight_too_high(Bytes::new(2001), Bytes::new(100_000)));
         assert!(!is_inflight_too_high(Bytes::new(2000), Bytes::new(100_000)));
     }
 
     #[test]
     fn in_up_the_bound_grows_by_1_2_4_8_packets_a_round() {
-        let config = crate::Config::for_datagram(Bytes::new(1000));
+        let config = crate::Config::for_datagram(MSS);
         let mut model = Model::new(&config, 3);
         model.phase = Phase::Up;
         model.cwnd = Bytes::new(64_000);
@@ -194,27 +184,20 @@ mod tests {
             bound.steepen(&model);
             let before = bound.inflight();
             for _ in 0..64 {
-                bound.grow(Bytes::new(1000), &model);
+                bound.grow(MSS, &model);
             }
             grown.push((bound.inflight() - before).get() / 1000);
         }
         assert_eq!(grown, [1, 2, 4, 8]);
         let mut sample = RateSample {
-            delivery_rate: Rate::ZERO,
-            delivered: Bytes::ZERO,
-            interval: Duration::ZERO,
-            prior_delivered: Bytes::ZERO,
-            total_delivered: Bytes::ZERO,
             lost: Bytes::new(3000),
-            total_lost: Bytes::ZERO,
             sent_inflight: Bytes::new(100_000),
-            sent_at: Time::ZERO,
-            app_limited: false,
+            ..rate_sample(Rate::ZERO)
         };
         // More in flight raises it only where not too much of it was lost.
         bound.raise(Bytes::ZERO, &sample, false, &model);
         assert!(bound.inflight() < sample.sent_inflight);
-        sample.lost = Bytes::new(1000);
+        sample.lost = MSS;
         bound.raise(Bytes::ZERO, &sample, false, &model);
         assert_eq!(bound.inflight(), sample.sent_inflight);
         // Cruising leaves 15 % of it to others.

@@ -160,6 +160,12 @@ impl Bbr3 {
         }
     }
 
+    /// Goes over to another phase, which must be one that may follow.
+    fn enter(&mut self, phase: Phase) {
+        debug_assert!(self.model.phase.may_lead_to(phase));
+        self.model.phase = phase;
+    }
+
     /// `UpdateLatestDeliverySignals`, `UpdateCongestionSignals`.
     fn update_signals(&mut self, ack: &AckEvent<'_>, sample: Option<&RateSample>) {
         self.model.rounds.on_ack(ack);

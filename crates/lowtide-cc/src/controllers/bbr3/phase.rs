@@ -77,6 +77,20 @@ impl Phase {
         }
     }
 
+    /// Whether `next` may follow: the arrows in the picture at the top of `bbr3`. Where the losses that
+    /// ended Startup or UP prove spurious, Startup or REFILL begins anew from wherever the flow is then.
+    pub(super) const fn may_lead_to(self, next: Self) -> bool {
+        match next {
+            Self::Startup => !matches!(self, Self::Startup),
+            Self::Drain => matches!(self, Self::Startup),
+            Self::Down => matches!(self, Self::Drain | Self::Up | Self::ProbeRtt),
+            Self::Cruise => matches!(self, Self::Down),
+            Self::Refill => matches!(self, Self::Down | Self::Cruise | Self::Refill),
+            Self::Up => matches!(self, Self::Refill),
+            Self::ProbeRtt => !matches!(self, Self::ProbeRtt),
+        }
+    }
+
     /// `IsInAProbeBWState`.
     pub(super) const fn is_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)

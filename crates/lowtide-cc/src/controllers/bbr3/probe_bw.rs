@@ -71,12 +71,7 @@ impl Bbr3 {
         self.probe_wait.restart(now, &mut self.rng);
         self.cycle.ack_phase = AckPhase::ProbeStopping;
         self.model.rounds.restart();
-        self.model.phase = Phase::Down;
-    }
-
-    /// `StartProbeBW_CRUISE`.
-    pub(super) fn start_cruise(&mut self) {
-        self.model.phase = Phase::Cruise;
+        self.enter(Phase::Down);
     }
 
     /// `StartProbeBW_REFILL`.
@@ -86,7 +81,7 @@ impl Bbr3 {
         self.cycle.precautionary = false;
         self.cycle.ack_phase = AckPhase::Refilling;
         self.model.rounds.restart();
-        self.model.phase = Phase::Refill;
+        self.enter(Phase::Refill);
     }
 
     /// `StartProbeBW_UP`.
@@ -95,7 +90,7 @@ impl Bbr3 {
         self.model.rounds.restart();
         self.full_bandwidth
             .restart(sample.map_or(Rate::ZERO, |s| s.delivery_rate));
-        self.model.phase = Phase::Up;
+        self.enter(Phase::Up);
         self.long_term.steepen(&self.model);
     }
 
@@ -107,7 +102,7 @@ impl Bbr3 {
         let phase = self.model.phase;
         match phase {
             Phase::Down | Phase::Cruise if self.is_time_to_probe(ack.now) => self.start_refill(),
-            Phase::Down if self.is_time_to_cruise(ack.inflight) => self.start_cruise(),
+            Phase::Down if self.is_time_to_cruise(ack.inflight) => self.enter(Phase::Cruise),
             Phase::Refill if self.model.rounds.starts_now() => {
                 self.cycle.probe_samples = true;
                 self.start_up(sample);

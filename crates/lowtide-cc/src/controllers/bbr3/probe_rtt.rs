@@ -85,7 +85,7 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
         if self.model.phase != Phase::ProbeRtt && self.min_rtt.is_due && !self.idle_restart {
             self.window.save(self.recovery.is_active(), &self.model);
-            self.model.phase = Phase::ProbeRtt;
+            self.enter(Phase::ProbeRtt);
             self.probe_rtt = ProbeRtt::default();
             self.cycle.on_probe_rtt();
             self.model.rounds.restart();
@@ -125,9 +125,9 @@ impl Bbr3 {
         if self.model.full_pipe {
             // The cycle begins anew with DOWN, whose work is done.
             self.start_down(now);
-            self.start_cruise();
+            self.enter(Phase::Cruise);
         } else {
-            self.enter_startup();
+            self.enter(Phase::Startup);
         }
     }
 }

@@ -44,10 +44,6 @@ impl StartupLoss {
 }
 
 impl Bbr3 {
-    pub(super) fn enter_startup(&mut self) {
-        self.model.phase = Phase::Startup;
-    }
-
     /// `CheckStartupDone`.
     pub(super) fn check_startup_done(&mut self, sample: Option<&RateSample>) {
         if let Some(sample) = sample

@@ -127,7 +127,7 @@ impl Bbr3 {
             Some(Phase::Startup) if self.model.phase != Phase::Startup => {
                 self.model.full_pipe = false;
                 if self.model.phase != Phase::ProbeRtt {
-                    self.enter_startup();
+                    self.enter(Phase::Startup);
                 }
             }
             Some(Phase::Up) if !matches!(self.model.phase, Phase::Up | Phase::ProbeRtt) => {

@@ -12,12 +12,10 @@ pub use self::gamma::Gamma;
 use crate::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
-use crate::ecn::Ecn;
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
 use crate::mechanisms::Undo;
-use crate::state::State;
-use crate::units::{Bytes, Duration, Rate, Time};
+use crate::units::{Bytes, Duration, Time};
 
 /// Without a queue the window grows by `ALPHA · window^K` packets a round (α = 1/8 and k = 0.75
 /// of the draft).
@@ -48,7 +46,7 @@ struct Seen {
 pub struct Compound {
     /// The sum of both windows. Reno grows it by a packet for each window acknowledged and halves
     /// it at a loss, which is just what becomes of the loss window and, at β = 1/2, of the sum.
-    window: RenoWindow,
+    reno: RenoWindow,
     /// The part of the sum that is the delay window.
     delay_window: Bytes,
     gamma: Gamma,
@@ -64,7 +62,7 @@ impl Compound {
     #[must_use]
     pub fn new(config: &Config, gamma: Gamma) -> Self {
         Self {
-            window: RenoWindow::new(config),
+            reno: RenoWindow::new(config),
             delay_window: Bytes::ZERO,
             gamma,
             base_rtt: Duration::MAX,
@@ -76,7 +74,7 @@ impl Compound {
 
     /// Reno's part of the window.
     fn loss_window(&self) -> Bytes {
-        self.window.cwnd() - self.delay_window
+        self.reno.window() - self.delay_window
     }
 
     fn save(&self) -> Saved {
@@ -95,44 +93,54 @@ impl Compound {
         let rtt = seen.rtt_sum.div(seen.samples);
         // The share of a window that is queued: 1 − base_rtt / rtt.
         let share = 1.0 - self.base_rtt.ratio(rtt);
-        let packet = self.window.max_datagram();
+        let packet = self.reno.max_datagram();
         self.gamma
             .observe(self.loss_window().as_f64() / packet.as_f64() * share);
         // The delay window waits for the end of slow start (draft).
-        if self.window.in_slow_start() {
+        if self.reno.in_slow_start() {
             return;
         }
-        let window = self.window.packets();
+        let window = self.reno.packets();
         let queued = window * share;
         if queued >= self.gamma.packets() {
             let back = packet.mul_f64(ZETA * queued).min(self.delay_window);
             self.delay_window -= back;
-            self.window.lower(back);
+            self.reno.lower(back);
         } else if seen.limited {
             // Of the growth, Reno's packet is in the loss window.
             let growth = packet.mul_f64(ALPHA * libm::pow(window, K) - 1.0);
             self.delay_window += growth;
-            self.window.raise(growth);
+            self.reno.raise(growth);
         }
     }
 
     /// The window was halved: so was each of its parts.
     fn halve(&mut self, before: Saved, now: Time) {
         self.undo.before_reduction(now, before);
-        self.delay_window = self.delay_window.mul_f64(0.5).min(self.window.cwnd());
+        self.delay_window = self.delay_window.mul_f64(0.5).min(self.reno.window());
         self.gamma.on_congestion();
     }
 }
 
-impl Controller for Compound {
+impl crate::Wrap for Compound {
+    type Inner = RenoWindow;
+
+    fn inner(&self) -> &RenoWindow {
+        &self.reno
+    }
+
+    fn inner_mut(&mut self) -> &mut RenoWindow {
+        &mut self.reno
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.window.on_packet_sent(sent);
+        self.reno.on_packet_sent(sent);
         self.round.on_packet_sent(sent);
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         self.undo.on_ack();
-        let may_grow = self.window.on_ack(ack);
+        let may_grow = self.reno.take_ack(ack);
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.max(Duration::from_micros(1));
             self.base_rtt = self.base_rtt.min(rtt);
@@ -141,23 +149,23 @@ impl Controller for Compound {
         }
         if may_grow {
             self.seen.limited = true;
-            self.window.grow(ack.bytes_acked);
+            self.reno.grow(ack.bytes_acked);
         }
-        if self.round.on_ack(ack) && !self.window.in_recovery() {
+        if self.round.on_ack(ack) && !self.reno.in_recovery() {
             self.end_round();
         }
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         let before = self.save();
-        if self.window.on_loss(loss) {
+        if self.reno.take_loss(loss) {
             self.halve(before, loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.undo.before_timeout(timeout.now, self.save());
-        self.window.on_timeout(timeout);
+        self.reno.on_timeout(timeout);
         self.delay_window = Bytes::ZERO;
         self.gamma.reset();
         // The path may be another one (draft).
@@ -166,10 +174,10 @@ impl Controller for Compound {
         self.round.restart();
     }
 
-    fn on_spurious_timeout(&mut self, _now: Time) {
-        self.window.on_spurious_timeout();
+    fn on_spurious_timeout(&mut self, now: Time) {
+        self.reno.on_spurious_timeout(now);
         if let Some(before) = self.undo.take() {
-            self.delay_window = before.delay_window.min(self.window.cwnd());
+            self.delay_window = before.delay_window.min(self.reno.window());
             self.base_rtt = self.base_rtt.min(before.base_rtt);
             self.gamma = before.gamma;
         }
@@ -177,40 +185,16 @@ impl Controller for Compound {
 
     fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         let before = self.save();
-        if self.window.on_ecn_ce(now) {
+        if self.reno.take_marks(now) {
             self.halve(before, now);
         }
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::Ect0
-    }
-
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.window.on_mtu_change(max_datagram);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.window.allowed()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.window.send_quantum()
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             min_rtt: Some(self.base_rtt).filter(|rtt| *rtt != Duration::MAX),
-            ..self.window.snapshot()
+            ..self.reno.snapshot()
         }
-    }
-
-    fn phases(&self) -> &'static [State] {
-        RenoWindow::STATES
     }
 }
 

@@ -1,9 +1,9 @@
 use std::vec::Vec;
 
 use super::*;
-use crate::controller::{AckedPacket, LostPacket, TimeoutKind};
+use crate::controller::{AckedPacket, TimeoutKind};
+use crate::events::{MSS, ack, loss, lost, packet, sent};
 
-const MSS: Bytes = Bytes::new(1000);
 const BASE: Duration = Duration::from_millis(96);
 
 /// In congestion avoidance with the given window in packets, part of which is delay window,
@@ -17,7 +17,7 @@ fn compound(packets: u64, delay_window: u64, gamma: Gamma) -> (Compound, u64) {
         gamma,
     );
     let mut number = 0;
-    cc.window.lower(Bytes::ZERO);
+    cc.reno.lower(Bytes::ZERO);
     cc.base_rtt = BASE;
     cc.delay_window = MSS * delay_window;
     send(&mut cc, &mut number);
@@ -29,23 +29,12 @@ fn send(cc: &mut Compound, number: &mut u64) -> Vec<AckedPacket> {
     let window = cc.cwnd().get() / MSS.get();
     let first = *number;
     *number += window;
-    let sent = first..*number;
-    for number in sent.clone() {
-        cc.on_packet_sent(&PacketSent {
-            now: Time::ZERO,
-            number,
-            bytes: MSS,
-            inflight: MSS * (number - first + 1),
-            app_limited: false,
-        });
+    let numbers = first..*number;
+    for number in numbers.clone() {
+        let inflight = MSS * (number - first + 1);
+        cc.on_packet_sent(&sent(Time::ZERO, number, inflight));
     }
-    sent.map(|number| AckedPacket {
-        number,
-        bytes: MSS,
-        sent_at: Time::ZERO,
-        received_at: None,
-    })
-    .collect()
+    numbers.map(|number| packet(number, Time::ZERO)).collect()
 }
 
 /// Sends a window and acknowledges it at once.
@@ -53,32 +42,16 @@ fn round(cc: &mut Compound, number: &mut u64, rtt: Duration) {
     let prior_inflight = cc.cwnd();
     let packets = send(cc, number);
     cc.on_ack(&AckEvent {
-        now: Time::ZERO + rtt,
-        packets: &packets,
         bytes_acked: prior_inflight,
-        bytes_lost: Bytes::ZERO,
-        rtt: Some(rtt),
         prior_inflight,
         inflight: Bytes::ZERO,
-        rate_sample: None,
+        ..ack(Time::ZERO + rtt, rtt, &packets)
     });
 }
 
 fn lose(cc: &mut Compound, number: u64) {
-    let lost = LostPacket {
-        number,
-        bytes: MSS,
-        sent_at: Time::ZERO,
-        sent_inflight: Bytes::ZERO,
-        lost: Bytes::ZERO,
-        app_limited: false,
-    };
-    cc.on_loss(&LossEvent {
-        now: Time::ZERO,
-        packets: &[lost],
-        bytes_lost: MSS,
-        inflight: Bytes::ZERO,
-    });
+    let lost = [lost(number, Time::ZERO)];
+    cc.on_loss(&loss(Time::ZERO, &lost, Bytes::ZERO));
 }
 
 #[test]
@@ -113,7 +86,7 @@ fn the_delay_window_gives_back_what_is_queued_from_gamma_on() {
     round(&mut cc, &mut number, rtt);
     // What remains is Reno's: a packet a round.
     assert_eq!((cc.delay_window, cc.cwnd()), (Bytes::ZERO, MSS * 903));
-    assert!(!cc.window.in_slow_start());
+    assert!(!cc.reno.in_slow_start());
 }
 
 #[test]

@@ -1,7 +1,6 @@
 use super::*;
-use crate::controller::{AckedPacket, LostPacket};
+use crate::events::{MSS, ack, loss, lost, packet, sent};
 
-const MSS: Bytes = Bytes::new(1000);
 const MS: Duration = Duration::from_millis(1);
 
 fn config(packets: u64) -> Config {
@@ -41,48 +40,21 @@ impl Flow {
         let number = self.number;
         self.number += 1;
         let prior_inflight = self.cc.cwnd();
-        self.cc.on_packet_sent(&PacketSent {
-            now: self.now - rtt,
-            number,
-            bytes: MSS,
-            inflight: prior_inflight,
-            app_limited: false,
-        });
-        let packets = [AckedPacket {
-            number,
-            bytes: MSS,
-            sent_at: self.now - rtt,
-            received_at: None,
-        }];
+        let sent_at = self.now - rtt;
+        self.cc
+            .on_packet_sent(&sent(sent_at, number, prior_inflight));
         let before = self.cc.cwnd;
         self.cc.on_ack(&AckEvent {
-            now: self.now,
-            packets: &packets,
-            bytes_acked: MSS,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(rtt),
             prior_inflight,
             inflight: prior_inflight - MSS,
-            rate_sample: None,
+            ..ack(self.now, rtt, &[packet(number, sent_at)])
         });
         self.cc.cwnd - before
     }
 
     fn lose(&mut self) {
-        let lost = LostPacket {
-            number: self.number.saturating_sub(1),
-            bytes: MSS,
-            sent_at: self.now,
-            sent_inflight: Bytes::ZERO,
-            lost: Bytes::ZERO,
-            app_limited: false,
-        };
-        self.cc.on_loss(&LossEvent {
-            now: self.now,
-            packets: &[lost],
-            bytes_lost: MSS,
-            inflight: Bytes::ZERO,
-        });
+        let lost = [lost(self.number.saturating_sub(1), self.now)];
+        self.cc.on_loss(&loss(self.now, &lost, Bytes::ZERO));
     }
 }
 

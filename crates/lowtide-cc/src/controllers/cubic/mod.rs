@@ -55,6 +55,8 @@ struct Epoch {
     k: f64,
     /// The window that Reno would have.
     w_est: f64,
+    /// Linux's.
+    credit: linux::Credit,
 }
 
 /// What a timeout that proves spurious gives back (RFC 9438 §4.9.1).
@@ -163,21 +165,25 @@ impl Cubic {
         }
     }
 
+    /// A share of the window. Linux counts whole packets, and shares in 1024ths or their halves.
+    fn share(&self, share: f64) -> f64 {
+        match self.slow_start {
+            SlowStart::Linux(_) => libm::floor(self.cwnd * libm::round(share * 2048.0) / 2048.0),
+            _ => self.cwnd * share,
+        }
+    }
+
     fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, self.save());
         self.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
         self.w_max = if self.cwnd < self.w_max * BELOW {
-            self.cwnd * (1.0 + BETA) / 2.0
+            self.share((1.0 + BETA) / 2.0)
         } else {
             self.cwnd
         };
         self.cwnd_prior = self.cwnd;
-        let left = match self.slow_start {
-            // Linux counts whole packets.
-            SlowStart::Linux(_) => libm::floor(libm::floor(self.cwnd) * to),
-            _ => self.cwnd * to,
-        };
+        let left = self.share(to);
         self.ssthresh = left.max(MIN_WINDOW_PACKETS as f64);
         self.cwnd = self.ssthresh;
         self.limit_is_known = true;
@@ -196,6 +202,7 @@ impl Cubic {
                 began_at: ack.now,
                 k: libm::cbrt((self.w_max - cwnd) / C), // RFC 9438 Eq. 2
                 w_est: cwnd,
+                credit: linux::Credit::default(),
             }
         });
         // Time in which the application did not fill the window is not growth (RFC 9438 §5.8).
@@ -209,22 +216,22 @@ impl Cubic {
         }
         self.last_limited_at = Some(ack.now);
         let t = ack.now.since(epoch.began_at).as_secs_f64();
-        let cubic = |t: f64| {
-            let x = t - epoch.k;
-            C * x * x * x + self.w_max // RFC 9438 Eq. 1
-        };
+        let k = epoch.k;
+        let above = |t: f64| C * (t - k) * (t - k) * (t - k);
         if let SlowStart::Linux(hystart) = &self.slow_start {
             let min_rtt = hystart.min_rtt().unwrap_or(self.srtt);
-            epoch.w_est += linux::ALPHA * acked / cwnd;
-            let growth = linux::growth(linux::Windows {
+            epoch.w_est += epoch.credit.grow_reno(cwnd, acked);
+            let windows = linux::Windows {
                 cwnd,
-                target: cubic(t + min_rtt.as_secs_f64()),
+                origin: self.w_max,
+                above: above(t + min_rtt.as_secs_f64()),
                 reno: epoch.w_est,
                 limit_is_known: self.limit_is_known,
-            });
-            self.cwnd += growth * acked;
+            };
+            self.cwnd += epoch.credit.grow(ack.now, windows, acked);
             return;
         }
+        let cubic = |t: f64| above(t) + self.w_max; // RFC 9438 Eq. 1
         // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
         let alpha = if epoch.w_est < self.cwnd_prior * BELOW {
             ALPHA

@@ -1,9 +1,8 @@
 use std::vec::Vec;
 
 use super::*;
-use crate::controller::{AckedPacket, LostPacket, Transport};
-
-const MSS: Bytes = Bytes::new(1000);
+use crate::controller::Transport;
+use crate::events::{self, MSS, ack, at, loss, lost, ms, packet};
 
 fn config() -> Config {
     Config {
@@ -26,13 +25,7 @@ fn round(cubic: &mut dyn Controller, number: &mut u64, now: Time, rtt: Duration)
 }
 
 fn send(cubic: &mut dyn Controller, number: u64, inflight: Bytes, now: Time) {
-    cubic.on_packet_sent(&PacketSent {
-        now,
-        number,
-        bytes: MSS,
-        inflight,
-        app_limited: false,
-    });
+    cubic.on_packet_sent(&events::sent(now, number, inflight));
 }
 
 /// A packet of a full window was acknowledged.
@@ -48,46 +41,33 @@ fn acknowledge_with(
     rtt: Duration,
     inflight: Bytes,
 ) {
-    let packets = [AckedPacket {
-        number,
-        bytes: MSS,
-        sent_at: now - rtt,
-        received_at: None,
-    }];
+    let packets = [packet(number, now - rtt)];
     cubic.on_ack(&AckEvent {
-        now,
-        packets: &packets,
-        bytes_acked: MSS,
-        bytes_lost: Bytes::ZERO,
-        rtt: Some(rtt),
         prior_inflight: cubic.cwnd(),
         inflight,
-        rate_sample: None,
+        ..ack(now, rtt, &packets)
     });
 }
 
 fn lose(cubic: &mut Cubic, number: u64, now: Time) {
-    let packets = [LostPacket {
-        number,
-        bytes: MSS,
-        sent_at: now,
-        sent_inflight: MSS,
-        lost: MSS,
-        app_limited: false,
-    }];
     let inflight = cubic.cwnd();
-    cubic.on_loss(&LossEvent {
-        now,
-        packets: &packets,
-        bytes_lost: MSS,
-        inflight,
-    });
+    cubic.on_loss(&loss(now, &[lost(number, now)], inflight));
+}
+
+/// A flow that has had so many rounds of this RTT, and the number of its next packet.
+fn after(rounds: u64, rtt: Duration) -> (Cubic, u64) {
+    let mut cubic = Cubic::new(&config(), HyStart::Off);
+    let mut number = 0;
+    for n in 1..=rounds {
+        round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
+    }
+    (cubic, number)
 }
 
 #[test]
 fn the_window_follows_the_cubic_function_of_rfc_9438() {
     let mut cubic = Cubic::new(&config(), HyStart::Off);
-    let rtt = Duration::from_millis(100);
+    let rtt = ms(100);
     let (mut number, mut now) = (0, Time::ZERO);
     let mut next_round = |cubic: &mut Cubic, number: &mut u64| {
         now += rtt;
@@ -128,12 +108,8 @@ fn now_of(cubic: &Cubic) -> Time {
 #[test]
 fn idle_time_is_not_growth_even_right_after_an_epoch_began() {
     let after_idleness_of = |idle: Duration| {
-        let rtt = Duration::from_millis(100);
-        let mut cubic = Cubic::new(&config(), HyStart::Off);
-        let mut number = 0;
-        for n in 1..=4 {
-            round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
-        }
+        let rtt = ms(100);
+        let (mut cubic, mut number) = after(4, rtt);
         lose(&mut cubic, number - 1, Time::ZERO + rtt * 4);
         // The recovery ends, and the first acknowledgments of the epoch come, all at once.
         round(&mut cubic, &mut number, Time::ZERO + rtt * 5, rtt);
@@ -150,10 +126,8 @@ fn idle_time_is_not_growth_even_right_after_an_epoch_began() {
 
 #[test]
 fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
-    let mut cubic = Cubic::new(&config(), HyStart::Off);
-    let rtt = Duration::from_millis(10);
-    let mut number = 0;
-    round(&mut cubic, &mut number, Time::ZERO + rtt, rtt);
+    let rtt = ms(10);
+    let (mut cubic, mut number) = after(1, rtt);
     lose(&mut cubic, number - 1, Time::ZERO + rtt);
     assert_eq!(cubic.cwnd(), MSS * 14);
     for n in 2..22 {
@@ -176,22 +150,11 @@ fn it_follows_reno_where_reno_is_faster_and_gives_room_on_repeated_loss() {
 #[test]
 fn an_application_limited_window_does_not_grow() {
     let mut cubic = Cubic::new(&config(), HyStart::Off);
-    let packets = [AckedPacket {
-        number: 0,
-        bytes: MSS,
-        sent_at: Time::ZERO,
-        received_at: None,
-    }];
     for n in 1..100 {
         cubic.on_ack(&AckEvent {
-            now: Time::ZERO + Duration::from_millis(n),
-            packets: &packets,
-            bytes_acked: MSS,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(Duration::from_millis(10)),
             prior_inflight: MSS,
             inflight: Bytes::ZERO,
-            rate_sample: None,
+            ..ack(at(n), ms(10), &[packet(0, Time::ZERO)])
         });
     }
     assert_eq!(cubic.cwnd(), MSS * 10);
@@ -199,7 +162,6 @@ fn an_application_limited_window_does_not_grow() {
 
 #[test]
 fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
-    let ms = Duration::from_millis;
     let phases = |rtts: &[u64]| {
         let mut cubic = Cubic::new(&config(), HyStart::Rfc9406);
         let (mut number, mut now) = (0, Time::ZERO);
@@ -225,7 +187,6 @@ fn hystart_slows_down_when_the_rtt_rises_and_goes_on_when_it_falls_again() {
 
 #[test]
 fn linux_leaves_slow_start_when_the_least_rtt_of_a_round_has_risen_by_an_eighth() {
-    let ms = Duration::from_millis;
     let after = |rtts: &[u64]| {
         let mut cubic = Cubic::new(&config(), HyStart::Linux);
         let (mut number, mut now) = (0, Time::ZERO);
@@ -245,7 +206,7 @@ fn linux_leaves_slow_start_when_the_least_rtt_of_a_round_has_risen_by_an_eighth(
 
 #[test]
 fn linux_leaves_slow_start_when_the_train_of_acknowledgments_is_as_long_as_half_the_rtt() {
-    let rtt = Duration::from_millis(40);
+    let rtt = ms(40);
     // Acknowledgments of a round that come `gap` apart: how many until slow start is over.
     let acknowledged = |gap: Duration| {
         let mut cubic = Cubic::new(&config(), HyStart::Linux);
@@ -265,14 +226,14 @@ fn linux_leaves_slow_start_when_the_train_of_acknowledgments_is_as_long_as_half_
         })
     };
     // Half of 40 ms and of the 1 ms that offloads may take: 20.5 ms. The first begins the round.
-    assert_eq!(acknowledged(Duration::from_millis(1)), Some(22));
-    assert_eq!(acknowledged(Duration::from_millis(2)), Some(12));
+    assert_eq!(acknowledged(ms(1)), Some(22));
+    assert_eq!(acknowledged(ms(2)), Some(12));
     assert_eq!(acknowledged(Duration::from_micros(2001)), None);
 }
 
 #[test]
 fn linux_grows_by_a_twentieth_a_round_until_the_first_loss_and_then_by_the_cubic_function() {
-    let rtt = Duration::from_millis(400);
+    let rtt = ms(400);
     let mut cubic = Cubic::new(&config(), HyStart::Linux);
     let (mut number, mut now) = (0, Time::ZERO);
     let mut next = |cubic: &mut Cubic, rtt: Duration| {
@@ -281,7 +242,7 @@ fn linux_grows_by_a_twentieth_a_round_until_the_first_loss_and_then_by_the_cubic
         round(cubic, &mut number, now, rtt);
         (cubic.cwnd / before - 1.0, number, now)
     };
-    for rtt in [40, 40, 40, 40, 40, 60].map(Duration::from_millis) {
+    for rtt in [40, 40, 40, 40, 40, 60].map(ms) {
         next(&mut cubic, rtt);
     }
     assert!(!cubic.in_slow_start());
@@ -319,7 +280,7 @@ fn what_hystart_is_depends_on_the_transport_unless_it_is_said() {
         let mut cubic = crate::registry::build(spec, &config).unwrap();
         let mut number = 0;
         let mut now = Time::ZERO;
-        for rtt in [40, 46].map(Duration::from_millis) {
+        for rtt in [40, 46].map(ms) {
             now += rtt;
             round(&mut *cubic, &mut number, now, rtt);
         }
@@ -349,13 +310,9 @@ fn time_out(cubic: &mut Cubic, number: u64, now: Time) {
 
 #[test]
 fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
-    let mut cubic = Cubic::new(&config(), HyStart::Off);
-    let rtt = Duration::from_millis(100);
-    let (mut number, mut now) = (0, Time::ZERO);
-    for _ in 0..4 {
-        now += rtt;
-        round(&mut cubic, &mut number, now, rtt);
-    }
+    let rtt = ms(100);
+    let (mut cubic, mut number) = after(4, rtt);
+    let mut now = Time::ZERO + rtt * 4;
     time_out(&mut cubic, number - 1, now);
     assert_eq!((cubic.cwnd(), cubic.ssthresh), (MSS, 112.0));
     while cubic.epoch.is_none() {
@@ -369,24 +326,14 @@ fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
 
 #[test]
 fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
-    let mut cubic = Cubic::new(&config(), HyStart::Off);
-    let rtt = Duration::from_millis(100);
-    let mut number = 0;
-    for n in 1..5 {
-        round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
-    }
+    let rtt = ms(100);
+    let (mut cubic, mut number) = after(4, rtt);
     let before = (cubic.cwnd(), cubic.ssthresh, cubic.w_max);
     for n in 5..8 {
         let now = Time::ZERO + rtt * n;
         time_out(&mut cubic, number - 1, now);
         assert_eq!((cubic.cwnd(), cubic.ssthresh), (MSS, 112.0));
-        cubic.on_packet_sent(&PacketSent {
-            now,
-            number,
-            bytes: MSS,
-            inflight: MSS,
-            app_limited: false,
-        });
+        send(&mut cubic, number, MSS, now);
         number += 1;
     }
     cubic.on_spurious_timeout(Time::ZERO + rtt * 9);
@@ -395,13 +342,9 @@ fn a_spurious_timeout_gives_back_all_and_a_repeated_one_holds_ssthresh() {
 
 #[test]
 fn a_spurious_timeout_gives_back_the_place_on_the_cubic_function() {
-    let rtt = Duration::from_millis(100);
+    let rtt = ms(100);
     let stalled_for = |stall: Duration| {
-        let mut cubic = Cubic::new(&config(), HyStart::Off);
-        let mut number = 0;
-        for n in 1..=4 {
-            round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);
-        }
+        let (mut cubic, mut number) = after(4, rtt);
         lose(&mut cubic, number - 1, Time::ZERO + rtt * 4);
         for n in 5..25 {
             round(&mut cubic, &mut number, Time::ZERO + rtt * n, rtt);

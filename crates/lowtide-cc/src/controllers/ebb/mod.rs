@@ -83,6 +83,17 @@ enum Phase {
     Steady,
 }
 
+impl Phase {
+    /// Whether `next` may follow.
+    const fn may_lead_to(self, next: Self) -> bool {
+        match next {
+            Self::Startup => false,
+            Self::Drain => matches!(self, Self::Startup | Self::Steady),
+            Self::Steady => matches!(self, Self::Drain),
+        }
+    }
+}
+
 /// ebb.
 #[derive(Clone, Debug)]
 pub struct Ebb {
@@ -144,6 +155,12 @@ impl Ebb {
             forecast_rtt: None,
             lost_since_ack: None,
         }
+    }
+
+    /// Goes over to another phase, which must be one that may follow.
+    fn enter(&mut self, phase: Phase) {
+        debug_assert!(self.phase.may_lead_to(phase));
+        self.phase = phase;
     }
 
     /// T.
@@ -285,7 +302,7 @@ impl Ebb {
     }
 
     fn begin_drain(&mut self, now: Time, min_rtt: Duration) {
-        self.phase = Phase::Drain;
+        self.enter(Phase::Drain);
         self.round.restart();
         self.drain.begin(now, min_rtt);
         let bdp = if self.competition.is_on() {
@@ -365,7 +382,7 @@ impl Ebb {
                 if self.drain.is_over(self.path.latest(), min_rtt) {
                     self.path.wait_anew(ack.now);
                     self.end_drain(ack.now, min_rtt);
-                    self.phase = Phase::Steady;
+                    self.enter(Phase::Steady);
                 }
             }
             Phase::Steady => {

@@ -98,47 +98,28 @@ impl Cruise {
 mod tests {
     use super::*;
     use crate::Config;
-    use crate::controller::AckedPacket;
     use crate::delivery_rate::RateSample;
-    use crate::units::{Bytes, Time};
-
-    const MSS: Bytes = Bytes::new(1000);
-    const MS: Duration = Duration::from_millis(1);
+    use crate::events::{MSS, ack, ms, packet, rate_sample};
+    use crate::units::Time;
 
     #[test]
     fn a_filtered_rtt_ten_ms_above_the_minimum_takes_the_filtered_bandwidth_and_small_probes() {
-        let mut cruise = Cruise::new(MS * 10);
+        let mut cruise = Cruise::new(ms(10));
         let mut model = Model::new(&Config::for_datagram(MSS));
         model.phase = Phase::ProbeBw;
-        model.min_rtt = MS * 40;
+        model.min_rtt = ms(40);
         model.bandwidth = Rate::from_mbps(20);
         // Each acknowledgment begins a round.
         let mut hear = |rtt_ms: u64, mbps: u64| {
+            let prior_delivered = model.rounds.delivered();
+            let packets = [packet(0, Time::ZERO)];
             let ack = AckEvent {
-                now: Time::ZERO,
-                packets: &[AckedPacket {
-                    number: 0,
-                    bytes: MSS,
-                    sent_at: Time::ZERO,
-                    received_at: None,
-                }],
-                bytes_acked: MSS,
-                bytes_lost: Bytes::ZERO,
-                rtt: Some(MS * rtt_ms),
-                prior_inflight: MSS,
-                inflight: Bytes::ZERO,
                 rate_sample: Some(RateSample {
-                    delivery_rate: Rate::from_mbps(mbps),
-                    delivered: MSS,
-                    interval: MS,
-                    prior_delivered: model.rounds.delivered(),
-                    total_delivered: model.rounds.delivered() + MSS,
-                    lost: Bytes::ZERO,
-                    total_lost: Bytes::ZERO,
-                    sent_inflight: MSS,
-                    sent_at: Time::ZERO,
-                    app_limited: false,
+                    prior_delivered,
+                    total_delivered: prior_delivered + MSS,
+                    ..rate_sample(Rate::from_mbps(mbps))
                 }),
+                ..ack(Time::ZERO, ms(rtt_ms), &packets)
             };
             model.rounds.on_ack(&ack);
             cruise.on_ack(&ack, &model);

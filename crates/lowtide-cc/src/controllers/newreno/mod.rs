@@ -2,18 +2,13 @@
 
 pub(crate) mod entry;
 
-use crate::controller::{
-    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
-use crate::ecn::Ecn;
+use crate::controller::{AckEvent, Config};
 use crate::mechanisms::RenoWindow;
-use crate::state::State;
-use crate::units::{Bytes, Rate, Time};
 
 /// NewReno.
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    window: RenoWindow,
+    reno: RenoWindow,
     /// The window grows for an acknowledgment as for one packet, whatever it acknowledges.
     counts_acks: bool,
 }
@@ -23,7 +18,7 @@ impl NewReno {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
-            window: RenoWindow::new(config),
+            reno: RenoWindow::new(config),
             counts_acks: false,
         }
     }
@@ -31,7 +26,7 @@ impl NewReno {
     /// The same with ABE: a mark in congestion avoidance leaves 0.8 of the window (RFC 8511).
     #[must_use]
     pub fn with_abe(mut self) -> Self {
-        self.window = self.window.with_abe();
+        self.reno = self.reno.with_abe();
         self
     }
 
@@ -46,68 +41,30 @@ impl NewReno {
     /// The same, reducing at each loss event instead of once a round trip (ns-3's QUIC module).
     #[must_use]
     pub fn with_each_loss(mut self) -> Self {
-        self.window = self.window.with_each_loss();
+        self.reno = self.reno.with_each_loss();
         self
     }
 }
 
-impl Controller for NewReno {
-    fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.window.on_packet_sent(sent);
+impl crate::Wrap for NewReno {
+    type Inner = RenoWindow;
+
+    fn inner(&self) -> &RenoWindow {
+        &self.reno
+    }
+
+    fn inner_mut(&mut self) -> &mut RenoWindow {
+        &mut self.reno
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        if self.window.on_ack(ack) {
+        if self.reno.take_ack(ack) {
             let acked = if self.counts_acks {
-                ack.bytes_acked.min(self.window.max_datagram())
+                ack.bytes_acked.min(self.reno.max_datagram())
             } else {
                 ack.bytes_acked
             };
-            self.window.grow(acked);
+            self.reno.grow(acked);
         }
-    }
-
-    fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.window.on_loss(loss);
-    }
-
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.window.on_timeout(timeout);
-    }
-
-    fn on_spurious_timeout(&mut self, _now: Time) {
-        self.window.on_spurious_timeout();
-    }
-
-    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
-        self.window.on_ecn_ce(now);
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::Ect0
-    }
-
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.window.on_mtu_change(max_datagram);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.window.allowed()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.window.send_quantum()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.window.snapshot()
-    }
-
-    fn phases(&self) -> &'static [State] {
-        RenoWindow::STATES
     }
 }

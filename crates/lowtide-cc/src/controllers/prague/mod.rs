@@ -19,7 +19,6 @@ use crate::controller::{
 };
 use crate::ecn::Ecn;
 use crate::mechanisms::{RenoWindow, SmoothedRtt};
-use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// The round trip as which shorter ones count (draft §2.4.4; the reference implementations' default).
@@ -44,7 +43,7 @@ struct Reduced {
 /// Prague.
 #[derive(Clone, Debug)]
 pub struct Prague {
-    window: RenoWindow,
+    reno: RenoWindow,
     rtt: SmoothedRtt,
     min_rtt: Duration,
     marks: MarkedShare,
@@ -62,7 +61,7 @@ impl Prague {
     #[must_use]
     pub fn new(config: &Config, falls_back: bool) -> Self {
         Self {
-            window: RenoWindow::new(config),
+            reno: RenoWindow::new(config),
             rtt: SmoothedRtt::default(),
             min_rtt: Duration::MAX,
             marks: MarkedShare::new(config.now),
@@ -76,7 +75,7 @@ impl Prague {
     /// A flow in congestion avoidance that has seen no marks so far.
     pub(crate) fn in_avoidance(config: &Config) -> Self {
         let mut prague = Self::new(config, false);
-        prague.window.lower(Bytes::ZERO);
+        prague.reno.lower(Bytes::ZERO);
         prague.marks.forget();
         prague
     }
@@ -93,12 +92,12 @@ impl Prague {
     }
 
     fn reduce(&mut self, now: Time) {
-        let before = self.window.cwnd();
-        self.window.lower(before.mul_f64(self.reduction()));
+        let before = self.reno.window();
+        self.reno.lower(before.mul_f64(self.reduction()));
         self.reduced = Some(Reduced {
             at: now,
             next_number: self.marks.next_number(),
-            by: before - self.window.cwnd(),
+            by: before - self.reno.window(),
         });
     }
 
@@ -106,17 +105,27 @@ impl Prague {
     /// once because a real round is so much shorter, once because a packet a round is so much faster.
     fn grow(&mut self, unmarked: f64) {
         let share = self.rtt.mean().ratio(self.virtual_rtt());
-        let packet = self.window.max_datagram().as_f64();
-        self.growth += unmarked * packet * packet / self.window.cwnd().as_f64() * share * share;
+        let packet = self.reno.max_datagram().as_f64();
+        self.growth += unmarked * packet * packet / self.reno.window().as_f64() * share * share;
         let whole = libm::floor(self.growth);
         self.growth -= whole;
-        self.window.raise(Bytes::new(whole as u64));
+        self.reno.raise(Bytes::new(whole as u64));
     }
 }
 
-impl Controller for Prague {
+impl crate::Wrap for Prague {
+    type Inner = RenoWindow;
+
+    fn inner(&self) -> &RenoWindow {
+        &self.reno
+    }
+
+    fn inner_mut(&mut self) -> &mut RenoWindow {
+        &mut self.reno
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.window.on_packet_sent(sent);
+        self.reno.on_packet_sent(sent);
         self.marks.on_packet_sent(sent);
     }
 
@@ -139,36 +148,32 @@ impl Controller for Prague {
         {
             classic.on_marked_round(&self.rtt, self.min_rtt);
         }
-        let may_grow = self.window.on_ack(ack);
-        if marked > 0 && self.reduced.is_none() && !self.window.in_recovery() {
+        let may_grow = self.reno.take_ack(ack);
+        if marked > 0 && self.reduced.is_none() && !self.reno.in_recovery() {
             self.reduce(ack.now);
         }
         if !may_grow {
             return;
         }
-        if self.window.in_slow_start() {
-            self.window.grow(ack.bytes_acked);
+        if self.reno.in_slow_start() {
+            self.reno.grow(ack.bytes_acked);
         } else {
             self.grow((ack.packets.len() as u64).saturating_sub(marked) as f64);
         }
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        if self.window.on_loss(loss)
+        if self.reno.take_loss(loss)
             && let Some(reduced) = self.reduced.take()
         {
             // Half of what the window was before the marks of this round (draft §2.4.3).
-            self.window.raise(reduced.by.mul_f64(0.5));
+            self.reno.raise(reduced.by.mul_f64(0.5));
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.window.on_timeout(timeout);
+        self.reno.on_timeout(timeout);
         self.reduced = None;
-    }
-
-    fn on_spurious_timeout(&mut self, _now: Time) {
-        self.window.on_spurious_timeout();
     }
 
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, marked_packets: u64) {
@@ -180,20 +185,12 @@ impl Controller for Prague {
         Ecn::Ect1
     }
 
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.window.on_mtu_change(max_datagram);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.window.allowed()
-    }
-
     fn pacing_rate(&self) -> Option<Rate> {
         if self.rtt.mean().is_zero() {
             return None;
         }
-        let rate = Rate::from_volume(self.window.cwnd(), self.rtt.mean());
-        let gain = if self.window.in_slow_start() {
+        let rate = Rate::from_volume(self.reno.window(), self.rtt.mean());
+        let gain = if self.reno.in_slow_start() {
             SLOW_START_PACING
         } else {
             1.0
@@ -202,21 +199,17 @@ impl Controller for Prague {
     }
 
     fn send_quantum(&self) -> Bytes {
-        let burst = self.pacing_rate().map(|rate| rate.volume_in(BURST));
+        let burst = Controller::pacing_rate(self).map(|rate| rate.volume_in(BURST));
         burst
             .unwrap_or_default()
-            .max(self.window.max_datagram())
-            .min(self.window.send_quantum())
+            .max(self.reno.max_datagram())
+            .min(self.reno.send_quantum())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             min_rtt: Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
-            ..self.window.snapshot()
+            ..self.reno.snapshot()
         }
-    }
-
-    fn phases(&self) -> &'static [State] {
-        RenoWindow::STATES
     }
 }

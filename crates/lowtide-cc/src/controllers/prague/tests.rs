@@ -1,9 +1,7 @@
 use std::vec::Vec;
 
 use super::*;
-use crate::controller::{AckedPacket, LostPacket};
-
-const MSS: Bytes = Bytes::new(1000);
+use crate::events::{MSS, ack, loss, lost, packet, sent};
 
 /// A flow whose windows are acknowledged at once, a round trip later.
 struct Flow {
@@ -21,7 +19,7 @@ impl Flow {
             ..Config::for_datagram(MSS)
         };
         let mut cc = Prague::new(&config, falls_back);
-        cc.window.lower(Bytes::ZERO);
+        cc.reno.lower(Bytes::ZERO);
         Self {
             cc,
             now: Time::ZERO,
@@ -33,38 +31,22 @@ impl Flow {
     /// Sends a window; it is acknowledged, with this many packets marked.
     fn round(&mut self, marked: u64) {
         let (prior_inflight, sent_at) = (self.cc.cwnd(), self.now);
-        let packets: Vec<AckedPacket> = (0..prior_inflight.get() / MSS.get())
-            .map(|n| {
-                let number = self.next + n;
-                self.cc.on_packet_sent(&PacketSent {
-                    now: sent_at,
-                    number,
-                    bytes: MSS,
-                    inflight: MSS * (n + 1),
-                    app_limited: false,
-                });
-                AckedPacket {
-                    number,
-                    bytes: MSS,
-                    sent_at,
-                    received_at: None,
-                }
-            })
-            .collect();
+        let mut packets = Vec::new();
+        for n in 0..prior_inflight.get() / MSS.get() {
+            let number = self.next + n;
+            let sent = sent(sent_at, number, MSS * (n + 1));
+            self.cc.on_packet_sent(&sent);
+            packets.push(packet(number, sent_at));
+        }
         self.next += packets.len() as u64;
         self.now = sent_at + self.rtt;
         if marked > 0 {
             self.cc.on_ecn_ce(self.now, sent_at, marked);
         }
         self.cc.on_ack(&AckEvent {
-            now: self.now,
-            packets: &packets,
-            bytes_acked: MSS * packets.len() as u64,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(self.rtt),
             prior_inflight,
             inflight: Bytes::ZERO,
-            rate_sample: None,
+            ..ack(self.now, self.rtt, &packets)
         });
     }
 
@@ -140,20 +122,8 @@ fn marks_of_a_virtual_round_reduce_once_and_a_loss_in_it_takes_half_of_what_was_
     flow.round(1);
     let again = flow.window();
     assert!(again < reduced * 0.6, "{again}");
-    let lost = [LostPacket {
-        number: flow.next - 1,
-        bytes: MSS,
-        sent_at: flow.now,
-        sent_inflight: MSS,
-        lost: MSS,
-        app_limited: false,
-    }];
-    flow.cc.on_loss(&LossEvent {
-        now: flow.now,
-        packets: &lost,
-        bytes_lost: MSS,
-        inflight: MSS,
-    });
+    let lost = [lost(flow.next - 1, flow.now)];
+    flow.cc.on_loss(&loss(flow.now, &lost, MSS));
     assert!(
         (flow.window() - reduced / 2.0).abs() < 0.5,
         "{} {reduced}",

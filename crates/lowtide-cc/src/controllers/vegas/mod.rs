@@ -6,14 +6,10 @@
 
 pub(crate) mod entry;
 
-use crate::controller::{
-    AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
-};
-use crate::ecn::Ecn;
+use crate::controller::{AckEvent, Config, Controller, PacketSent, Snapshot, TimeoutEvent};
 use crate::mechanisms::RenoWindow;
 use crate::mechanisms::RoundsByNumber;
-use crate::state::State;
-use crate::units::{Bytes, Duration, Rate, Time};
+use crate::units::{Bytes, Duration};
 
 /// A round with fewer RTT samples may have seen delayed acknowledgments only, and is Reno's (Linux
 /// `tcp_vegas_cong_avoid`).
@@ -70,7 +66,7 @@ impl Seen {
 /// TCP Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
-    window: RenoWindow,
+    reno: RenoWindow,
     thresholds: Thresholds,
     /// The smallest RTT ever.
     base_rtt: Duration,
@@ -86,7 +82,7 @@ impl Vegas {
     #[must_use]
     pub fn new(config: &Config, thresholds: Thresholds) -> Self {
         Self {
-            window: RenoWindow::new(config),
+            reno: RenoWindow::new(config),
             thresholds,
             base_rtt: Duration::MAX,
             round: RoundsByNumber::default(),
@@ -115,40 +111,50 @@ impl Vegas {
         let was_doubling = self.doubling;
         if seen.samples < MIN_SAMPLES {
             // What slow start has not counted yet.
-            if !(self.window.in_slow_start() && was_doubling) {
-                self.window.grow(seen.acked);
+            if !(self.reno.in_slow_start() && was_doubling) {
+                self.reno.grow(seen.acked);
             }
             self.doubling = true;
             return;
         }
         self.doubling = !was_doubling;
         // (Expected − Actual) × base_rtt (JSAC 1995).
-        let window = self.window.packets();
+        let window = self.reno.packets();
         let queued = |rtt| window * (1.0 - self.base_rtt.ratio(rtt));
-        let packet = self.window.max_datagram();
-        if self.window.in_slow_start() {
+        let packet = self.reno.max_datagram();
+        if self.reno.in_slow_start() {
             // Most acknowledgments of this round are of packets sent while the window was still
             // doubling; the first packet of the held window is the paper's distinguished segment.
             let queued = queued(seen.newest_rtt);
             if !was_doubling && queued > self.thresholds.gamma as f64 {
                 // To what the path holds without a queue, and a packet for what rounding takes
                 // (Linux `tcp_vegas_cong_avoid`).
-                self.window.lower(packet.mul_f64(queued) - packet);
+                self.reno.lower(packet.mul_f64(queued) - packet);
             }
             return;
         }
         let queued = queued(seen.rtt);
         if queued > self.thresholds.beta.max(self.thresholds.alpha) as f64 {
-            self.window.lower(packet);
+            self.reno.lower(packet);
         } else if queued < self.thresholds.alpha as f64 && !seen.acked.is_zero() {
-            self.window.raise(packet);
+            self.reno.raise(packet);
         }
     }
 }
 
-impl Controller for Vegas {
+impl crate::Wrap for Vegas {
+    type Inner = RenoWindow;
+
+    fn inner(&self) -> &RenoWindow {
+        &self.reno
+    }
+
+    fn inner_mut(&mut self) -> &mut RenoWindow {
+        &mut self.reno
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.window.on_packet_sent(sent);
+        self.reno.on_packet_sent(sent);
         self.round.on_packet_sent(sent);
         // After idleness what is known of the round is stale (Linux `tcp_vegas_cwnd_event`).
         if sent.inflight <= sent.bytes {
@@ -157,12 +163,12 @@ impl Controller for Vegas {
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
-        let was_recovering = self.window.in_recovery();
-        let may_grow = self.window.on_ack(ack);
+        let was_recovering = self.reno.in_recovery();
+        let may_grow = self.reno.take_ack(ack);
         if let Some(rtt) = ack.rtt {
             self.take_sample(rtt);
         }
-        if self.window.in_recovery() {
+        if self.reno.in_recovery() {
             return;
         }
         if was_recovering {
@@ -171,8 +177,8 @@ impl Controller for Vegas {
         }
         if may_grow {
             self.seen.acked += ack.bytes_acked;
-            if self.doubling && self.window.in_slow_start() {
-                self.window.grow(ack.bytes_acked);
+            if self.doubling && self.reno.in_slow_start() {
+                self.reno.grow(ack.bytes_acked);
             }
         }
         if self.round.on_ack(ack) {
@@ -180,52 +186,16 @@ impl Controller for Vegas {
         }
     }
 
-    fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        self.window.on_loss(loss);
-    }
-
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.window.on_timeout(timeout);
+        self.reno.on_timeout(timeout);
         self.restart_round();
         self.doubling = true;
-    }
-
-    fn on_spurious_timeout(&mut self, _now: Time) {
-        self.window.on_spurious_timeout();
-    }
-
-    fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
-        self.window.on_ecn_ce(now);
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::Ect0
-    }
-
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.window.on_mtu_change(max_datagram);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.window.allowed()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.window.send_quantum()
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             min_rtt: Some(self.base_rtt).filter(|rtt| *rtt != Duration::MAX),
-            ..self.window.snapshot()
+            ..self.reno.snapshot()
         }
-    }
-
-    fn phases(&self) -> &'static [State] {
-        RenoWindow::STATES
     }
 }

@@ -1,9 +1,6 @@
-//! Retransmission timer (RFC 6298), with its variation bounded as Linux does (`tcp_rtt_estimator`,
-//! `__tcp_set_rto`).
-//!
-//! The RFC bounds the sum: max(SRTT + 4·RTTVAR, minimum). Linux adds a variation that is itself never
-//! below the minimum, follows the largest deviation of a round trip at once, and falls slowly.
+//! Retransmission timer (RFC 6298), with its variation bounded as Linux does ([`RttVariation`]).
 
+use lowtide_cc::mechanisms::RttVariation;
 use lowtide_cc::units::{Duration, Time};
 
 use crate::transport::rtt::{RttEstimator, backed_off};
@@ -16,13 +13,8 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetransmissionTimer {
-    min_variation: Duration,
-    /// Four mean deviations of samples from the smoothed RTT (`mdev_us`).
-    deviation: Duration,
-    /// The largest `deviation` of this round trip, and not less than the minimum (`mdev_max_us`).
-    max_deviation: Duration,
-    /// What is added to the smoothed RTT (`rttvar_us`).
-    variation: Duration,
+    /// What is added to the smoothed RTT.
+    variation: RttVariation,
     /// The round trip ends when more than the segments below is acknowledged (`rtt_seq`).
     round_ends_at: u64,
     /// What the timeout counts from.
@@ -35,10 +27,7 @@ impl RetransmissionTimer {
     /// `min_variation`: lower bound of what is added to the smoothed RTT (Linux: 200 ms).
     pub(super) fn new(min_variation: Duration) -> Self {
         Self {
-            min_variation,
-            deviation: Duration::ZERO,
-            max_deviation: min_variation,
-            variation: min_variation,
+            variation: RttVariation::new(min_variation),
             round_ends_at: 0,
             armed_at: Time::ZERO,
             expiries: 0,
@@ -49,35 +38,14 @@ impl RetransmissionTimer {
     #[inline]
     pub(super) fn on_sample(&mut self, sample: Duration, rtt: &RttEstimator, board: &Scoreboard) {
         if !rtt.has_sample() {
-            self.deviation = sample * 2;
-            self.variation = self.deviation.max(self.min_variation);
-            self.max_deviation = self.variation;
+            self.variation.on_first_sample(sample);
             self.round_ends_at = board.next_segment();
             return;
         }
-        self.deviation = self.deviation_with(sample, rtt.smoothed());
-        self.max_deviation = self.max_deviation.max(self.deviation);
-        self.variation = self.variation.max(self.max_deviation);
+        self.variation.on_sample(sample, rtt.smoothed());
         if board.first_segment() > self.round_ends_at {
-            self.variation = self.variation - (self.variation - self.max_deviation).div(4);
+            self.variation.on_round_end();
             self.round_ends_at = board.next_segment();
-            self.max_deviation = self.min_variation;
-        }
-    }
-
-    /// A quarter of the error goes into the mean deviation. Where the RTT falls, a larger deviation
-    /// counts for an eighth of that, so that a queue that empties does not lengthen the timeout.
-    #[inline]
-    fn deviation_with(&self, sample: Duration, smoothed: Duration) -> Duration {
-        let (deviation, quarter) = (self.deviation, self.deviation.div(4));
-        if sample >= smoothed {
-            return deviation - quarter + (sample - smoothed);
-        }
-        let error = smoothed - sample;
-        if error > quarter {
-            deviation + (error - quarter).div(8)
-        } else {
-            deviation - (quarter - error)
         }
     }
 
@@ -97,7 +65,7 @@ impl RetransmissionTimer {
     #[inline]
     pub(super) fn expires_at(&self, rtt: &RttEstimator) -> Time {
         let timeout = if rtt.has_sample() {
-            rtt.smoothed() + self.variation
+            rtt.smoothed() + self.variation.get()
         } else {
             INITIAL_TIMEOUT
         };

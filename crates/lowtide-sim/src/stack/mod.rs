@@ -1,11 +1,14 @@
 //! What carries whole QUIC stacks in virtual time: the simulator's network for packets that others
 //! make, and what a configuration must be like.
 
+mod shared;
+
 use std::ops::RangeInclusive;
 
 use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
 
+pub use self::shared::{Shared, Timed};
 use crate::network::{Arrival, Departure, Dropped, Packet, Tap};
 use crate::probe::{Delivery, Sent};
 use crate::transport::{EcnFeedback, Pacing, TransportConfig};
