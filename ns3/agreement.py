@@ -2,7 +2,7 @@
 """Runs the same scenarios in Lowtide's simulator and in ns-3, and writes how far they agree.
 
     ns3/agreement.py [--subset] [--queues] [--cc NAME]... [--only TEXT] [--seeds N] [--most-seeds N]
-                     [--traces DIR] [--jobs N] [--json FILE] [--report docs/fidelity.md]
+                     [--traces DIR] [--jobs N] [--json FILE] [--report FILE]
 
 Needs target/release/lowtide (or the binary that LOWTIDE_BIN names) and target/ns3/lowtide-ns3;
 ns3/README.md builds both. Exit code 1 when fewer cells than the goal agree.
@@ -213,20 +213,6 @@ def summary(rows):
     return "\n".join(text) + "\n"
 
 
-BEGIN, END = "<!-- agreement.py: begin -->\n", "<!-- agreement.py: end -->\n"
-
-
-def write_between_marks(path, text):
-    """Keeps what people wrote around the table."""
-    before, after = "", ""
-    if os.path.exists(path):
-        with open(path) as file:
-            before, _, rest = file.read().partition(BEGIN)
-            after = rest.partition(END)[2]
-    with open(path, "w") as out:
-        out.write(before + BEGIN + text + END + after)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -244,7 +230,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(),
                         help="runs at a time; 0: report what --json holds")
     parser.add_argument("--json", help="keep runs of ns-3 here; those that it has are not run again")
-    parser.add_argument("--report", help="put summary and table into this file, between its marks")
+    parser.add_argument("--report", help="write summary and table to this file")
     args = parser.parse_args()
 
     listed = subprocess.run([SIMULATOR, "list", "--json"], capture_output=True, text=True)
@@ -278,7 +264,8 @@ def main():
     rows.sort(key=lambda r: (controllers.index(r["controller"]), order.index(r["scenario"])))
     text = summary(rows) + "\n" + table(rows)
     if args.report:
-        write_between_marks(args.report, text)
+        with open(args.report, "w") as out:
+            out.write(text)
     print(text)
     agreeing = sum(r["within"] for r in rows)
     print(f"{agreeing} of {len(rows)} cells within the goal")

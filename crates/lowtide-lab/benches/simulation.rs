@@ -17,10 +17,9 @@ fn constant(mbps: u64, flows: usize, seconds: u64) -> Setting {
     let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
     let setting = Setting {
         duration: Duration::from_secs(seconds),
-        buffer: QueueLimit::Bdp(2.0),
         ..Setting::on_link("constant", LinkSource::Fixed(Arc::new(link)))
     };
-    setting.with_flows(flows)
+    setting.with_buffer(QueueLimit::Bdp(2.0)).with_flows(flows)
 }
 
 fn run(setting: &Setting, spec: &str) -> u64 {

@@ -92,15 +92,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let mut setting = setting.ok_or("one of --rate and --trace is needed")?;
-    setting.buffer = buffer.unwrap_or(setting.buffer);
+    if let Some(buffer) = buffer {
+        setting = setting.with_buffer(buffer);
+    }
     for (flag, value) in changes {
         match flag.as_str() {
-            "--rtt" => setting.rtt = quantity::duration(&value)?,
+            "--rtt" => setting = setting.with_rtt(quantity::duration(&value)?),
             "--duration" => setting.duration = quantity::duration(&value)?,
             "--flows" => setting = setting.with_flows(value.parse()?),
-            "--loss" => setting.loss = LossModel::Random(quantity::probability(&value)?),
+            "--loss" => setting.forward.loss = LossModel::Random(quantity::probability(&value)?),
             "--queue" => {
-                setting.queue = QueueKind::parse(&value)?;
+                setting.forward.queue = QueueKind::parse(&value)?;
                 // As in ns-3, whose packets are not ECN-capable.
                 for group in &mut setting.groups {
                     group.ecn = EcnFeedback::Off;

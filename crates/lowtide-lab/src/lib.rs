@@ -1,5 +1,5 @@
 //! Experiments on congestion control: settings, runs, comparisons, grids, the papers, metrics,
-//! reports, figures.
+//! scorecards. What people look at is made of them by `lowtide-report`.
 //!
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`frontier`],
 //! [`experiment`] and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
@@ -9,12 +9,10 @@
 
 pub mod catalogue;
 pub mod claim;
-mod colours;
 pub mod compare;
 pub mod contender;
 pub mod curves;
 pub mod experiment;
-pub mod figures;
 pub mod files;
 pub mod frontier;
 pub mod json;
@@ -22,9 +20,7 @@ pub mod key;
 pub mod measure;
 pub mod metrics;
 pub mod program;
-pub mod qlog;
 pub mod recording;
-pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod scenario_file;

@@ -5,13 +5,11 @@
 //! delivered when its acknowledgment arrives, and as lost when its sender says so; the queueing
 //! delay is the RTT beyond its minimum.
 
-use std::io::Write;
 use std::sync::{Arc, LazyLock};
 
 use lowtide_cc::controller::{AckedPacket, LostPacket, Snapshot};
 use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_cc::{Config, registry};
 use lowtide_host::{Mirror, Shown};
 use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
@@ -19,8 +17,8 @@ use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, 
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{Comparison, Entry, Role};
+use crate::contender::Contenders;
 use crate::metrics::{Meter, Metrics};
-use crate::qlog;
 use crate::setting::{LinkSource, Seeds, Setting};
 use crate::timeline::Timeline;
 
@@ -73,17 +71,7 @@ pub struct Recording {
 }
 
 /// The phases of all controllers. Others show as one: a peer may send any, and names are never freed.
-static PHASES: LazyLock<Vec<State>> = LazyLock::new(|| {
-    let entries = registry::all().iter();
-    let built = entries.filter_map(|entry| registry::build(entry.name, &Config::default()).ok());
-    let mut all: Vec<State> = Vec::new();
-    for state in built.flat_map(|controller| controller.phases()) {
-        if !all.contains(state) {
-            all.push(*state);
-        }
-    }
-    all
-});
+static PHASES: LazyLock<Vec<State>> = LazyLock::new(|| Contenders::default().phases());
 
 fn phase(name: &str) -> &'static str {
     let known = PHASES.iter().find(|known| known.name == name);
@@ -123,7 +111,7 @@ impl Recording {
     }
 
     /// Tells a probe what happened, as flow number `flow`.
-    fn replay(&self, flow: usize, probe: &mut impl Probe) {
+    pub fn replay(&self, flow: usize, probe: &mut impl Probe) {
         let least = self.least_rtt_us();
         let mirror = Mirror::default();
         let mut number = 0;
@@ -208,8 +196,7 @@ fn lost_packet(now: Time) -> LostPacket {
     }
 }
 
-/// A transfer as a comparison of one, for [`report::write`](crate::report::write). `title` names the
-/// network and `controller` who sent; each recording is a flow.
+/// A transfer as a comparison of one, for a report. `title` names the network and `controller` who sent; each recording is a flow.
 ///
 /// # Errors
 /// Never: the link of a recording is none.
@@ -222,12 +209,12 @@ pub fn comparison(
     let least = recordings.iter().map(Recording::least_rtt_us).min();
     let none = LinkSource::Fixed(Arc::new(Link::unlimited()));
     let setting = Setting {
-        rtt: Duration::from_micros(least.unwrap_or(0)),
         duration: duration.max(Duration::from_millis(1)),
         seeds: Seeds { first: 0, count: 1 },
         ..Setting::on_link(title, none)
     };
-    let setting = setting.with_flows(recordings.len().max(1));
+    let rtt = Duration::from_micros(least.unwrap_or(0));
+    let setting = setting.with_rtt(rtt).with_flows(recordings.len().max(1));
     let config = setting.config(setting.seeds.first)?;
     let mut probe = (Meter::new(&config), Timeline::new(&config));
     for flow in 0..setting.flow_count() {
@@ -269,24 +256,6 @@ pub fn comparison(
     Ok((setting, comparison))
 }
 
-/// Writes one connection as qlog. Its packets are not recorded one by one: the file has the sender's
-/// metrics and its controller's phases.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_qlog(
-    title: &str,
-    controller: &str,
-    recording: &Recording,
-    version: qlog::Version,
-    out: impl Write,
-) -> std::io::Result<()> {
-    let description = "a transfer, sampled by Lowtide";
-    let mut log = qlog::Log::new(out, version, title, description, controller).without_packets();
-    recording.replay(0, &mut log);
-    log.finish().map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,7 +291,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let flows = [recording(), recording()];
         let (setting, comparison) = comparison("here", "bbr", &flows, second).unwrap();
-        assert_eq!(setting.rtt, Duration::from_millis(30));
+        assert_eq!(setting.base_rtt(), Duration::from_millis(30));
         let entry = &comparison.entries[0];
         assert!((entry.mean["throughput_mbps"] - 20.0).abs() < 1e-9);
         assert!((entry.flows[1]["throughput_mbps"] - 10.0).abs() < 1e-9);
@@ -334,24 +303,5 @@ mod tests {
         assert_eq!(lost, 1);
         let phases = timeline.flows()[0].phases.changes().len();
         assert_eq!(phases, 2);
-    }
-
-    #[test]
-    fn its_qlog_has_metrics_and_phases_and_no_packets_that_nobody_saw() {
-        let mut out = Vec::new();
-        write_qlog(
-            "here",
-            "bbr",
-            &recording(),
-            qlog::Version::Draft14,
-            &mut out,
-        )
-        .unwrap();
-        let text = String::from_utf8(out).unwrap();
-        let names = |name: &str| text.matches(&format!("\"{name}\"")).count();
-        assert_eq!(names("quic:congestion_state_updated"), 2);
-        assert_eq!(names("quic:recovery_metrics_updated"), 50 * 4);
-        assert_eq!(names("quic:packet_sent"), 0);
-        assert_eq!(names("quic:packet_lost"), 0);
     }
 }

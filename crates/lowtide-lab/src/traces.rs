@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
 use lowtide_sim::trace::generate::{self, Cellular, Model};
@@ -85,9 +86,7 @@ pub fn generate(
     let named = generate::named();
     let Some(found) = named.iter().find(|n| n.name == name) else {
         let known: Vec<&str> = named.iter().map(|n| n.name).collect();
-        let (name, known) = (name.escape_debug(), known.join(", "));
-        let problem = format!("there is no '{name}'; known are {known}");
-        return Err(Problem::new("model", problem));
+        return Err(Problem::new("model", registry::unknown("", name, &known)));
     };
     let model = found.model();
     let model = model.with_mean(mean.unwrap_or_else(|| model.mean()));

@@ -7,15 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lowtide_cc::Ecn;
 use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Config, Controller, LossEvent, LostPacket, PacketSent, Snapshot,
-    TimeoutEvent,
+    AckEvent, AckedPacket, Config, Controller, LossEvent, LostPacket, PacketSent,
 };
 use lowtide_cc::controllers::bbr3::{Bbr3, Options};
 use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::registry::Entry;
-use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, Options as RunOptions};
@@ -124,7 +121,17 @@ impl Faulty {
     }
 }
 
-impl Controller for Faulty {
+impl lowtide_cc::Wrap for Faulty {
+    type Inner = Bbr3;
+
+    fn inner(&self) -> &Bbr3 {
+        &self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut Bbr3 {
+        &mut self.inner
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         let mut sent = *sent;
         if self.fault == Fault::IdleIgnored {
@@ -187,26 +194,10 @@ impl Controller for Faulty {
         });
     }
 
-    fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.inner.on_timeout(timeout);
-    }
-
     fn on_spurious_timeout(&mut self, now: Time) {
         if self.fault != Fault::LateIgnored {
             self.inner.on_spurious_timeout(now);
         }
-    }
-
-    fn on_ecn_ce(&mut self, now: Time, sent_at: Time, marked_packets: u64) {
-        self.inner.on_ecn_ce(now, sent_at, marked_packets);
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.inner.ecn()
-    }
-
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.inner.on_mtu_change(max_datagram);
     }
 
     fn cwnd(&self) -> Bytes {
@@ -239,18 +230,6 @@ impl Controller for Faulty {
             Fault::BurstLong => Bytes::new(64_000),
             _ => self.inner.send_quantum(),
         }
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-
-    fn variables(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.inner.variables(visit);
-    }
-
-    fn phases(&self) -> &'static [State] {
-        self.inner.phases()
     }
 }
 

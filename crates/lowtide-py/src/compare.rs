@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use lowtide_cc::registry::unknown;
 use lowtide_lab::compare::{self as lab, Comparison, Entry, Options, Role};
 use lowtide_lab::contender::Contender;
-use lowtide_lab::figures;
 use lowtide_lab::files::Draft;
 use lowtide_lab::json::JsonComparison;
 use lowtide_lab::metrics::{CATALOGUE, Metrics, Of, column_name};
-use lowtide_lab::qlog::{self, Version};
-use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
+use lowtide_report::figures;
+use lowtide_report::qlog::{self, Version};
+use lowtide_report::report::Report;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lowtide_lab::experiment::{self as lab, CellResult, Options, Place, places};
-use lowtide_lab::figures;
 use lowtide_lab::json::cells as cells_as_json;
 use lowtide_lab::metrics::column_name;
-use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::run::Run;
 use lowtide_lab::scenario_file::ScenarioFile;
+use lowtide_report::figures;
+use lowtide_report::report::{MAX_OVER_TIME, Report, Sweep};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use lowtide_cc::units::Duration;
-use lowtide_lab::figures;
 use lowtide_lab::frontier::{self as lab, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::json::JsonFrontier;
-use lowtide_lab::report::{FrontierResult, Report};
-use lowtide_lab::setting::{Host, default_buffer_name};
+use lowtide_lab::setting::{Host, Setting, default_buffer_name};
+use lowtide_report::figures;
+use lowtide_report::report::{FrontierResult, Report};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
@@ -102,9 +102,7 @@ pub(crate) fn frontier(
             let settings = asked.settings(py)?;
             request = Some(asked);
             places.push(Place {
-                rtt: settings
-                    .first()
-                    .map_or(Duration::ZERO, |setting| setting.rtt),
+                rtt: settings.first().map_or(Duration::ZERO, Setting::base_rtt),
                 buffer: if buffer.is_none() {
                     default_buffer_name(&settings).to_string()
                 } else {

@@ -72,8 +72,8 @@ mod _lowtide {
         let sections = PyDict::new(py);
         for section in ["link", "path", "flows"] {
             let keys = PyDict::new(py);
-            for (key, text) in keys_of(section) {
-                keys.set_item(key, text)?;
+            for key in keys_of(section) {
+                keys.set_item(key.name, key.about)?;
             }
             sections.set_item(section, keys)?;
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::json::JsonCard;
 use lowtide_lab::score::{self as lab, Plan, Scorecard, Suite, Verdict};
+use lowtide_report::score::{MAX_OVER_TIME, document, junit, write_report};
 use pyo3::prelude::*;
 
 use crate::compare::unwritten;
@@ -113,7 +114,7 @@ pub(crate) fn score(
         let failing = cards.iter_mut().flat_map(|card| &mut card.results);
         let failing = failing.flat_map(|score| &mut score.cases);
         let failing = failing.filter(|case| case.verdict == Verdict::Fail);
-        lab::explain_all(failing.collect(), jobs, lab::MAX_OVER_TIME, &stop)
+        lab::explain_all(failing.collect(), jobs, MAX_OVER_TIME, &stop)
             .map_err(|e| e.to_string())?;
         Ok::<_, String>(cards)
     })?;
@@ -204,18 +205,18 @@ impl PyScores {
 
     /// The scorecards as JUnit XML, for CI.
     fn junit(&self) -> String {
-        lab::junit(&self.cards)
+        junit(&self.cards)
     }
 
     /// A page of the scorecards in Markdown.
     fn document(&self) -> String {
-        lab::document(&self.cards, &self.about)
+        document(&self.cards, &self.about)
     }
 
     /// Writes the scorecards with what happened in cases that fail, `index.html`, into a folder; its path.
     fn report(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
         let path = folder.join("index.html");
-        let written = py.detach(|| lab::write_report(&self.cards, &self.about, &folder));
+        let written = py.detach(|| write_report(&self.cards, &self.about, &folder));
         written.map_err(|e| unwritten(py, &path, e))?;
         Ok(path)
     }

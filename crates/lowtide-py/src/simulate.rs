@@ -81,10 +81,7 @@ pub(crate) fn simulate(
         let details = run.details.as_ref();
         let timeline = details.and_then(|details| details.timeline.clone());
         let timeline = timeline.ok_or("the run has no timeline")?;
-        let link = setting
-            .link
-            .link(setting.duration, seed)
-            .map_err(|e| e.to_string())?;
+        let link = setting.link(seed).map_err(|e| e.to_string())?;
         let capacity = curves::capacity(&link, timeline.bin(), timeline.link().len());
         Ok::<_, String>((run, timeline, capacity))
     })?;

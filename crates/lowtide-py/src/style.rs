@@ -1,6 +1,6 @@
 //! How figures look, from keyword arguments.
 
-use lowtide_lab::figures::Style;
+use lowtide_report::figures::Style;
 use pyo3::prelude::*;
 
 use crate::error;

@@ -8,9 +8,9 @@ use lowtide_lab::compare::{self, Comparison, Due, count_runs};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::json::JsonComparison;
 use lowtide_lab::key::Key;
-use lowtide_lab::report::Report;
 use lowtide_lab::run::{FailedRun, run};
 use lowtide_lab::setting::{Brief, Links, Problem, Resolver, Sections, Setting};
+use lowtide_report::report::Report;
 use lowtide_sim::link::MAHIMAHI_OPPORTUNITY;
 use lowtide_sim::trace;
 use serde::{Deserialize, Serialize};
@@ -274,7 +274,7 @@ fn bounded(sections: &Sections) -> Result<(), Problem> {
 
 /// How much work it is; refused where it is too much.
 fn about(setting: &Setting, asked: &[Contender]) -> Result<About, Wrong> {
-    let link = setting.link.link(setting.duration, setting.seeds.first);
+    let link = setting.link(setting.seeds.first);
     let link = link.map_err(|e| Wrong::new("link", e))?;
     let runs = count_runs(setting, asked);
     let volume = link.mean_rate().as_f64() * setting.duration.as_secs_f64();

@@ -5,8 +5,8 @@ use std::path::Path;
 use lowtide_lab::compare::{self, Options};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::json::JsonComparison;
-use lowtide_lab::report::Report;
 use lowtide_lab::setting::{Brief, Resolver};
+use lowtide_report::report::Report;
 use lowtide_wasm::Underway;
 
 #[test]

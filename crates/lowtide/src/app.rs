@@ -17,8 +17,8 @@ use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{
-    command, compare, experiment, frontier, kernel, link, list, merge, output, record, reproduce,
-    score, trace,
+    attack, command, compare, experiment, frontier, kernel, link, list, merge, output, record,
+    reproduce, score, trace,
 };
 
 #[derive(Parser)]
@@ -42,6 +42,8 @@ enum Command {
     Merge(merge::Args),
     /// Hold controllers against suites of cases with limits: conformance, fairness, delay
     Score(Box<score::Args>),
+    /// Search the networks on which controllers are worst, and keep them as cases of a suite
+    Attack(Box<attack::Args>),
     /// Run the papers' experiments again and say which claims hold
     Reproduce(reproduce::Args),
     /// Print the JSON schema of scenario files, for editors
@@ -178,6 +180,7 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
         Command::Sweep(args) => experiment::sweep(&args, contenders),
         Command::Merge(args) => merge::run(&args),
         Command::Score(args) => score::run(&args, contenders),
+        Command::Attack(args) => attack::run(&args, contenders),
         Command::Reproduce(args) => reproduce::run(&args, contenders),
         Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args, contenders),

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use lowtide_lab::compare::{self, Comparison, Options};
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::figures;
 use lowtide_lab::json::JsonComparison;
-use lowtide_lab::qlog;
-use lowtide_lab::report::Report;
 use lowtide_lab::setting::{Host, Setting};
+use lowtide_report::figures;
+use lowtide_report::qlog;
+use lowtide_report::report::Report;
 
 use crate::failure::Failure;
 use crate::figure_args::FigureArgs;
@@ -94,6 +94,8 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         .iter()
         .flat_map(|s| asked.iter().map(|c| s.run_by(c)));
     output::warn_of_missing_timestamps(places);
+    let folders = [&args.report, &args.figures, &args.qlog];
+    output::check([args.json.file()], folders.map(|f| f.as_deref()))?;
     let (done, walls) = compare_all(args, settings, &asked)?;
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;

@@ -1,6 +1,6 @@
 //! The flags that say how figures look.
 
-use lowtide_lab::figures::{Format, Style};
+use lowtide_report::figures::{Format, Style};
 
 use crate::failure::Failure;
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::figures;
 use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
 use lowtide_lab::json::JsonFrontier;
-use lowtide_lab::report::{FrontierResult, Report};
 use lowtide_lab::setting::{
     BufferText, Host, Resolver, Sections, Setting, SpanText, default_buffer_name,
 };
+use lowtide_report::figures;
+use lowtide_report::report::{FrontierResult, Report};
 use lowtide_sim::queue::{self, QueueLimit};
 
 use crate::failure::Failure;
@@ -123,6 +123,8 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             Host::check_senders(&setting.run_by(contender)).map_err(Failure::input)?;
         }
     }
+    let folders = [args.report.as_deref(), args.figures.as_deref()];
+    output::check([args.json.file()], folders)?;
     let bar = progress::bar(question.count_runs());
     let started = Instant::now();
     let jobs = args.jobs.threads();

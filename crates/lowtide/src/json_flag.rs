@@ -22,6 +22,11 @@ impl JsonFlag {
         self.json.as_deref() == Some(Path::new("-"))
     }
 
+    /// The file that it is written to.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.json.as_deref().filter(|_| !self.is_printed())
+    }
+
     /// Prints or writes the value, if that is wanted.
     pub(crate) fn put(&self, value: &impl Serialize) -> Result<(), Failure> {
         match &self.json {

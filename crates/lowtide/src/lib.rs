@@ -21,6 +21,7 @@
 
 mod address;
 mod app;
+mod attack;
 mod command;
 mod compare;
 mod experiment;

@@ -9,11 +9,12 @@ use std::path::Path;
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
 use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown, column_name};
-use lowtide_lab::qlog::{self, Version};
-use lowtide_lab::report::Report;
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
-use lowtide_lab::{figures, files, visible};
+use lowtide_lab::{files, visible};
+use lowtide_report::figures;
+use lowtide_report::qlog::{self, Version};
+use lowtide_report::report::Report;
 use serde::Serialize;
 
 use crate::command;
@@ -67,6 +68,22 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     files::write(path, bytes)
         .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))
+}
+
+/// Checks that files and folders that are asked for can be written, before anything runs for them.
+pub(crate) fn check<'a>(
+    files: impl IntoIterator<Item = Option<&'a Path>>,
+    folders: impl IntoIterator<Item = Option<&'a Path>>,
+) -> Result<(), Failure> {
+    let files = files.into_iter().flatten();
+    let files = files.map(|file| (file, file.to_path_buf()));
+    let folders = folders.into_iter().flatten();
+    let folders = folders.map(|folder| (folder, folder.join("index.html")));
+    for (named, path) in files.chain(folders) {
+        files::check_writable(&path)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", named.display())))?;
+    }
+    Ok(())
 }
 
 /// Writes `index.html` and says where, on standard error, so that it does not mix with JSON.

@@ -67,6 +67,17 @@ impl Progress {
         }
     }
 
+    /// So many are done, and how it stands.
+    pub(crate) fn set(&self, done: u64, told: String) {
+        self.bar.set_position(done);
+        let line = self.lines.as_ref().and_then(|lines| lines.try_lock().ok());
+        let line = line.and_then(|mut lines| lines.next(Instant::now(), (done, self.length())));
+        if let Some(line) = line {
+            output::say(format_args!("{line}; {told}"));
+        }
+        self.bar.set_message(told);
+    }
+
     /// How many there are.
     pub(crate) fn length(&self) -> u64 {
         self.bar.length().unwrap_or(0)

@@ -1,6 +1,6 @@
 //! The flag that chooses a version of qlog.
 
-use lowtide_lab::qlog::Version;
+use lowtide_report::qlog::Version;
 
 #[derive(clap::Args)]
 pub(crate) struct QlogVersionArg {

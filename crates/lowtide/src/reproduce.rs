@@ -9,9 +9,10 @@ use lowtide_lab::claim::Holds;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options};
 use lowtide_lab::files;
-use lowtide_lab::report::{PaperResult, Report, Sweep};
 use lowtide_lab::reproduce::{self, Experiment, Row};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
+use lowtide_report::report::{PaperResult, Report, Sweep};
+use lowtide_report::reproduce::{document, title, write_document};
 
 use crate::experiment::complain;
 use crate::failure::Failure;
@@ -92,19 +93,19 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if args.json.is_printed() {
         // There is room for nothing else.
     } else if args.markdown {
-        let page = reproduce::document(&experiments, &rows, &command, "reproduction");
+        let page = document(&experiments, &rows, &command, "reproduction");
         output::print(page.as_bytes())?;
     } else {
         output::print(text(&experiments, &rows).as_bytes())?;
     }
     if let Some(path) = &args.document {
-        reproduce::write_document(&experiments, &rows, &command, path)
+        write_document(&experiments, &rows, &command, path)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
     }
     if let Some(folder) = &args.report {
         let papers = experiments.iter().zip(&rows);
         let report = Report {
-            title: reproduce::title(&experiments).to_string(),
+            title: title(&experiments).to_string(),
             about: format!("Made by {}.", made_by(args)),
             papers: papers
                 .map(|(e, rows)| PaperResult::new(e, rows))
@@ -194,6 +195,8 @@ fn execute(
         cells.extend(own);
         cells.extend(recorded);
     }
+    let pages = [args.document.as_deref(), args.json.file()];
+    output::check(pages, [args.report.as_deref()])?;
     let bar = progress::bar(experiment::count_runs(&cells, None));
     let options = Options {
         jobs: args.flags.jobs.threads(),

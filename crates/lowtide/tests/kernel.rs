@@ -8,36 +8,36 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use assert_cmd::Command;
-use assert_cmd::cargo::CommandCargoExt as _;
 use serde_json::Value;
+
+#[path = "program/mod.rs"]
+#[allow(dead_code, reason = "no test here needs a folder")]
+mod program;
+
+use program::{command, has, lowtide};
 
 /// Controllers are the machine's: one test at a time.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-fn lowtide(args: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lowtide").unwrap();
-    command.args(args).timeout(Duration::from_secs(60));
-    command
-}
-
-fn said(run: &std::process::Output) -> String {
-    String::from_utf8_lossy(&run.stderr).into_owned()
-}
-
 /// Whether controllers can be loaded here, and none of this name is.
 fn can_load(name: &str) -> bool {
-    let run = lowtide(&["kernel", "load", name, "--pin"])
-        .output()
-        .unwrap();
-    if run.status.success() {
-        lowtide(&["kernel", "unload", name]).assert().success();
+    let ran = lowtide(&format!("kernel load {name} --pin"));
+    if ran.code == Some(0) {
+        lowtide(&format!("kernel unload {name}")).ok();
         return true;
     }
-    eprintln!("skipped: {}", said(&run));
+    eprintln!("skipped: {}", ran.err);
     // A build or machine that cannot is no mistake of the user's.
-    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+    ran.code(1);
     false
+}
+
+/// Of a controller that is loaded: itself, and its flow from this address.
+fn status(local: &str) -> (Value, Option<Value>) {
+    let own = lowtide("kernel status --json").ok().json()[0].take();
+    let flows = own["flows"].as_array().unwrap();
+    let flow = flows.iter().find(|flow| flow["local"] == local).cloned();
+    (own, flow)
 }
 
 fn available() -> String {
@@ -70,9 +70,7 @@ fn carries(from: &mut TcpStream, to: &mut TcpStream, bytes: usize) {
 
 #[test]
 fn what_is_not_there_is_said_with_exit_code_2() {
-    let run = lowtide(&["kernel", "load", "nosuch"]).output().unwrap();
-    assert_eq!(run.status.code(), Some(2));
-    assert!(said(&run).contains("rtt-gain"), "{}", said(&run));
+    has(&lowtide("kernel load nosuch").code(2).err, &["rtt-gain"]);
 }
 
 #[test]
@@ -87,37 +85,25 @@ fn each_controller_carries_data_and_leaves_nothing_behind() {
         if !can_load(name) {
             return;
         }
-        lowtide(&["kernel", "load", name, "--pin"])
-            .assert()
-            .success();
-        let twice = lowtide(&["kernel", "load", name]).output().unwrap();
-        assert_eq!(twice.status.code(), Some(2));
-        assert!(said(&twice).contains("already loaded"), "{}", said(&twice));
+        lowtide(&format!("kernel load {name} --pin")).ok();
+        let twice = lowtide(&format!("kernel load {name}")).code(2);
+        has(&twice.err, &["already loaded"]);
 
         let (mut from, mut to) = connection(in_kernel);
         carries(&mut from, &mut to, 20_000_000);
-        let run = lowtide(&["kernel", "status", "--json"]).output().unwrap();
-        let all: Value = serde_json::from_slice(&run.stdout).unwrap();
-        let own = &all.as_array().unwrap()[0];
+        let (own, flow) = status(&from.local_addr().unwrap().to_string());
         assert_eq!((&own["name"], &own["pinned"]), (&name.into(), &true.into()));
-        let local = from.local_addr().unwrap().to_string();
-        let flows = own["flows"].as_array().unwrap();
-        let flow = flows.iter().find(|flow| flow["local"] == local.as_str());
-        let flow = flow.unwrap_or_else(|| panic!("{all}"));
+        let flow = flow.unwrap_or_else(|| panic!("{own}"));
         assert!(flow["cwnd_packets"].as_u64().unwrap() >= 4, "{flow}");
         assert!(flow["pacing_mbps"].as_f64().unwrap() > 0.0, "{flow}");
         assert!(flow["min_rtt_ms"].as_f64().unwrap() > 0.0, "{flow}");
 
         // The connection outlives the registration.
-        let run = lowtide(&["kernel", "unload", name]).output().unwrap();
-        assert!(run.status.success(), "{}", said(&run));
-        let told = String::from_utf8_lossy(&run.stdout).into_owned();
-        assert!(told.contains("1 connection keeps it"), "{told}");
+        let unload = format!("kernel unload {name}");
+        has(&lowtide(&unload).ok().out, &["1 connection keeps it"]);
         assert!(!is_available(in_kernel));
         carries(&mut from, &mut to, 1_000_000);
-        let again = lowtide(&["kernel", "unload", name]).output().unwrap();
-        assert_eq!(again.status.code(), Some(2));
-        assert!(said(&again).contains("not loaded"), "{}", said(&again));
+        has(&lowtide(&unload).code(2).err, &["not loaded"]);
     }
     assert!(!Path::new("/sys/fs/bpf/lowtide").exists());
 }
@@ -128,29 +114,24 @@ fn a_socket_that_no_process_has_is_shown_as_an_orphan() {
     if !can_load("ebb") {
         return;
     }
-    lowtide(&["kernel", "load", "ebb", "--pin"])
-        .assert()
-        .success();
+    lowtide("kernel load ebb --pin").ok();
     // The other end reads nothing: what is left to be sent keeps the socket in the kernel.
     let (mut from, to) = connection("ebb");
     from.set_nonblocking(true).unwrap();
     while from.write(&[7; 65_536]).is_ok() {}
     let local = from.local_addr().unwrap().to_string();
     let is_orphan = || {
-        let run = lowtide(&["kernel", "status", "--json"]).output().unwrap();
-        let all: Value = serde_json::from_slice(&run.stdout).unwrap();
-        let flows = all[0]["flows"].as_array().unwrap();
-        let flow = flows.iter().find(|flow| flow["local"] == local.as_str());
-        flow.map(|flow| flow["orphan"].as_bool().unwrap())
+        status(&local)
+            .1
+            .map(|flow| flow["orphan"].as_bool().unwrap())
     };
     let before = is_orphan();
     drop(from);
     let after = is_orphan();
-    let run = lowtide(&["kernel", "unload", "ebb"]).output().unwrap();
+    let unloaded = lowtide("kernel unload ebb");
     drop(to);
     assert_eq!((before, after), (Some(false), Some(true)));
-    let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(told.contains("without a process"), "{told}");
+    has(&unloaded.out, &["without a process"]);
 }
 
 #[test]
@@ -159,9 +140,7 @@ fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
     if !can_load("ebb") {
         return;
     }
-    let mut loader = std::process::Command::cargo_bin("lowtide")
-        .unwrap()
-        .args(["kernel", "load", "ebb"])
+    let mut loader = command("kernel load ebb")
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
@@ -169,9 +148,10 @@ fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
         assert!(loader.try_wait().unwrap().is_none(), "it has ended");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let held = lowtide(&["kernel", "unload", "ebb"]).output().unwrap();
-    assert_eq!(held.status.code(), Some(2));
-    assert!(said(&held).contains("without --pin"), "{}", said(&held));
+    has(
+        &lowtide("kernel unload ebb").code(2).err,
+        &["without --pin"],
+    );
     let (mut from, mut to) = connection("ebb");
     carries(&mut from, &mut to, 1_000_000);
     // SIGKILL.
@@ -247,20 +227,13 @@ fn a_cgroups_connections_get_it_unasked_with_its_parameter() {
     let folder = cgroup.folder.to_str().unwrap();
     let usual = unasked();
     assert!(!usual.contains(&"ebb".to_owned()), "{usual:?}");
-    lowtide(&[
-        "kernel",
-        "load",
-        "ebb:idle=0.125",
-        "--pin",
-        "--cgroup",
-        folder,
-    ])
-    .assert()
-    .success();
+    lowtide(&format!(
+        "kernel load ebb:idle=0.125 --pin --cgroup {folder}"
+    ))
+    .ok();
     let with = unasked();
-    let run = lowtide(&["kernel", "status"]).output().unwrap();
-    let status = String::from_utf8_lossy(&run.stdout).into_owned();
-    lowtide(&["kernel", "unload", "ebb"]).assert().success();
+    let status = lowtide("kernel status").out;
+    lowtide("kernel unload ebb").ok();
     assert_eq!(with, ["ebb", "ebb"]);
     assert!(
         status.starts_with("ebb:idle=0.125: loaded, pinned, 1 cgroup, "),
@@ -277,12 +250,8 @@ fn a_folder_that_is_no_cgroup_is_said_and_nothing_stays() {
         return;
     }
     for folder in ["/tmp", "/nowhere", "/etc/hostname"] {
-        let run = lowtide(&["kernel", "load", "ebb", "--pin", "--cgroup", folder])
-            .output()
-            .unwrap();
-        assert_eq!(run.status.code(), Some(2), "{}", said(&run));
-        let problem = format!("{folder} is no cgroup");
-        assert!(said(&run).contains(&problem), "{}", said(&run));
+        let refused = lowtide(&format!("kernel load ebb --pin --cgroup {folder}")).code(2);
+        has(&refused.err, &[&format!("{folder} is no cgroup")]);
         assert!(!is_available("ebb"));
     }
 }

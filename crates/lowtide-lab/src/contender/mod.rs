@@ -6,7 +6,9 @@ mod stock;
 
 use std::sync::Arc;
 
+use lowtide_cc::Config;
 use lowtide_cc::registry::{self, Entry, Registry, Spec};
+use lowtide_cc::state::State;
 use lowtide_host::Stock;
 use lowtide_sim::queue::{AbcConfig, QueueKind};
 use lowtide_sim::{CausalConfig, SenderKind};
@@ -236,6 +238,30 @@ impl Contenders {
         &self.registry
     }
 
+    /// The phases of the registry's controllers, each once.
+    #[must_use]
+    pub fn phases(&self) -> Vec<State> {
+        let mut phases: Vec<State> = Vec::new();
+        for entry in self.registry.entries() {
+            let Ok(spec) = self.registry.parse(entry.name) else {
+                continue;
+            };
+            for state in spec.build(&Config::default()).phases() {
+                if !phases.contains(state) {
+                    phases.push(*state);
+                }
+            }
+        }
+        phases
+    }
+
+    /// Whether a contender is one of the registry's controllers.
+    #[must_use]
+    pub fn is_registered(&self, contender: &Contender) -> bool {
+        let is_controller = matches!(contender, Contender::Controller { .. });
+        is_controller && self.made(contender.name()).is_none()
+    }
+
     /// Those that are compared when nobody names any: all controllers but the constant window, which
     /// is part of every comparison.
     #[must_use]
@@ -338,14 +364,14 @@ mod tests {
     fn abc_brings_its_queue_along_and_others_have_the_settings() {
         let link = Arc::new(Link::constant(Rate::from_mbps(12)).unwrap());
         let mut setting = Setting::on_link("constant", LinkSource::Fixed(link));
-        setting.queue = QueueKind::parse("codel").unwrap();
+        setting.forward.queue = QueueKind::parse("codel").unwrap();
         let queue = |spec| {
             let contender = Contenders::default().parse(spec).unwrap();
             setting.run_by(&contender).config(1).unwrap().forward.queue
         };
         let delay = Duration::from_millis(50);
         assert_eq!(queue("abc:delay=50ms"), QueueKind::Abc(AbcConfig { delay }));
-        assert_eq!(queue("bbr"), setting.queue);
+        assert_eq!(queue("bbr"), setting.forward.queue);
         let error = Contenders::default().parse("abc:dely=1ms").unwrap_err();
         assert!(
             error.to_string().contains("did you mean 'delay'"),

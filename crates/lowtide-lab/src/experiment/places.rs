@@ -23,13 +23,13 @@ pub fn places(results: &[CellResult]) -> Vec<Place> {
         let key = format!(
             "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             s.link_name,
-            s.rtt,
-            s.buffer,
+            s.base_rtt(),
+            s.forward.buffer,
             s.duration,
-            s.loss,
-            s.ack_loss,
+            s.forward.loss,
+            s.back.loss,
             s.packet_size,
-            s.link.seed(s.seeds.first)
+            s.forward.link.seed(s.seeds.first)
         );
         match places.iter_mut().find(|(known, _)| *known == key) {
             Some((_, cells)) => cells.push(result),

@@ -7,4 +7,4 @@ pub(crate) use self::read::STDIN_SHOWN;
 pub use self::read::{
     CERTIFICATE, Kind, ReadError, SCENARIO, TRACE, name, of_folder, read, read_or_stdin, text,
 };
-pub use self::write::{Draft, write};
+pub use self::write::{Draft, check_writable, write};

@@ -17,6 +17,26 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.keep()
 }
 
+/// Checks that a file can be begun at a path, and makes the folders above it. What nothing can take the place of, as a
+/// pipe, is left alone: whoever reads it would take this for its end.
+///
+/// # Errors
+/// When nothing can be written there.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    make_folders(path)?;
+    match Target::of(path)? {
+        Target::File { .. } => Draft::of(path).map(drop),
+        Target::Stream(_) => Ok(()),
+    }
+}
+
+fn make_folders(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
 /// A file that is being made; dropped before [`Self::keep`] it leaves no trace.
 ///
 /// Symbolic links stay and their target is written; devices, pipes and open descriptors such as
@@ -40,9 +60,7 @@ impl Draft {
     /// # Errors
     /// When nothing can be written there.
     pub fn of(path: &Path) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
+        make_folders(path)?;
         let (path, permissions) = match Target::of(path)? {
             Target::File { path, permissions } => (path, permissions),
             // At its end, as the shell's `>>` may have opened it.

@@ -18,7 +18,8 @@ const REFILL: &str = "ProbeBW_REFILL";
 const UP: &str = "ProbeBW_UP";
 const PROBE_RTT: &str = "ProbeRTT";
 
-/// The draft's phases and their pacing gains (§5.6.1).
+/// The draft's phases and their pacing gains (§5.6.1). They are written from the draft and not taken
+/// from the controller: an oracle that shares its list would share its mistakes.
 const GAINS: [(&str, f64); 7] = [
     (STARTUP, 2.77),
     (DRAIN, 0.5),

@@ -8,10 +8,7 @@ use lowtide_sim::{Probe, SimConfig};
 use super::state::{Rounds, State, Values};
 use super::{Part, Watch};
 use crate::claim::{self, Expression};
-use crate::setting::measures::{At, Of, Phase};
-
-/// The name that stands for each phase.
-const ANY: &str = "any";
+use crate::setting::measures::{ANY, At, Of, Phase};
 
 /// A visit under way.
 #[derive(Debug)]

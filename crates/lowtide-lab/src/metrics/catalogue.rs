@@ -5,7 +5,7 @@
 
 use lowtide_sim::probe::DropCause;
 
-use super::seen::Seen;
+use super::seen::{Group, Seen};
 
 /// Which values are the better ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,18 @@ pub struct Metric {
     pub label: &'static str,
     /// The unit of what is shown; empty for a number without one.
     pub unit: &'static str,
-    pub(super) get: fn(&Seen<'_>) -> f64,
+    pub(super) get: Definition,
+}
+
+/// What a metric is worked out from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Definition {
+    /// What flows were seen to do. The value of a group is the mean of its flows'.
+    Flows(fn(&Seen<'_>) -> f64),
+    /// What a group of flows did beside the others.
+    Group(fn(&Group) -> f64),
+    /// What a whole run was seen to do.
+    Run(fn(&Seen<'_>) -> f64),
 }
 
 impl Metric {
@@ -84,7 +95,7 @@ macro_rules! catalogue {
             head: $head,
             label: $label,
             unit: $unit,
-            get: $get,
+            get: Definition::$of($get),
         }),*];
     };
 }
@@ -117,8 +128,7 @@ catalogue! {
     "retransmitted_share", Flows 4 Less 100.0 2, "resent %", "bytes sent again" "%", |s| s.retransmitted.as_f64() / s.sent.as_f64();
     "jain", Flows 4 More 1.0 3, "Jain", "Jain's fairness index" "", |s| s.jain;
     "power", Flows 4 More 1.0 3, "power", "power: throughput over p95 RTT" "", |s| s.mbps(s.received) / s.rtt.p95;
-    // Of a group, whose metrics else are the means of its flows': worked out in `meter.rs`.
-    "share", Group 3 Neither 100.0 1, "share %", "share of all goodput" "%", |_| f64::NAN;
+    "share", Group 3 Neither 100.0 1, "share %", "share of all goodput" "%", |g| g.goodput / g.goodput_of_all;
     "jain_overall", Run 6 More 1.0 3, "Jain overall", "Jain's index of the flows' goodput" "", |s| s.jain_overall;
     "equilibrium_s", Run 6 Less 1.0 1, "alike s", "time to share alike" "s", |s| s.of_run(|c| c.equilibrium_s().unwrap_or(f64::NAN));
     "timeouts", Run 6 Less 1.0 0, "timeouts", "timeouts" "", |s| s.of_run(|c| c.timeouts as f64);

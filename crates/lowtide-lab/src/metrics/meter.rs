@@ -13,7 +13,7 @@ use super::counts::Counts;
 use super::distribution::Delays;
 use super::fairness::{self, Fairness};
 use super::samples::{Sample, Samples};
-use super::seen::Seen;
+use super::seen::{Group, Seen};
 use super::self_inflicted::SelfInflicted;
 use super::values::{Measured, Metrics, Named};
 use crate::statistics::mean;
@@ -280,7 +280,7 @@ fn together<'a, T: Clone>(
     Some(all)
 }
 
-/// The groups' metrics: the means of their flows', and the group's share of all goodput.
+/// The groups' metrics.
 fn groups(group_of: &[usize], flows: &[Metrics]) -> Vec<Metrics> {
     let goodput = |flows: &[Metrics]| -> f64 { flows.iter().map(|m| m["goodput_mbps"]).sum() };
     let all = goodput(flows);
@@ -292,7 +292,11 @@ fn groups(group_of: &[usize], flows: &[Metrics]) -> Vec<Metrics> {
                 .filter(|(of, _)| **of == group)
                 .map(|(_, m)| *m)
                 .collect();
-            Metrics::combine(&own, mean).with("share", goodput(&own) / all)
+            let group = Group {
+                goodput: goodput(&own),
+                goodput_of_all: all,
+            };
+            Metrics::of_group(&group, &own)
         })
         .collect()
 }

@@ -35,6 +35,15 @@ pub(super) struct Seen<'a> {
     pub(super) counts: Option<&'a Counts>,
 }
 
+/// A group of flows among the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// The sum of its flows' goodput, Mbit/s.
+    pub(super) goodput: f64,
+    /// The sum of all flows' goodput, Mbit/s.
+    pub(super) goodput_of_all: f64,
+}
+
 impl Seen<'_> {
     /// A volume as a rate over the flows' life.
     pub(super) fn mbps(&self, bytes: Bytes) -> f64 {

@@ -7,8 +7,9 @@ use std::ops::Index;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{CATALOGUE, COUNT, Metric, Of};
-use super::seen::Seen;
+use super::catalogue::{CATALOGUE, COUNT, Definition, Metric, Of};
+use super::seen::{Group, Seen};
+use crate::statistics::mean;
 
 /// One value for each metric of the [catalogue](CATALOGUE). What does not exist is NaN, `null` in
 /// JSON.
@@ -20,7 +21,19 @@ pub struct Metrics([f64; COUNT]);
 impl Metrics {
     /// The metrics of what was seen.
     pub(super) fn of_seen(seen: &Seen<'_>) -> Self {
-        Self::of(|metric| (metric.get)(seen))
+        Self::of(|metric| match metric.get {
+            Definition::Flows(get) | Definition::Run(get) => get(seen),
+            Definition::Group(_) => f64::NAN,
+        })
+    }
+
+    /// The metrics of a group with these flows.
+    pub(super) fn of_group(group: &Group, flows: &[Self]) -> Self {
+        let means = Self::combine(flows, mean);
+        Self::of(|metric| match metric.get {
+            Definition::Group(get) => get(group),
+            Definition::Flows(_) | Definition::Run(_) => means[metric.key],
+        })
     }
 
     /// Each metric's value.

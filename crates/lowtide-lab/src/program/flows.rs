@@ -53,7 +53,7 @@ impl Programs {
             .of_groups(setting.group_of_flows())
             .measuring_from(setting.measure_from);
         let measures = measure::watchers(setting, &config, None);
-        let mut watch = Watch::new(&config, meter, measures, setting.way_back());
+        let mut watch = Watch::new(&config, meter, measures, setting.back.delay);
         let from_link = config.forward.least_delay();
         for (n, flow) in config.flows.iter().enumerate() {
             watch.on_flow_start(n, flow.start, Duration::ZERO, from_link);

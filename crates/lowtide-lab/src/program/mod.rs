@@ -85,14 +85,12 @@ impl Program {
         let mut config = setting.config(seed)?;
         // One link for the program and for all that it is compared with, however long that takes:
         // a generated one would change with the length of the run.
-        let setting = Setting {
-            link: LinkSource::Fixed(Arc::clone(&config.forward.link)),
-            ..setting.clone()
-        };
+        let mut setting = setting.clone();
+        setting.forward.link = LinkSource::Fixed(Arc::clone(&config.forward.link));
         config.duration = Duration::MAX;
         let meter = Meter::new(&config);
         config.duration = FIRST_LENGTH;
-        let way_back = setting.way_back();
+        let way_back = setting.back.delay;
         let watch = Watch::new(&config, meter, Watchers::new(), way_back);
         Ok(Self {
             setting,
@@ -143,7 +141,7 @@ impl Program {
     }
 
     fn active(&self) -> Option<Active> {
-        let link = match &self.setting.link {
+        let link = match &self.setting.forward.link {
             LinkSource::Fixed(link) => link,
             LinkSource::Generated { .. } => return None,
         };
@@ -224,10 +222,10 @@ mod tests {
         let link = Link::constant(lowtide_cc::units::Rate::from_mbps(10)).unwrap();
         let duration = Duration::from_secs(40);
         let setting = Setting {
-            buffer: QueueLimit::Packets(100),
             duration,
             ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(Arc::new(link)))
         };
+        let setting = setting.with_buffer(QueueLimit::Packets(100));
         let cubic = Contenders::default().parse("cubic").unwrap();
         let setting = setting.run_by(&cubic);
         let known = run::run(&setting, 1, Keep::Timeline).unwrap();

@@ -3,50 +3,20 @@
 //! Every file of `papers/` says what a paper measured, printed and claimed; see
 //! [`crate::scenario_file`]. Whether a claim holds is worked out from its expression.
 
-mod document;
-mod figures;
-mod over_time;
+mod drawn;
 mod papers;
+mod row;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-pub use self::document::{document, notes, title, write_document};
-pub use self::figures::{Drawn, figures};
-pub use self::over_time::cells_over_time;
+pub use self::drawn::{cells_over_time, lines};
 pub use self::papers::built_in;
-use crate::claim::{ClaimError, Holds, evaluate, holds, parse_claim, parse_expression};
+pub use self::row::Row;
+use crate::claim::{ClaimError, evaluate, holds, parse_claim, parse_expression};
 use crate::experiment::{CellResult, Values};
 use crate::run::FailedRun;
 use crate::scenario_file::{Cell, FileError, ScenarioFile};
 use crate::statistics::{ci95, mean};
-
-/// One line of the result.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The file's name.
-    pub experiment: String,
-    /// The cells in question.
-    pub setting: String,
-    /// What was measured, with its unit.
-    pub metric: String,
-    /// What the paper prints.
-    pub paper: Option<f64>,
-    /// What was measured here: mean over the seeds.
-    pub ours: Option<f64>,
-    /// Half the width of its 95 % interval.
-    pub ci95: Option<f64>,
-    /// What is claimed.
-    pub claim: String,
-    /// Whether it holds.
-    pub holds: Holds,
-    /// The claim as it was worked out.
-    pub expression: String,
-    /// What was found where it does not hold.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub note: String,
-}
 
 /// A file with its results.
 #[derive(Clone, Debug)]
@@ -100,7 +70,10 @@ pub fn traces(file: &ScenarioFile, folder: &Path) -> (Vec<(String, PathBuf)>, Ve
 
 /// A value and half the width of its 95 % interval over the seeds. What is a value of several
 /// cells counts with their mean.
-fn measured(
+///
+/// # Errors
+/// When the expression cannot be read or worked out.
+pub fn measured(
     expression: &str,
     results: &[CellResult],
     within: &[&str],
@@ -140,7 +113,7 @@ pub fn check(file: &ScenarioFile, cells: &[Cell]) -> Result<(), FileError> {
         on_traces: Vec::new(),
     };
     rows(&blank)?;
-    figures::check(&blank)
+    drawn::check(&blank)
 }
 
 /// The rows of an experiment.

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use super::papers::PAPERS;
 use super::*;
+use crate::claim::Holds;
 use crate::contender::Contenders;
 use crate::experiment::{Options, run};
 use crate::scenario_file::Place;
@@ -134,7 +135,7 @@ fn every_paper_file_is_read_and_has_cells_and_claims() {
     assert!(select("none", files).is_empty());
 }
 
-/// When a printed value of this kind is met; what [`document`] says at its beginning. `stand_in`: a
+/// When a printed value of this kind is met; what the page says at its beginning. `stand_in`: a
 /// model is in the place of the paper's link.
 fn tolerance(metric: &str, stand_in: bool) -> &'static str {
     let is = |kinds: &[&str]| kinds.iter().any(|kind| metric.starts_with(kind));

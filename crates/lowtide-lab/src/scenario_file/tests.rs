@@ -11,17 +11,26 @@ fn parse(text: &str) -> Result<ScenarioFile, FileError> {
     ScenarioFile::parse(Path::new("folder/test.toml"), text.to_string())
 }
 
-fn refused(text: &str, line: usize, key: &str, part: &str) {
-    let error = parse(text)
-        .and_then(|f| f.cells(&Contenders::default()).map(drop))
-        .unwrap_err();
-    let at = match &error.place {
-        Place::At(file, line, _) => (file.as_path(), *line),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(at, (Path::new("folder/test.toml"), line), "{error}");
-    assert_eq!(error.key, key, "{error}");
-    assert!(error.problem.contains(part), "{error}");
+fn cells(text: &str) -> Vec<Cell> {
+    parse(text).unwrap().cells(&Contenders::default()).unwrap()
+}
+
+/// Expects an error of each row, `TOML => LINE KEY: PART OF WHAT IS SAID`. The TOML stands behind
+/// `before`, and ` / ` between its lines.
+fn refused(before: &str, rows: &str) {
+    for row in rows.lines().filter(|row| !row.trim().is_empty()) {
+        let (text, expected) = row.split_once(" => ").unwrap();
+        let text = format!("{before}{}\n", text.trim().replace(" / ", "\n"));
+        let cells = parse(&text).and_then(|file| file.cells(&Contenders::default()));
+        let error = cells.map(drop).unwrap_err();
+        let Place::At(file, line, _) = &error.place else {
+            panic!("{row}: {error}");
+        };
+        let (place, part) = expected.split_once(':').unwrap();
+        assert_eq!(file, Path::new("folder/test.toml"), "{row}: {error}");
+        assert_eq!(place, format!("{line} {}", error.key), "{row}: {error}");
+        assert!(error.problem.contains(part.trim()), "{row}: {error}");
+    }
 }
 
 const TWO_GROUPS: &str = r#"
@@ -47,10 +56,7 @@ source = "1MB"
 
 #[test]
 fn flows_of_different_kinds_share_a_link() {
-    let cells = parse(TWO_GROUPS)
-        .unwrap()
-        .cells(&Contenders::default())
-        .unwrap();
+    let cells = cells(TWO_GROUPS);
     assert_eq!(cells.len(), 1);
     let setting = &cells[0].setting;
     assert_eq!(setting.controllers(), ["bbr", "cubic:hystart=true"]);
@@ -82,7 +88,7 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     );
     // The parameters of the second group fit only cubic.
     let text = text.replace("parameters = { hystart = true }\n", "");
-    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
+    let cells = cells(&text);
     let names: Vec<String> = cells.iter().map(Cell::name).collect();
     assert_eq!(names.len(), 12);
     assert_eq!(names[0], "slow, 10ms, bbr, 1");
@@ -90,147 +96,67 @@ set = {{ \"link.rate\" = \"50mbit\" }}
     assert_eq!(names[11], "fast, 80ms, vegas, 1");
     let last = &cells[11];
     assert_eq!(last.setting.controllers(), ["vegas", "vegas"]);
-    assert_eq!(last.setting.rtt, Duration::from_millis(80));
+    assert_eq!(last.setting.base_rtt(), Duration::from_millis(80));
     assert!(last.has("80ms") && last.has("rtt=80ms") && last.has("fast") && !last.has("slow"));
     let mut keys: Vec<_> = cells.iter().map(|c| c.key).collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), 12, "different cells have different keys");
     // The number of seeds is no part of the key, so that more can be added.
-    let more = parse(&text.replace("seeds = 3", "seeds = 30")).unwrap();
-    assert_eq!(
-        more.cells(&Contenders::default()).unwrap()[0].key,
-        cells[0].key
-    );
+    let more = self::cells(&text.replace("seeds = 3", "seeds = 30"));
+    assert_eq!(more[0].key, cells[0].key);
 }
 
 #[test]
 fn errors_name_file_line_and_key() {
-    refused(
-        "[link]\nrat = \"5mbit\"\n",
-        2,
-        "link.rat",
-        "did you mean `rate`?",
-    );
-    refused(
-        "[lnk]\nrate = \"5mbit\"\n",
-        1,
-        "lnk",
-        "did you mean `link`?",
-    );
-    refused("[link]\nrate = 5\n", 2, "link.rate", "has no unit");
-    refused("[link]\nrate = \"fast\"\n", 2, "link.rate", "is no rate");
-    refused("[link]\nrate = \n", 2, "", "");
-    let flows = "[[flows]]\ncontroller = \"bbr\"\n[[flows]]\n";
-    let link = "[link]\nrate = \"5mbit\"\n";
-    refused(
-        &format!("{link}{flows}controler = \"x\""),
-        6,
-        "flows.1.controler",
-        "controller",
-    );
-    refused(
-        &format!("{link}{flows}controller = \"brb\""),
-        6,
-        "flows.1.controller",
-        "did you mean",
-    );
-    refused(flows, 1, "link", "exactly one of");
-    refused(
-        &format!("{link}model = \"4g\"\n{flows}"),
-        1,
-        "link",
-        "exactly one of",
-    );
-    refused(link, 1, "flows", "nobody to send");
-    refused(
-        &format!("{link}{flows}[sweep]\n\"path.rtt\" = [\"5ms\", \"soon\"]\n"),
-        7,
-        "sweep.path.rtt.1",
-        "is no time",
-    );
-    refused(
-        &format!("{link}{flows}[sweep]\n\"path.rt\" = [\"5ms\"]\n"),
-        7,
-        "sweep.path.rt.0",
-        "unknown field",
-    );
-    refused(
-        &format!("{link}{flows}[sweep]\n\"flows.7.count\" = [1]\n"),
-        7,
-        "sweep.flows.7.count.0",
-        "there is no 'flows.7'",
-    );
-    refused(
-        &format!("{link}{flows}[sweep]\n\"flows.controller\" = [\"bbr\", \"bbr:x=1\"]\n"),
-        7,
-        "sweep.flows.controller.1",
-        "no parameter",
-    );
-    refused(
-        &format!("{link}{flows}[[cases]]\nname = \"a\"\nset = {{ \"link.trace\" = \"none\" }}\n"),
-        8,
-        "cases.0.set.link.trace",
-        "exactly one of",
-    );
+    let rows = r#"
+        [link] / rat = "5mbit"  => 2 link.rat: did you mean `rate`?
+        [lnk] / rate = "5mbit"  => 1 lnk: did you mean `link`?
+        [link] / rate = 5       => 2 link.rate: has no unit
+        [link] / rate = "fast"  => 2 link.rate: is no rate
+        [link] / rate =         => 2 :
+        [[flows]]               => 1 link: exactly one of
+        [link] / rate = "5mbit" / model = "4g" / [[flows]] => 1 link: exactly one of
+        [link] / rate = "5mbit" => 1 flows: nobody to send
+        "#;
+    refused("", rows);
+    let flows = "[link]\nrate = \"5mbit\"\n[[flows]]\ncontroller = \"bbr\"\n[[flows]]\n";
+    let rows = r#"
+        controler = "x"                             => 6 flows.1.controler: controller
+        controller = "brb"                          => 6 flows.1.controller: did you mean
+        [sweep] / "path.rtt" = ["5ms", "soon"]      => 7 sweep.path.rtt.1: is no time
+        [sweep] / "path.rt" = ["5ms"]               => 7 sweep.path.rt.0: unknown field
+        [sweep] / "flows.7.count" = [1]             => 7 sweep.flows.7.count.0: there is no 'flows.7'
+        [sweep] / "flows.controller" = ["bbr", "bbr:x=1"] => 7 sweep.flows.controller.1: no parameter
+        [[cases]] / name = "a" / set = { "link.trace" = "none" } => 8 cases.0.set.link.trace: exactly one of
+        "#;
+    refused(flows, rows);
 }
 
 #[test]
 fn what_cannot_be_run_or_shown_is_refused_before_anything_is_run() {
     let link = "link = { rate = \"5mbit\" }\n";
-    let file = |rest: &str| format!("{link}{rest}");
-    refused(
-        &file("flows = [{ ack_every = 0 }]"),
-        2,
-        "flows.0.ack_every",
-        "between 1 and 1000",
-    );
-    refused(
-        &file("flows = [{ start = \"20s\", every = \"5s\", count = 3 }]"),
-        2,
-        "flows.0.every",
-        "at 30 s, when the run of 30 s is over (see run.duration)",
-    );
-    refused(
-        &file("flows = [{}]\nmetrics = [\"jain\", \"speed\"]"),
-        3,
-        "metrics.1",
-        "nothing is called 'speed'; known are throughput_mbps, ",
-    );
-    refused(
-        &file("flows = [{}]\nmetrics = [\"flows.1.jain\"]"),
-        3,
-        "metrics.0",
-        "'flows.1.jain'",
-    );
+    let rows = r#"
+        flows = [{ ack_every = 0 }] => 2 flows.0.ack_every: between 1 and 1000
+        flows = [{ start = "20s", every = "5s", count = 3 }] => 2 flows.0.every: at 30 s, when the run of 30 s is over (see run.duration)
+        flows = [{}] / metrics = ["jain", "speed"] => 3 metrics.1: nothing is called 'speed'; known are throughput_mbps,
+        flows = [{}] / metrics = ["flows.1.jain"] => 3 metrics.0: 'flows.1.jain'
+        "#;
+    refused(link, rows);
     let shown = "flows = [{}]\nmetrics = [\"flows.0.share\", \"equilibrium_s\"]";
-    let cells = parse(&file(shown)).unwrap().cells(&Contenders::default());
-    assert_eq!(cells.unwrap().len(), 1);
+    assert_eq!(cells(&format!("{link}{shown}")).len(), 1);
 }
 
 #[cfg(feature = "quic")]
 #[test]
 fn the_quic_host_takes_no_tcp_and_no_small_packets() {
-    let file =
-        |rest: &str| format!("link = {{ rate = \"5mbit\" }}\nrun = {{ host = \"quic\" }}\n{rest}");
-    refused(
-        &file("flows = [{}, { transport = \"tcp\" }]"),
-        3,
-        "flows.1.transport",
-        "has no TCP (see run.host)",
-    );
-    refused(
-        &file("flows = [{}]\npath = { packet_size = \"600B\" }"),
-        4,
-        "path.packet_size",
-        "1228 B to 65535 B",
-    );
-    refused(
-        &file("flows = [{}, { controller = \"oracle\" }]"),
-        3,
-        "flows.1.controller",
-        "oracle, which is no controller",
-    );
+    let quic = "link = { rate = \"5mbit\" }\nrun = { host = \"quic\" }\n";
+    let rows = r#"
+        flows = [{}, { transport = "tcp" }]    => 3 flows.1.transport: has no TCP (see run.host)
+        flows = [{}] / path = { packet_size = "600B" } => 4 path.packet_size: 1228 B to 65535 B
+        flows = [{}, { controller = "oracle" }] => 3 flows.1.controller: oracle, which is no controller
+        "#;
+    refused(quic, rows);
 }
 
 #[test]
@@ -255,9 +181,7 @@ fn files_may_name_controllers_that_a_program_brings_along() {
 #[test]
 fn the_schema_is_made_from_the_types() {
     let schema = ScenarioFile::schema();
-    for key in [
-        "link", "path", "run", "flows", "cases", "sweep", "paper", "claims",
-    ] {
+    for key in "link path run flows cases sweep paper claims".split(' ') {
         assert!(schema["properties"][key].is_object(), "{key}");
     }
     assert_eq!(schema["additionalProperties"], false);
@@ -286,10 +210,22 @@ visit = 2
 schedule = \"0s:4mbit\"
 source = \"1s:off\""
     );
-    let wrong = text.replace("\"1s:off", "\"0s:off,0s:bulk");
-    refused(&wrong, 17, "trigger.source", "rising");
+    let (head, wrong) = text.split_at(text.find("source =").unwrap());
+    let wrong = wrong.replace("\"1s:off", "\"0s:off,0s:bulk");
+    refused(head, &format!("{wrong} => 17 trigger.source: rising"));
+    let (head, wrong) = text.split_at(text.find("phase =").unwrap());
+    let wrong = wrong.replace("ProbeBW_UP", "ProbeBW_OP");
+    let wrong = wrong.replace("\"1s:off", "\"0s:bulk,1s:off");
+    let wrong = wrong.replace('\n', " / ");
+    refused(
+        head,
+        &format!("{wrong} => 14 trigger.phase: there is no phase 'ProbeBW_OP'"),
+    );
+    let rows = "[measures] / up = { phase = { value = \"1\", after = \"ProbeBW_OP\" } } \
+        => 13 measures.up.phase.after: known are";
+    refused(D10, rows);
     let text = text.replace("\"1s:off", "\"0s:bulk,1s:off");
-    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
+    let cells = cells(&text);
     let setting = &cells[0].setting;
     let (config, moment) = crate::run::config(setting, 1).unwrap();
     let trigger = setting.trigger.as_ref().unwrap();
@@ -304,57 +240,48 @@ source = \"1s:off\""
     let bytes = QueueLimit::Bytes(Bytes::new(150_000));
     assert_eq!(config.forward.buffer, bytes, "of the link as it was");
 
+    let config = |text: &str| crate::run::config(&self::cells(text)[0].setting, 1);
     let never = text.replace("visit = 2", "visit = 2000");
-    let cells = parse(&never)
-        .unwrap()
-        .cells(&Contenders::default())
-        .unwrap();
-    let reason = crate::run::config(&cells[0].setting, 1).unwrap_err();
+    let reason = config(&never).unwrap_err();
     assert!(
         reason.contains("did not enter ProbeBW_UP 2000 times"),
         "{reason}"
     );
     let by = never.replace("[trigger]", "[trigger]\nby = \"5s\"");
-    let cells = parse(&by).unwrap().cells(&Contenders::default()).unwrap();
-    let (config, _) = crate::run::config(&cells[0].setting, 1).unwrap();
+    let (config, _) = config(&by).unwrap();
     let at = Time::ZERO + second * 5;
     assert_eq!(config.forward.link.volume_between(at, at + second), mbit(4));
 }
 
 #[test]
 fn scripts_of_a_path_are_checked() {
-    let with = |line: &str| D10.replace("rtt = \"40ms\"", &format!("rtt = \"40ms\"\n{line}"));
-    let text = with("scripted_loss = \"2s:600ms:1/20\"\nheld_back = \"6s:3p:25ms\"");
-    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
-    let script = &cells[0].setting.config(1).unwrap().forward.script;
-    assert_eq!((script.losses.len(), script.held_back.len()), (1, 1));
-    let loss = "path.scripted_loss";
-    refused(&with("scripted_loss = \"2s:1s:3/2\""), 7, loss, "LOST/OF");
-    refused(
-        &with("held_back = \"2s:x:1ms\""),
-        7,
-        "path.held_back",
-        "DELAY",
-    );
-    let text = with("ack_scripted_loss = \"2s:1s:1/1\"\nheld_back = \"2s:1s:1/20:25ms\"");
-    let cells = parse(&text).unwrap().cells(&Contenders::default()).unwrap();
-    let config = cells[0].setting.config(1).unwrap();
-    let scripts = [&config.forward.script, &config.reverse.script];
-    assert_eq!(
-        scripts.map(|script| (script.losses.len(), script.held_back.len())),
-        [(0, 1), (1, 0)]
-    );
-    let drift = "path.rtt_drift";
-    refused(
-        &with("rtt_drift = \"100ms:1ms\""),
-        7,
-        drift,
-        "leaves nothing",
-    );
-    refused(&with("rtt_drift = \"1us:1ns\""), 7, drift, "8000000 steps");
-    let from = "ack_aggregation_from";
-    let line = format!("{from} = \"1s\"");
-    refused(&with(&line), 7, &format!("path.{from}"), "goes with");
+    let with = |lines: &str| D10.replace("rtt = \"40ms\"", &format!("rtt = \"40ms\"\n{lines}"));
+    for (lines, expected) in [
+        (
+            "scripted_loss = '2s:600ms:1/20'\nheld_back = '6s:3p:25ms'",
+            [(1, 1), (0, 0)],
+        ),
+        (
+            "ack_scripted_loss = '2s:1s:1/1'\nheld_back = '2s:1s:1/20:25ms'",
+            [(0, 1), (1, 0)],
+        ),
+    ] {
+        let config = cells(&with(lines))[0].setting.config(1).unwrap();
+        let scripts = [&config.forward.script, &config.reverse.script];
+        let found = scripts.map(|script| (script.losses.len(), script.held_back.len()));
+        assert_eq!(found, expected, "{lines}");
+    }
+    let (head, rest) = D10.split_once("packet_size").unwrap();
+    let rest = format!("packet_size{}", rest.trim_end()).replace('\n', " / ");
+    for row in [
+        "scripted_loss = '2s:1s:3/2' => 7 path.scripted_loss: LOST/OF",
+        "held_back = '2s:x:1ms' => 7 path.held_back: DELAY",
+        "rtt_drift = '100ms:1ms' => 7 path.rtt_drift: leaves nothing",
+        "rtt_drift = '1us:1ns' => 7 path.rtt_drift: 8000000 steps",
+        "ack_aggregation_from = '1s' => 7 path.ack_aggregation_from: goes with",
+    ] {
+        refused(head, &row.replacen(" =>", &format!(" / {rest} =>"), 1));
+    }
 }
 
 #[test]
@@ -362,8 +289,8 @@ fn receivers_lie_to_senders_and_flows_start_at_random() {
     let goodput = |lines: &str, seed: u64| {
         let first = format!("[[flows]]\ncontroller = \"cubic\"\n{lines}\n[[flows]]");
         let text = D10.replace("bbr3", "cubic").replace("[[flows]]", &first);
-        let cells = parse(&text).unwrap().cells(&Contenders::default());
-        let run = crate::run::run(&cells.unwrap()[0].setting, seed, crate::run::Keep::Metrics);
+        let setting = &cells(&text)[0].setting;
+        let run = crate::run::run(setting, seed, crate::run::Keep::Metrics);
         run.unwrap().measured.get("flows.0.goodput_mbps").unwrap()
     };
     let honest = goodput("", 1);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::scorecard::Scorecard;
-use super::verdict::{Sense, Verdict};
+use super::verdict::Verdict;
 
 /// What `lowtide score --json` printed earlier, as much as is needed of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -104,10 +104,7 @@ impl Baseline {
                 };
                 let known = found.len();
                 for limit in &case.limits {
-                    let sense = match limit.sense {
-                        Sense::AtMost => "at_most",
-                        Sense::AtLeast => "at_least",
-                    };
+                    let sense = limit.sense.key();
                     let is_it = |o: &&OldLimit| o.metric == limit.metric && o.sense == sense;
                     let Some(old) = old.limits.iter().find(is_it) else {
                         continue;

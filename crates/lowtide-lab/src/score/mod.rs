@@ -6,22 +6,16 @@
 //! controllers, [`judge`] says what came of it.
 
 mod baseline;
-mod document;
 mod explain;
-mod junit;
 mod offered;
 mod plan;
-mod report;
 mod scorecard;
 mod suite;
 mod verdict;
 
 pub use self::baseline::{Baseline, BaselineError, Regression};
-pub use self::document::document;
 pub use self::explain::explain_all;
-pub use self::junit::junit;
 pub use self::plan::{Apart, Job, Plan, host_of};
-pub use self::report::{MAX_OVER_TIME, write_report};
 pub use self::scorecard::{CaseResult, Score, Scorecard, judge};
 pub use self::suite::{Suite, SuiteError, built_in};
 pub use self::verdict::{LimitResult, Sense, Verdict};

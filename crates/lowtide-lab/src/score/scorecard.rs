@@ -278,7 +278,8 @@ impl LimitResult {
     }
 
     /// The limit: `0.9`.
-    pub(super) fn bound(&self) -> String {
+    #[must_use]
+    pub fn bound(&self) -> String {
         self.limit.map_or_else(|| "?".to_string(), short)
     }
 

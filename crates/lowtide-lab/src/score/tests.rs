@@ -22,6 +22,24 @@ duration = "5s"
 controller = "candidate"
 "#;
 
+/// [`CASE`] with losses and five seeds.
+fn lossy() -> String {
+    let case = CASE.replace("rtt = \"40ms\"", "rtt = \"40ms\"\nloss = \"1%\"");
+    case.replace("duration = \"5s\"", "duration = \"5s\"\nseeds = 5")
+}
+
+/// A limit with these lines besides.
+fn limit(value: &str, lines: &str) -> String {
+    format!("[[limits]]\nmetric = 'x'\nvalue = \"{value}\"\nreason = 'so'\n{lines}\n")
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+}
+
 /// A suite of one case.
 fn suite(case: &str) -> Result<Suite, String> {
     let folder = tempfile::tempdir().unwrap();
@@ -78,20 +96,13 @@ fn a_limit_is_judged_by_the_cell_that_is_worst_off() {
     let card = card(more, "cubic").unwrap();
     assert_eq!(verdicts(&card), [Verdict::Fail]);
     let case = &card.results[0].cases[0];
-    assert_eq!(
-        (case.limits[0].verdict, case.limits[1].verdict),
-        (Verdict::Fail, Verdict::Pass)
-    );
+    let each = [0, 1].map(|n| case.limits[n].verdict);
+    assert_eq!(each, [Verdict::Fail, Verdict::Pass]);
     assert_eq!(case.limits[0].cell, "4bdp");
-    assert!(
-        (150.0..200.0).contains(&case.value.unwrap()),
-        "{:?}",
-        case.value
-    );
-    assert_eq!(
-        (case.limit, case.metric.as_str()),
-        (Some(100.0), "largest delay, ms")
-    );
+    let delay = case.value.unwrap();
+    assert!((150.0..200.0).contains(&delay), "{delay}");
+    let limit = (case.limit, case.metric.as_str());
+    assert_eq!(limit, (Some(100.0), "largest delay, ms"));
     assert_eq!(card.results[0].failed, 1);
 }
 
@@ -99,26 +110,20 @@ fn a_limit_is_judged_by_the_cell_that_is_worst_off() {
 fn a_mean_is_judged_by_its_whole_interval_and_each_seed_counts_where_each_must() {
     // A loss share that differs from seed to seed, held against its own mean.
     let with = |rule: &str, limit: &dyn std::fmt::Display| {
-        let more = format!(
-            "[[limits]]\nmetric = 'loss'\nvalue = 'loss_share'\nat_most = '{limit}'\n\
-             seeds = '{rule}'\nreason = 'so'\n"
+        let limit = self::limit(
+            "loss_share",
+            &format!("at_most = '{limit}'\nseeds = '{rule}'"),
         );
-        let case = CASE
-            .replace("rtt = \"40ms\"", "rtt = \"40ms\"\nloss = \"1%\"")
-            .replace("duration = \"5s\"", "duration = \"5s\"\nseeds = 5");
-        let card = card_of(&format!("{case}{more}"), "window:packets=40").unwrap();
+        let card = card_of(&format!("{}{limit}", lossy()), "window:packets=40").unwrap();
         card.results[0].cases[0].limits[0].clone()
     };
     let measured = with("mean", &0.0);
-    assert_eq!(
-        measured.verdict,
-        Verdict::Fail,
-        "the whole interval lies above zero"
-    );
+    // The whole interval lies above zero.
+    assert_eq!(measured.verdict, Verdict::Fail);
     let (mean, half) = (measured.value.unwrap(), measured.interval.unwrap());
     assert!(
         (0.005..0.015).contains(&mean) && half < mean,
-        "{measured:?}"
+        "{mean} {half}"
     );
     // Limits within the interval, on either side of the mean: nobody can say.
     let just_below = mean - 0.5 * half;
@@ -143,32 +148,15 @@ fn a_mean_is_judged_by_its_whole_interval_and_each_seed_counts_where_each_must()
 
 #[test]
 fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
-    let never = r#"
-        [measures]
-        full_s = { reached = { share = 2.0 } }
-        [[limits]]
-        metric = "seconds to twice the link"
-        value = "full_s"
-        at_most = 1000
-        reason = "nobody can"
-    "#;
-    let never = card(never, "cubic").unwrap();
+    let measure = "[measures]\nfull_s = { reached = { share = 2.0 } }\n";
+    let never = format!("{measure}{}", limit("full_s", "at_most = 1000"));
+    let never = card(&never, "cubic").unwrap();
     assert_eq!(verdicts(&never), [Verdict::Fail]);
-    assert!(
-        never.results[0].cases[0].limits[0]
-            .shown()
-            .starts_with("never")
-    );
+    let shown = never.results[0].cases[0].limits[0].shown();
+    assert!(shown.starts_with("never"), "{shown}");
 
-    let needs = r#"
-        [[limits]]
-        metric = "throughput"
-        value = "utilisation"
-        at_least = 0.1
-        needs = ["bbr"]
-        reason = "so"
-    "#;
-    let both = card(needs, "cubic,bbr3").unwrap();
+    let needs = limit("utilisation", "at_least = 0.1\nneeds = [\"bbr\"]");
+    let both = card(&needs, "cubic,bbr3").unwrap();
     assert_eq!(verdicts(&both), [Verdict::NotApplicable, Verdict::Pass]);
     assert!(both.results[0].cases[0].reason.contains("phases of BBR"));
 
@@ -177,39 +165,6 @@ fn what_never_happens_fails_and_what_cannot_be_asked_is_not_applicable() {
         .replace("0.1", "2.0");
     let shown = card(&shown, "cubic:hystart=true,bbr3").unwrap();
     assert_eq!(verdicts(&shown), [Verdict::NotApplicable, Verdict::Fail]);
-}
-
-#[test]
-fn a_page_says_a_limit_once_and_who_misses_it_by_how_much() {
-    let more = r#"
-        [[limits]]
-        metric = "largest delay, ms"
-        value = "queue_delay_ms.max"
-        at_most = 80
-        reason = "who waits longer hangs up"
-        [[limits]]
-        metric = "median delay, ms"
-        value = "queue_delay_ms.p50"
-        at_most = "queue_delay_ms.max / 4"
-        reason = "it should be seldom"
-    "#;
-    let mut card = card(more, "cubic:hystart=false,newreno,ebb").unwrap();
-    let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
-    explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
-    let page = document(&[card], "lowtide score");
-    assert!(page.contains("| a A queue | ✗ | ✗ | ✓ |"), "{page}");
-    assert!(page.contains("| passed | 0/1 | 0/1 | 1/1 |"), "{page}");
-    let limit =
-        "- largest delay, ms ≤ 80.0: who waits longer hangs up\\\n  `cubic:hystart=false` 16";
-    assert!(page.contains(limit), "{page}");
-    let own = "- median delay, ms: it should be seldom\\\n  `cubic:hystart=false` ";
-    let (_, reached) = page.split_once(own).unwrap();
-    let reached = reached.lines().next().unwrap();
-    assert!(
-        reached.contains(" ≤ 39.9") && reached.contains(" · `newreno` "),
-        "{reached}"
-    );
-    assert!(page.contains("\n- `newreno`: ") && page.contains(", seed 1: longest wait: "));
 }
 
 #[test]
@@ -233,43 +188,26 @@ fn what_others_are_held_against_is_run_once() {
 
 #[test]
 fn a_wrong_case_is_named_with_its_line() {
-    for (more, problem) in [
-        ("", "at least one [[limits]]"),
+    for (limit, problem) in [
+        (String::new(), "at least one [[limits]]"),
+        (limit("jain", ""), "'at_most' or 'at_least'"),
         (
-            "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nreason = 'y'",
-            "'at_most' or 'at_least'",
-        ),
-        (
-            "[[limits]]\nmetric = 'x'\nvalue = 'nonsense'\nat_most = 1\nreason = 'y'",
+            limit("nonsense", "at_most = 1"),
             "nothing is measured that is called 'nonsense'",
         ),
+        (limit("jain(", "at_most = 1"), "limits.0.value"),
         (
-            "[[limits]]\nmetric = 'x'\nvalue = 'jain('\nat_most = 1\nreason = 'y'",
-            "limits.0.value",
-        ),
-        (
-            "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_most = 1\nneeds = ['luck']\nreason = 'y'",
+            limit("jain", "at_most = 1\nneeds = ['luck']"),
             "unknown variant `luck`",
         ),
     ] {
-        let error = card(more, "cubic").unwrap_err();
-        assert!(
-            error.contains(problem) && error.contains("a.toml:"),
-            "{more}: {error}"
-        );
+        has(&card(&limit, "cubic").unwrap_err(), &[problem, "a.toml:"]);
     }
 }
 
 #[test]
 fn a_baseline_tells_what_is_worse_from_noise() {
-    let more = r#"
-        [[limits]]
-        metric = "throughput"
-        value = "throughput_mbps"
-        at_least = 1
-        reason = "so"
-    "#;
-    let now = card(more, "cubic").unwrap();
+    let now = card(&limit("throughput_mbps", "at_least = 1"), "cubic").unwrap();
     let mut old = serde_json::to_value(&now).unwrap();
     let same = Baseline::parse(&old.to_string()).unwrap();
     assert_eq!(same[0].regressions(&now), []);
@@ -279,10 +217,8 @@ fn a_baseline_tells_what_is_worse_from_noise() {
     let better = Baseline::parse(&old.to_string()).unwrap();
     let worse = better[0].regressions(&now);
     assert_eq!(worse.len(), 1);
-    assert_eq!(
-        (worse[0].before, worse[0].now),
-        (Some(before + 1.0), Some(before))
-    );
+    let change = (worse[0].before, worse[0].now);
+    assert_eq!(change, (Some(before + 1.0), Some(before)));
     // Within both intervals it is noise.
     old.pointer_mut("/results/0/cases/0/limits/0").unwrap()["interval"] = 1.5.into();
     let noisy = Baseline::parse(&old.to_string()).unwrap();
@@ -300,15 +236,8 @@ fn every_built_in_case_names_cells_and_values_that_there_are() {
             let path = folder.path().join(trace);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             let is_csv = trace.ends_with(".csv");
-            fs::write(
-                &path,
-                if is_csv {
-                    "time_ms,rate_mbps\n0,1\n"
-                } else {
-                    "1\n2\n"
-                },
-            )
-            .unwrap();
+            let csv = "time_ms,rate_mbps\n0,1\n";
+            fs::write(&path, if is_csv { csv } else { "1\n2\n" }).unwrap();
         }
         for case in &suite.cases {
             let path = case.path().display();
@@ -334,17 +263,13 @@ fn every_built_in_case_names_cells_and_values_that_there_are() {
             let results: Vec<CellResult> = plan.cells.iter().cloned().map(nothing).collect();
             let card = judge(&suite, &plan, &results);
             let card = card.unwrap_or_else(|e| panic!("{}: {e}", suite.name));
-            assert!(
-                card.results
-                    .iter()
-                    .all(|score| score.cases.len() == of_suite)
-            );
+            let mut counts = card.results.iter().map(|score| score.cases.len());
+            assert!(counts.all(|count| count == of_suite));
             for case in card.results.iter().flat_map(|score| &score.cases) {
-                let is_told = case
-                    .limits
-                    .iter()
-                    .all(|limit| !limit.reason.is_empty() && !limit.source.is_empty());
-                assert!(is_told, "{} {}", suite.name, case.id);
+                for limit in &case.limits {
+                    let is_told = !limit.reason.is_empty() && !limit.source.is_empty();
+                    assert!(is_told, "{} {}", suite.name, case.id);
+                }
             }
         }
         cases += of_suite;
@@ -357,7 +282,7 @@ fn recorded_links_are_cases_besides_a_files_own() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("recorded"), "1\n2\n").unwrap();
     let cells = |own: &str, traces: Option<&std::path::Path>| {
-        let limit = "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_least = 0\nreason = 'so'\n";
+        let limit = limit("jain", "at_least = 0");
         let text = format!("traces = ['recorded']\n{CASE}{own}{limit}");
         let suite = suite(&text).unwrap();
         let contenders = Contenders::default();
@@ -365,20 +290,15 @@ fn recorded_links_are_cases_besides_a_files_own() {
         let plan = Plan::new(&suite, candidates, &contenders, traces).unwrap();
         let cells = plan.jobs[0].cells.clone();
         cells.map(|cells| {
-            cells
-                .iter()
-                .map(|(cell, _)| cell.name())
-                .collect::<Vec<_>>()
+            let names = cells.iter().map(|(cell, _)| cell.name());
+            names.collect::<Vec<_>>().join(" ")
         })
     };
     let own = "[[cases]]\nname = 'mine'\nset = {}\n";
     let found = Some(folder.path());
-    assert_eq!(
-        cells(own, found),
-        Ok(vec!["mine".to_string(), "recorded".to_string()])
-    );
-    assert_eq!(cells(own, None), Ok(vec!["mine".to_string()]));
-    assert_eq!(cells("", found), Ok(vec!["recorded".to_string()]));
+    assert_eq!(cells(own, found), Ok("mine recorded".to_string()));
+    assert_eq!(cells(own, None), Ok("mine".to_string()));
+    assert_eq!(cells("", found), Ok("recorded".to_string()));
     assert!(cells("", None).unwrap_err().contains("--traces"));
 }
 
@@ -404,11 +324,7 @@ fn what_has_no_room_is_not_applicable_and_what_did_not_start_or_was_late_is_not_
     assert_eq!(plan.cells.len(), 3);
     let mut results = run(&plan);
     // A program is not simulated, and what stands for it is not its own.
-    assert!(
-        results[0].failed[0]
-            .reason
-            .contains("over real packets only")
-    );
+    has(&results[0].failed[0].reason, &["over real packets only"]);
     let reason = |card: &Scorecard, n: usize| card.results[n].cases[0].reason.clone();
     let card = judge(&suite, &plan, &results).unwrap();
     assert_eq!(
@@ -438,18 +354,7 @@ fn what_has_no_room_is_not_applicable_and_what_did_not_start_or_was_late_is_not_
     assert_eq!(case.limits[0].verdict, Verdict::NotRun);
     assert_eq!((case.value, case.failing().count()), (None, 0));
 
-    // For CI it is an error of the test, in a page a dash, and no value has become worse.
-    let xml = junit(std::slice::from_ref(&card));
-    assert!(
-        xml.contains(r#"tests="1" failures="0" errors="1" skipped="0""#),
-        "{xml}"
-    );
-    assert!(
-        xml.contains(r#"<error message="not run: the server ended too soon"#),
-        "{xml}"
-    );
-    let page = document(std::slice::from_ref(&card), "lowtide score");
-    assert!(page.contains("| a A queue | – | · | – |"), "{page}");
+    // No value has become worse.
     let mut old = serde_json::to_value(&card).unwrap();
     old.pointer_mut("/results/0/cases/0").unwrap()["verdict"] = "pass".into();
     old.pointer_mut("/results/0/cases/0/limits/0").unwrap()["value"] = 3.0.into();
@@ -459,41 +364,16 @@ fn what_has_no_room_is_not_applicable_and_what_did_not_start_or_was_late_is_not_
 
 #[test]
 fn an_undecided_case_is_neither_a_pass_nor_a_failure_anywhere() {
-    let more = r#"
-        [[limits]]
-        metric = "loss"
-        value = "loss_share"
-        at_most = "LIMIT"
-        reason = "so"
-    "#;
-    let case = CASE
-        .replace("rtt = \"40ms\"", "rtt = \"40ms\"\nloss = \"1%\"")
-        .replace("duration = \"5s\"", "duration = \"5s\"\nseeds = 5");
-    let with = |limit: &str| {
-        let case = format!("{case}{}", more.replace("LIMIT", limit));
-        card_of(&case, "window:packets=40").unwrap()
+    let with = |most: &str| {
+        let limit = limit("loss_share", &format!("at_most = \"{most}\""));
+        card_of(&format!("{}{limit}", lossy()), "window:packets=40").unwrap()
     };
     let mean = with("0").results[0].cases[0].value.unwrap();
     let card = with(&mean.to_string());
     let score = &card.results[0];
-    assert_eq!(
-        (score.passed, score.failed, score.undecided),
-        (0, 0, 1),
-        "{card:?}"
-    );
+    let counts = (score.passed, score.failed, score.undecided);
+    assert_eq!(counts, (0, 0, 1), "{card:?}");
     assert_eq!(score.counts(), "0 passed, 0 failed, 1 undecided");
-    let xml = junit(std::slice::from_ref(&card));
-    assert!(
-        xml.contains(r#"failures="0" errors="0" skipped="1""#),
-        "{xml}"
-    );
-    assert!(
-        xml.contains(r#"<skipped message="undecided: loss: 0.0"#),
-        "{xml}"
-    );
-    let page = document(std::slice::from_ref(&card), "lowtide score");
-    assert!(page.contains("| a A queue | ? |"), "{page}");
-    assert!(page.contains("| passed | 0/1 |"), "{page}");
     let json = serde_json::to_value(&card).unwrap();
     let case = &json["results"][0]["cases"][0];
     assert_eq!(case["verdict"], "undecided");
@@ -513,7 +393,7 @@ fn what_is_stopped_is_not_run() {
             self.0.clone()
         }
     }
-    let limit = "[[limits]]\nmetric = 'x'\nvalue = 'jain'\nat_least = 0\nreason = 'so'\n";
+    let limit = limit("jain", "at_least = 0");
     let suite = suite(&format!("{CASE}{limit}")).unwrap();
     let plan = plan(&suite, &Contenders::default(), "cubic").unwrap();
     let stop = Stop::new();
@@ -526,9 +406,8 @@ fn what_is_stopped_is_not_run() {
 #[test]
 fn a_link_that_no_application_wants_to_fill_is_not_called_idle() {
     let explained = |flow: &str, controller: &str| {
-        let limits =
-            "[[limits]]\nmetric = 'x'\nvalue = 'queue_delay_ms.max'\nat_most = -1\nreason = 'so'\n";
-        let mut card = card_of(&format!("{CASE}{flow}{limits}"), controller).unwrap();
+        let limit = limit("queue_delay_ms.max", "at_most = -1");
+        let mut card = card_of(&format!("{CASE}{flow}{limit}"), controller).unwrap();
         let failing = card.results.iter_mut().flat_map(|score| &mut score.cases);
         explain_all(failing.collect(), 1, 0, &Stop::default()).unwrap();
         card.results[0].cases[0].explanation.join("\n")

@@ -75,6 +75,14 @@ impl Sense {
         }
     }
 
+    /// The limit's key in its file, and in JSON.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::AtMost => "at_most",
+            Self::AtLeast => "at_least",
+        }
+    }
+
     /// How far a value is beyond a limit; below zero on the right side of it.
     #[must_use]
     pub fn over(self, value: f64, limit: f64) -> f64 {
@@ -118,16 +126,6 @@ struct Sides {
     value: Expression,
     limit: Expression,
     sense: Sense,
-}
-
-impl Sides {
-    /// The limit's key in its file.
-    fn key(&self) -> &'static str {
-        match self.sense {
-            Sense::AtMost => "at_most",
-            Sense::AtLeast => "at_least",
-        }
-    }
 }
 
 /// How one element of a value compares with its limit.
@@ -208,7 +206,10 @@ pub(super) fn check(
             let of = |expression, key| {
                 evaluate(expression, &values).map_err(|e| wrong(key, e.to_string()))
             };
-            let (value, bound) = (of(&sides.value, "value")?, of(&sides.limit, sides.key())?);
+            let (value, bound) = (
+                of(&sides.value, "value")?,
+                of(&sides.limit, sides.sense.key())?,
+            );
             paired(&value, &bound).map_err(|e| wrong("value", e.to_string()))?;
         }
         for (key, names) in [("only", &limit.only), ("report", &limit.report)] {

@@ -35,7 +35,7 @@ pub(super) fn buffer(section: &LinkSection, link: &LinkSource, rtt: Duration) ->
 /// What the default is called where one name has to do for several links.
 #[must_use]
 pub fn default_name(settings: &[Setting]) -> &'static str {
-    let all = |limit| settings.iter().all(|s| s.buffer == limit);
+    let all = |limit| settings.iter().all(|s| s.forward.buffer == limit);
     if all(QueueLimit::Bytes(BASE_STATION)) {
         "1200kB"
     } else if all(SHALLOW) {
@@ -75,9 +75,9 @@ mod tests {
             assert_eq!(name(&[constant]), "2bdp");
         }
         let endless = settings(&["buffer = 'inf'"]);
-        assert_eq!(endless[0].buffer, QueueLimit::Unlimited);
+        assert_eq!(endless[0].forward.buffer, QueueLimit::Unlimited);
         let both = format!("{slow}\nreverse = {{ model = '4g', mean = '1mbit' }}");
-        let way_back = settings(&[&both]).remove(0).reverse.unwrap();
+        let way_back = settings(&[&both]).remove(0).back;
         assert_eq!(way_back.buffer, QueueLimit::Bytes(BASE_STATION));
     }
 }

@@ -2,6 +2,7 @@
 
 use toml::Table;
 
+use super::problem::Problem;
 use super::sections::Sections;
 use super::{Resolver, Setting};
 
@@ -17,6 +18,21 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
+    /// The one of a name.
+    pub(super) fn of_name(name: &str) -> Result<&'static Self, Problem> {
+        let all = built_in();
+        all.iter().find(|b| b.name == name).ok_or_else(|| {
+            let known = all.iter().map(|b| format!("{} ({})", b.name, b.summary));
+            let known: Vec<String> = known.collect();
+            let name = name.escape_debug();
+            let known = known.join("; ");
+            Problem::new(
+                "scenario",
+                format!("there is no '{name}'; known are {known}"),
+            )
+        })
+    }
+
     /// What flags change.
     ///
     /// # Panics

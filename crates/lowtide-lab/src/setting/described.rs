@@ -1,5 +1,7 @@
 //! What options are, in the words that the schema of scenario files has for their keys.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::sections::Sections;
@@ -56,8 +58,8 @@ pub fn knobs() -> Vec<Knob> {
         Knob {
             name,
             section: section.copied().unwrap_or_default(),
-            takes: takes(&schema, property(&schema, key)),
-            about: about(&schema, key),
+            takes: takes(schema, property(schema, key)),
+            about: about(schema, key),
         }
     });
     more.chain(short).collect()
@@ -117,7 +119,7 @@ fn about(schema: &Value, key: &str) -> String {
 #[must_use]
 pub fn options() -> Vec<(&'static str, String)> {
     let schema = schema();
-    let text = |key: &str| description(&schema, key).unwrap_or_default();
+    let text = |key: &str| description(schema, key).unwrap_or_default();
     let sections = SECTIONS.iter().filter(|name| **name != "flows");
     let sections = sections.map(|name| (*name, text(name)));
     let more = SHORT_FOR_MORE
@@ -126,28 +128,44 @@ pub fn options() -> Vec<(&'static str, String)> {
     let short = SHORT.iter().map(|(short, key)| match *short {
         // The one name that is both.
         "flows" => ("flows", format!("{} Or: {}", text(key), text("flows"))),
-        short => (short, about(&schema, key)),
+        short => (short, about(schema, key)),
     });
     sections.chain(more).chain(short).collect()
 }
 
-/// The keys of a section with what they are.
+/// A key of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// What it is called in files.
+    pub name: String,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is, in sentences.
+    pub about: String,
+}
+
+/// The keys of a section.
 #[must_use]
-pub fn keys_of(section: &str) -> Vec<(String, String)> {
+pub fn keys_of(section: &str) -> Vec<Key> {
     let schema = schema();
-    let Some(Value::Object(keys)) = object(&schema, property(&schema, section))
+    let Some(Value::Object(keys)) = object(schema, property(schema, section))
         .get("properties")
         .cloned()
     else {
         return Vec::new();
     };
-    keys.into_iter()
-        .map(|(key, about)| (key, said(&about).unwrap_or_default()))
-        .collect()
+    let key = |(name, of): (String, Value)| Key {
+        name,
+        takes: takes(schema, &of),
+        about: said(&of).unwrap_or_default(),
+    };
+    keys.into_iter().map(key).collect()
 }
 
-fn schema() -> Value {
-    schemars::schema_for!(Sections).to_value()
+/// The schema of all sections, made when somebody first asks: each command's flags do.
+fn schema() -> &'static Value {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Sections).to_value());
+    &SCHEMA
 }
 
 /// What a value itself says of what it is, in one paragraph.
@@ -202,7 +220,7 @@ mod tests {
         );
         for section in ["link", "path", "run", "flows"] {
             let keys = keys_of(section);
-            assert!(keys.iter().all(|(_, text)| !text.is_empty()), "{keys:#?}");
+            assert!(keys.iter().all(|key| !key.about.is_empty()), "{keys:#?}");
             assert!(keys.len() > 4, "{keys:#?}");
         }
     }

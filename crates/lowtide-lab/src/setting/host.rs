@@ -236,7 +236,8 @@ impl Host {
 
     /// The host of these groups: those with bounds stay with the model, and so do constant windows
     /// beside a host that does not obey them.
-    pub(crate) fn of(setting: &Setting) -> Self {
+    #[must_use]
+    pub fn of(setting: &Setting) -> Self {
         let mut contenders = setting.groups.iter().map(|g| &g.contender);
         let is_own = |c: &Contender| matches!(c, Contender::Stock(_));
         if contenders.clone().any(Contender::is_bound)

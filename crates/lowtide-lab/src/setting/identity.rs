@@ -7,7 +7,7 @@ use super::Setting;
 use crate::key::Key;
 
 /// What keys are made of. Another number for each change of a setting's types that leaves its runs as they are.
-const FORM: &str = "setting 1";
+const FORM: &str = "setting 2";
 
 impl Setting {
     /// The key of what its runs simulate, and how many bytes the setting's texts have. Names, seeds, and how
@@ -19,10 +19,7 @@ impl Setting {
     pub fn key(&self) -> (Key, usize) {
         let text = serde_json::to_string(self);
         let text = text.unwrap_or_else(|e| panic!("a setting without a form: {e}"));
-        let names = self
-            .reverse
-            .as_ref()
-            .map_or(0, |reverse| reverse.name.len());
+        let names = self.back_name.as_ref().map_or(0, String::len);
         let length = text.len() + self.link_name.len() + names;
         (Key::of(&[FORM.as_bytes(), text.as_bytes()]), length)
     }
@@ -30,25 +27,19 @@ impl Setting {
 
 /// A link by a digest of its numbers, which are many.
 pub(super) fn digest<S: Serializer>(link: &Link, serializer: S) -> Result<S::Ok, S::Error> {
-    let (numbers, rest): (Vec<u8>, u64) = match link {
+    let (kind, numbers, rest): (&str, Vec<u8>, u64) = match link {
         Link::Opportunities(trace) => {
             let times = trace.times_ms().iter().copied();
-            (
-                times.flat_map(u32::to_le_bytes).collect(),
-                trace.size().get(),
-            )
+            let numbers = times.flat_map(u32::to_le_bytes).collect();
+            ("opportunities", numbers, trace.size().get())
         }
         Link::Rates(rates) => {
             let steps = rates.steps().iter();
             let steps = steps.flat_map(|(start, rate)| [start.as_nanos(), rate.as_bytes_per_sec()]);
             let period = rates.period().map_or(0, |period| period.as_nanos());
-            (steps.flat_map(u64::to_le_bytes).collect(), period)
+            ("rates", steps.flat_map(u64::to_le_bytes).collect(), period)
         }
         short @ (Link::Unlimited | Link::Shaper(_)) => return short.serialize(serializer),
-    };
-    let kind = match link {
-        Link::Opportunities(_) => "opportunities",
-        _ => "rates",
     };
     let key = Key::of(&[kind.as_bytes(), &numbers, &rest.to_le_bytes()]);
     serializer.collect_str(&key)

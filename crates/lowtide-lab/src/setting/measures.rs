@@ -194,6 +194,9 @@ pub struct Phase {
     pub to: Option<MomentText>,
 }
 
+/// The [name](Phase::name) of any phase.
+pub(crate) const ANY: &str = "any";
+
 /// An acknowledgment of a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -311,6 +314,22 @@ fn all() -> Vec<Rule> {
         Rule::Inflight,
         Rule::MaxBw,
     ]
+}
+
+impl Measure {
+    /// The phases that it names, each with its key.
+    pub(super) fn phases(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = match self {
+            Self::Phase(one) => [
+                ("name", one.name.as_deref().filter(|name| *name != ANY)),
+                ("after", one.after.as_deref()),
+                ("next", one.next.as_deref()),
+            ],
+            _ => [("", None); 3],
+        };
+        let named = named.into_iter();
+        named.filter_map(|(key, phase)| Some((key, phase?)))
+    }
 }
 
 /// The most measures of a setting: each watches the whole run.

@@ -3,10 +3,12 @@
 //! Command lines and scenario files fill the same [`Sections`]; a [`Resolver`] checks them and makes
 //! the [`Setting`] that is run. Flags and files differ in nothing but what they call a key.
 
+mod brief;
 mod buffer;
 mod built_in;
 mod cross;
 mod described;
+mod folder;
 mod host;
 mod identity;
 mod links;
@@ -23,22 +25,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_sim::impairment::{
-    Aggregation, EcnTreatment, Jitter, LossModel, MovingDelay, Script, WifiJitter,
-};
+use lowtide_sim::impairment::{LossModel, MovingDelay};
 use lowtide_sim::link::{Link, LinkError};
-use lowtide_sim::network::{Cross, seed};
-use lowtide_sim::queue::{Policer, QueueKind, QueueLimit};
+use lowtide_sim::network::seed;
+use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::trace::generate::Model;
 use lowtide_sim::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 use lowtide_sim::{AccessConfig, Direction, FlowConfig, PipeConfig, SimConfig};
 use serde::Serialize;
 
+pub use self::brief::Brief;
 pub use self::buffer::{BASE_STATION, default_name as default_buffer_name};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
-pub use self::described::{Knob, Takes, keys_of, knobs, options};
+pub use self::described::{Key, Knob, Takes, keys_of, knobs, options};
 pub use self::host::{Host, Misplaced};
 pub use self::links::Links;
 pub use self::measures::Measure;
@@ -52,7 +53,7 @@ pub use self::sections::{
     AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport,
     TriggerSection, Value,
 };
-pub use self::short::{Brief, SHORT, SHORT_FOR_MORE, short_name, traces_below};
+pub use self::short::{SHORT, SHORT_FOR_MORE, short_name};
 pub use self::trigger::{Moment, Trigger, Watch};
 pub(crate) use self::values::{of_values, put, suggestion};
 use crate::contender::Contender;
@@ -198,24 +199,6 @@ impl Group {
     }
 }
 
-/// The bottleneck of the way back.
-#[derive(Clone, Debug, Serialize)]
-pub struct Reverse {
-    /// What it is, for people.
-    #[serde(skip)]
-    pub name: String,
-    /// The bottleneck.
-    pub link: LinkSource,
-    /// How the queue before it is managed.
-    pub queue: QueueKind,
-    /// How much that queue holds.
-    pub buffer: QueueLimit,
-    /// What drops packets before that.
-    pub policer: Option<Policer>,
-    /// What shares it without answering.
-    pub cross: Vec<Cross>,
-}
-
 /// A flow's name, and when it sends at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Life {
@@ -255,40 +238,13 @@ pub struct Setting {
     /// What the link is, for people.
     #[serde(skip)]
     pub link_name: String,
-    /// The bottleneck.
-    pub link: LinkSource,
-    /// Round-trip propagation delay of the shared path, half of it each way where it does not move.
-    pub rtt: Duration,
-    /// The delay towards the receivers where it moves, instead of its half.
-    pub moving: Option<Arc<MovingDelay>>,
-    /// The delay of the way back, likewise.
-    pub moving_back: Option<Arc<MovingDelay>>,
-    /// How the queue before the bottleneck is managed.
-    pub queue: QueueKind,
-    /// How much that queue holds.
-    pub buffer: QueueLimit,
-    /// What drops packets before that.
-    pub policer: Option<Policer>,
-    /// What shares the bottleneck without answering.
-    pub cross: Vec<Cross>,
-    /// The bottleneck of the way back, where it has one.
-    pub reverse: Option<Reverse>,
-    /// What becomes of ECN bits behind the bottleneck.
-    pub ecn: EcnTreatment,
-    /// Loss behind the bottleneck.
-    pub loss: LossModel,
-    /// Losses and delays behind the bottleneck at set moments.
-    pub script: Script,
-    /// The same of acknowledgments.
-    pub ack_script: Script,
-    /// Loss of acknowledgments.
-    pub ack_loss: LossModel,
-    /// Jitter behind the bottleneck.
-    pub jitter: Option<Jitter>,
-    /// A busy Wi-Fi's delays, both ways.
-    pub wifi: Option<Arc<WifiJitter>>,
-    /// Aggregation of acknowledgments.
-    pub aggregation: Option<Aggregation>,
+    /// The way towards the receivers: the simulator's, but that its link may be generated.
+    pub forward: PipeConfig<LinkSource>,
+    /// The way back.
+    pub back: PipeConfig<LinkSource>,
+    /// What the link of the way back is, for people, where it has one.
+    #[serde(skip)]
+    pub back_name: Option<String>,
     /// Size of a full packet.
     pub packet_size: Bytes,
     /// The flows that share the link.
@@ -319,25 +275,13 @@ impl Setting {
     /// 40 ms RTT and an unlimited buffer.
     #[must_use]
     pub fn on_link(name: &str, link: LinkSource) -> Self {
+        let way = Duration::from_millis(20);
+        let free = LinkSource::Fixed(Arc::new(Link::unlimited()));
         Self {
             link_name: name.to_string(),
-            link,
-            rtt: Duration::from_millis(40),
-            moving: None,
-            moving_back: None,
-            queue: QueueKind::DropTail,
-            buffer: QueueLimit::Unlimited,
-            policer: None,
-            cross: Vec::new(),
-            reverse: None,
-            ecn: EcnTreatment::Kept,
-            loss: LossModel::None,
-            script: Script::default(),
-            ack_script: Script::default(),
-            ack_loss: LossModel::None,
-            jitter: None,
-            wifi: None,
-            aggregation: None,
+            forward: PipeConfig::link_with_delay(link, QueueLimit::Unlimited, way),
+            back: PipeConfig::link_with_delay(free, QueueLimit::Unlimited, way),
+            back_name: None,
             packet_size: Bytes::new(1500),
             groups: vec![Group::of(Contender::Oracle)],
             trigger: None,
@@ -372,6 +316,36 @@ impl Setting {
         self
     }
 
+    /// The same with this round-trip propagation delay of the shared path, half of it each way.
+    #[must_use]
+    pub fn with_rtt(mut self, rtt: Duration) -> Self {
+        self.forward.delay = rtt.div(2);
+        self.back.delay = rtt - rtt.div(2);
+        self
+    }
+
+    /// The same with this buffer before the bottleneck.
+    #[must_use]
+    pub fn with_buffer(mut self, buffer: QueueLimit) -> Self {
+        self.forward.buffer = buffer;
+        self
+    }
+
+    /// The same with this loss behind the bottleneck.
+    #[must_use]
+    pub fn with_loss(mut self, loss: LossModel) -> Self {
+        self.forward.loss = loss;
+        self
+    }
+
+    /// The link in the run of a seed.
+    ///
+    /// # Errors
+    /// When the model's parameters make no link.
+    pub fn link(&self, seed: u64) -> Result<Arc<Link>, LinkError> {
+        self.forward.link.link(self.duration, seed)
+    }
+
     /// The same over another transport.
     #[must_use]
     pub fn over(mut self, transport: TransportConfig) -> Self {
@@ -390,10 +364,10 @@ impl Setting {
     /// # Errors
     /// When the link cannot be generated.
     pub fn with_mean_in_name(mut self) -> Result<Self, LinkError> {
-        if matches!(self.link, LinkSource::Generated { .. }) {
+        if matches!(self.forward.link, LinkSource::Generated { .. }) {
             let all = self.seeds.count <= Self::NAMED_SEEDS as u64;
             let rates = self.seeds.iter().take(Self::NAMED_SEEDS).map(|seed| {
-                let link = self.link.link(self.duration, seed)?;
+                let link = self.link(seed)?;
                 let volume = link.volume_between(Time::ZERO, Time::ZERO + self.duration);
                 Ok(Rate::from_volume(volume, self.duration).as_mbps())
             });
@@ -495,19 +469,11 @@ impl Setting {
         lacking.map(|group| group.contender.name())
     }
 
-    /// Propagation delay of the shared path's way back; where it moves, the mean of its repetition or
-    /// else the first.
-    #[must_use]
-    pub fn way_back(&self) -> Duration {
-        let moving = self.moving_back.as_ref();
-        moving.map_or(self.rtt - self.rtt.div(2), |delay| delay.mean())
-    }
-
-    /// Round-trip propagation delay of the shared path as it is, likewise.
+    /// Round-trip propagation delay of the shared path; of a way where it moves, the mean of its repetition or else the
+    /// first.
     #[must_use]
     pub fn base_rtt(&self) -> Duration {
-        let there = self.moving.as_ref();
-        there.map_or(self.rtt.div(2), |delay| delay.mean()) + self.way_back()
+        self.forward.delay + self.back.delay
     }
 
     /// That for people.
@@ -515,7 +481,7 @@ impl Setting {
     pub fn rtt_shown(&self) -> String {
         // A delay that is written as a series may be one value all the time.
         let moves = |delay: &Arc<MovingDelay>| delay.least() < delay.mean();
-        let moves = if self.moving.as_ref().is_some_and(moves) {
+        let moves = if self.forward.moving.as_ref().is_some_and(moves) {
             " (moves)"
         } else {
             ""
@@ -528,50 +494,22 @@ impl Setting {
     /// # Errors
     /// When the link cannot be generated.
     pub fn config(&self, seed: u64) -> Result<SimConfig, LinkError> {
-        let link = self.link.link(self.duration, seed)?;
-        let mut forward = PipeConfig::link_with_delay(link, self.buffer, self.rtt.div(2));
-        let mut brought = self.groups.iter().filter_map(|g| g.contender.queue());
-        forward.queue = brought.next().unwrap_or(self.queue);
-        forward.policer = self.policer;
-        forward.cross = self.cross.clone();
-        forward.ecn = self.ecn;
-        if let Some(delay) = &self.moving {
-            forward = forward.with_moving_delay(delay.clone());
-        }
-        forward.loss = self.loss;
-        forward.script = self.script.clone();
-        forward.jitter = self.jitter;
-        forward.wifi = self.wifi.clone();
-        let mut reverse = match &self.reverse {
-            None => PipeConfig::delay_only(self.way_back()),
-            Some(way) => {
-                let link = way
-                    .link
-                    .link(self.duration, seed::derive(seed, REVERSE_LINK))?;
-                PipeConfig {
-                    queue: way.queue,
-                    policer: way.policer,
-                    cross: way.cross.clone(),
-                    ..PipeConfig::link_with_delay(link, way.buffer, self.way_back())
-                }
-            }
+        let way = |pipe: &PipeConfig<LinkSource>, seed| {
+            let link = pipe.link.link(self.duration, seed)?;
+            Ok::<_, LinkError>(pipe.clone().over(link))
         };
-        if let Some(delay) = &self.moving_back {
-            reverse = reverse.with_moving_delay(delay.clone());
-        }
-        reverse.loss = self.ack_loss;
-        reverse.script = self.ack_script.clone();
-        reverse.wifi = self.wifi.clone();
+        let mut forward = way(&self.forward, seed)?;
+        let mut brought = self.groups.iter().filter_map(|g| g.contender.queue());
+        forward.queue = brought.next().unwrap_or(forward.queue);
         let both = self.goes_both_ways();
         let flows = self.groups.iter().flat_map(|group| {
             let background = group.is_background(both);
             let flows = group.flows(seed).into_iter();
             flows.map(move |flow| FlowConfig { background, ..flow })
         });
-        reverse.aggregation = self.aggregation;
         Ok(SimConfig {
             forward,
-            reverse,
+            reverse: way(&self.back, seed::derive(seed, REVERSE_LINK))?,
             flows: flows.collect(),
             duration: self.duration,
             packet_size: self.packet_size,
@@ -584,12 +522,8 @@ impl Setting {
     /// what every run costs.
     #[must_use]
     pub fn cost(&self) -> u64 {
-        let rate = match &self.link {
-            LinkSource::Fixed(link) => link.mean_rate(),
-            LinkSource::Generated { model, .. } => model.mean(),
-        };
         // A link without a limit is limited by what its flows send.
-        let mbps = rate.as_mbps().min(1e6);
+        let mbps = self.forward.link.mean_rate().as_mbps().min(1e6);
         (mbps * self.duration.as_secs_f64() * 1e6) as u64 + 1_000_000
     }
 
@@ -601,7 +535,7 @@ impl Setting {
         let access = self.groups.first().map_or(Duration::ZERO, |group| {
             group.access.sender_delay + group.access.receiver_delay
         });
-        let link = self.link.link(self.duration, seed)?;
+        let link = self.link(seed)?;
         Ok(link.mean_rate().volume_in(self.base_rtt() + access * 2))
     }
 }

@@ -19,9 +19,9 @@ fn run_by(contender: &Contender, flows: usize) -> (Timeline, Meter) {
     let link = Link::constant(Rate::from_mbps(10)).unwrap();
     let setting = Setting {
         duration: Duration::from_secs(15),
-        buffer: QueueLimit::Packets(100),
         ..Setting::on_link("10 Mbit/s", LinkSource::Fixed(std::sync::Arc::new(link)))
     };
+    let setting = setting.with_buffer(QueueLimit::Packets(100));
     let setting = setting.with_flows(flows).run_by(contender);
     let config = setting.config(1).unwrap();
     let mut probes = (Timeline::new(&config), Meter::new(&config));

@@ -17,14 +17,13 @@ use crate::setting::{compare, constant, contender, of};
 
 fn setting(flows: usize, seconds: u64) -> Setting {
     let mut setting = Setting {
-        rtt: Duration::from_millis(20),
-        buffer: QueueLimit::Bdp(80.0),
         duration: Duration::from_secs(seconds),
         packet_size: Bytes::new(1000),
         ..constant(20)
     };
     setting.groups[0].every = Duration::from_secs(3);
-    setting.with_flows(flows)
+    let setting = setting.with_rtt(Duration::from_millis(20));
+    setting.with_buffer(QueueLimit::Bdp(80.0)).with_flows(flows)
 }
 
 /// What a flow's acknowledgments show.

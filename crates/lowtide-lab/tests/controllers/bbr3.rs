@@ -10,11 +10,11 @@ use lowtide_sim::queue::QueueLimit;
 use crate::setting::{compare_seeds, constant, of};
 
 fn setting(buffer_bdp: f64) -> Setting {
-    Setting {
-        buffer: QueueLimit::Bdp(buffer_bdp),
+    let setting = Setting {
         duration: Duration::from_secs(40),
         ..constant(20)
-    }
+    };
+    setting.with_buffer(QueueLimit::Bdp(buffer_bdp))
 }
 
 fn measure<const N: usize>(setting: &Setting, names: [&str; N]) -> [Metrics; N] {
@@ -32,10 +32,7 @@ fn in_a_shallow_buffer_it_loses_a_fraction_of_what_v1_does_and_keeps_the_link_bu
 
 #[test]
 fn one_percent_of_random_loss_costs_it_a_fifth_and_cubic_four_fifths() {
-    let lossy = Setting {
-        loss: LossModel::Random(0.01),
-        ..setting(2.0)
-    };
+    let lossy = setting(2.0).with_loss(LossModel::Random(0.01));
     let [v3, cubic] = measure(&lossy, ["bbr3", "cubic"]);
     assert!((0.75..0.9).contains(&v3["utilisation"]), "{v3:?}");
     assert!(cubic["utilisation"] < 0.3, "{cubic:?}");

@@ -55,16 +55,17 @@ proptest! {
             source: SourceConfig::Sized(Bytes::new(volume)),
             ..Group::of(contender)
         };
-        let setting = Setting {
+        let mut setting = Setting {
             groups: vec![group],
             duration: Duration::from_secs(3600),
-            buffer: QueueLimit::Packets(buffer),
-            loss: LossModel::Random(loss),
-            ack_loss: LossModel::Random(ack_loss),
-            jitter: Some(Jitter { max: Duration::from_millis(jitter_ms), reorder }),
-            aggregation: Some(Aggregation::every(Duration::from_millis(aggregation_ms))),
             ..Setting::on_link("rough", LinkSource::Fixed(Arc::new(link)))
         };
+        let (forward, back) = (&mut setting.forward, &mut setting.back);
+        forward.buffer = QueueLimit::Packets(buffer);
+        forward.loss = LossModel::Random(loss);
+        forward.jitter = Some(Jitter { max: Duration::from_millis(jitter_ms), reorder });
+        back.loss = LossModel::Random(ack_loss);
+        back.aggregation = Some(Aggregation::every(Duration::from_millis(aggregation_ms)));
         let mut watch = Watch::default();
         let config = setting.config(seed).unwrap();
         Simulation::new(config).unwrap().run(&mut watch);

@@ -77,7 +77,7 @@ fn lost_acknowledgments_take_feedback_with_them_and_cost_rbbr_nothing() {
     let mut setting = constant(20);
     let throughput = |s: &Setting| of(&compare(s, &["rbbr"]), "rbbr")["throughput_mbps"];
     let without = throughput(&setting);
-    setting.ack_loss = LossModel::Random(0.3);
+    setting.back.loss = LossModel::Random(0.3);
     let with = throughput(&setting);
     assert!(with > 0.97 * without, "{with} after {without} Mbit/s");
 }
@@ -86,7 +86,7 @@ fn lost_acknowledgments_take_feedback_with_them_and_cost_rbbr_nothing() {
 fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
     // The sender's samples come in bunches of 20 ms, the receiver's do not.
     let mut setting = constant(20);
-    setting.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
+    setting.back.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
         Duration::from_millis(20),
     ));
     let result = compare(&setting, &["bbr", "rbbr"]);
@@ -102,11 +102,11 @@ fn unsteady_acknowledgments_do_not_mislead_the_receivers_estimate() {
 fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
     // Each loss opens a recovery, whose first round sends what was delivered and no more.
     let mut setting = constant(20);
-    setting.buffer = QueueLimit::Bdp(4.0);
-    setting.loss = LossModel::Random(0.03);
+    setting.forward.buffer = QueueLimit::Bdp(4.0);
+    setting.forward.loss = LossModel::Random(0.03);
     let lossy = compare(&setting, &["bbr-noagg", "rbbr"]);
-    setting.loss = LossModel::Random(0.005);
-    setting.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
+    setting.forward.loss = LossModel::Random(0.005);
+    setting.back.aggregation = Some(lowtide_sim::impairment::Aggregation::every(
         Duration::from_millis(25),
     ));
     let unsteady = compare(&setting, &["bbr-noagg", "rbbr"]);
@@ -123,8 +123,8 @@ fn random_loss_is_not_taken_for_a_slower_link_by_rbbrs_receiver() {
 fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
     // Mahmud et al., testbed scenario 3: ten TCP flows on 10 Mbit/s, 100 packets of buffer.
     let mut setting = constant(10);
-    setting.rtt = Duration::from_millis(20);
-    setting.buffer = QueueLimit::Packets(100);
+    setting = setting.with_rtt(Duration::from_millis(20));
+    setting.forward.buffer = QueueLimit::Packets(100);
     setting.groups[0].every = Duration::from_secs(1);
     setting.duration = Duration::from_secs(60);
     let tcp = lowtide_sim::transport::TransportConfig::tcp();
@@ -142,7 +142,7 @@ fn in_a_shared_shallow_buffer_bbr_acd_loses_half_of_what_bbr_loses() {
 fn bbr_s_fills_a_path_whose_round_trips_are_shorter_than_its_steps_also_after_an_outage() {
     // 5 Gbit/s and 0.2 ms: Startup is over within a fraction of 10 ms.
     let mut setting = constant(5_000);
-    setting.rtt = Duration::from_micros(200);
+    setting = setting.with_rtt(Duration::from_micros(200));
     setting.duration = Duration::from_millis(500);
     let fills = |setting: &Setting| {
         let result = compare(setting, &["bbr", "bbr-s"]);
@@ -155,7 +155,7 @@ fn bbr_s_fills_a_path_whose_round_trips_are_shorter_than_its_steps_also_after_an
     fills(&setting);
     let outage = "0s:5gbit,100ms:1mbit,200ms:5gbit";
     let link = lowtide_sim::trace::schedule::parse(outage).unwrap();
-    setting.link = LinkSource::Fixed(Arc::new(Link::Rates(link)));
-    setting.buffer = QueueLimit::Packets(100);
+    setting.forward.link = LinkSource::Fixed(Arc::new(Link::Rates(link)));
+    setting.forward.buffer = QueueLimit::Packets(100);
     fills(&setting);
 }

@@ -32,7 +32,7 @@ fn the_example_fills_a_link_and_answers_its_losses() {
     let contenders = Contenders::default().with(&aimd::AIMD).unwrap();
     let asked = contenders.parse_all("aimd,aimd:beta=0.9").unwrap();
     let mut setting = constant(10);
-    setting.buffer = QueueLimit::Packets(30);
+    setting.forward.buffer = QueueLimit::Packets(30);
     let options = Options {
         jobs: 1,
         timelines: true,

@@ -10,12 +10,12 @@ use lowtide_sim::queue::{QueueKind, QueueLimit};
 use crate::setting::{constant, contender};
 
 fn link(mbps: u64, rtt_ms: u64, buffer: QueueLimit, seconds: u64) -> Setting {
-    Setting {
-        rtt: Duration::from_millis(rtt_ms),
-        buffer,
+    let link = Setting {
         duration: Duration::from_secs(seconds),
         ..constant(mbps)
-    }
+    };
+    link.with_rtt(Duration::from_millis(rtt_ms))
+        .with_buffer(buffer)
 }
 
 /// One flow of each of these controllers, all from the beginning.
@@ -83,10 +83,7 @@ fn copa_bears_random_loss_and_holds_its_share_against_cubic_only_with_mode_switc
     assert!((0.35..0.65).contains(&switching), "{switching}");
     assert!(default < 0.1, "{default}");
 
-    let lossy = Setting {
-        loss: LossModel::Random(0.01),
-        ..setting
-    };
+    let lossy = setting.with_loss(LossModel::Random(0.01));
     let m = run(&lossy, &["copa"]).total;
     assert!(m["utilisation"] > 0.9, "{}", m["utilisation"]);
 }
@@ -95,11 +92,11 @@ fn copa_bears_random_loss_and_holds_its_share_against_cubic_only_with_mode_switc
 fn prague_and_cubic_share_a_link_behind_dualpi2_and_pragues_packets_wait_for_less_than_a_millisecond()
  {
     for (mbps, rtt_ms) in [(10, 20), (40, 10), (40, 50), (120, 20)] {
-        let setting = Setting {
-            queue: QueueKind::parse("dualpi2").unwrap(),
+        let mut setting = Setting {
             measure_from: Time::ZERO + Duration::from_secs(10),
             ..link(mbps, rtt_ms, QueueLimit::Unlimited, 40)
         };
+        setting.forward.queue = QueueKind::parse("dualpi2").unwrap();
         let measured = run(&setting, &["prague", "cubic"]);
         let [prague, cubic] = &measured.flows[..] else {
             panic!("two flows");

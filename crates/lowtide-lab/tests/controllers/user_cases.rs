@@ -79,8 +79,8 @@ fn the_oracle_lets_its_slot_pass_when_the_application_stops() {
 fn the_number_of_threads_changes_nothing() {
     let mut setting = named("4g");
     setting.duration = Duration::from_secs(5);
-    setting.loss = LossModel::Random(0.01);
-    setting.jitter = Some(Jitter {
+    setting.forward.loss = LossModel::Random(0.01);
+    setting.forward.jitter = Some(Jitter {
         max: Duration::from_millis(3),
         reorder: true,
     });
@@ -108,11 +108,8 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn random_loss_of_one_percent_leaves_bbr_its_throughput_and_takes_it_from_newreno() {
-    let setting = Setting {
-        loss: LossModel::Random(0.01),
-        buffer: QueueLimit::Bdp(2.0),
-        ..constant(20)
-    };
+    let setting = constant(20).with_buffer(QueueLimit::Bdp(2.0));
+    let setting = setting.with_loss(LossModel::Random(0.01));
     for transport in [TransportConfig::quic(), TransportConfig::tcp()] {
         let setting = setting.clone().over(transport);
         let result = compare(&setting, &["bbr", "newreno"]);
@@ -217,7 +214,7 @@ fn a_controller_that_panics_ends_its_own_runs_and_no_other() {
 fn a_run_in_parts_is_the_run_in_a_whole() {
     let mut moving = named("4g");
     moving.duration = Duration::from_secs(4);
-    moving.loss = LossModel::Random(0.01);
+    moving.forward.loss = LossModel::Random(0.01);
     let crowded = Setting {
         duration: Duration::from_secs(2),
         ..constant(20)

@@ -1,7 +1,4 @@
-//! What runs leave behind: stored cells, figures, logs, verdicts on papers.
+//! What runs leave behind: stored cells, and verdicts on goals.
 
 mod experiment;
-mod figures;
 mod goals;
-mod papers;
-mod qlog;

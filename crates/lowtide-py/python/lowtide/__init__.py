@@ -7,6 +7,7 @@
 
 from ._calls import compare, controllers, frontier, queues, run, score, simulate, steps
 from ._errors import Error, InputError, RunError
+from ._knobs import Flow, Link, Path
 from ._lowtide import (
     Ack,
     Batch,
@@ -31,7 +32,6 @@ from ._lowtide import (
     Trace,
     __version__,
 )
-from ._sections import Flow, Link, Path
 from ._sweep import sweep
 from .parts import BandwidthEstimator, Policy
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Type, Union
 
 from . import _lowtide
 from ._lowtide import Bbr, Cells, Comparison, Controller, Frontier, Run, Scores
-from ._options import File, Options, Time, with_options
+from ._knobs import Options
+from ._options import with_options
+from ._sections import File, Time
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,8 @@ use super::config::Config;
 use super::events::{self, Ack, Reused};
 use super::failure::{Failures, Place};
 use super::hosted::overridden;
-use super::number::{self, Zero, seconds, span};
+use super::model::Model;
+use super::number::{self, Zero, seconds};
 
 /// Where the base classes of parts are.
 const BASES: &str = "lowtide.parts";
@@ -173,135 +174,6 @@ impl Bbr {
                 Box::new(bbr::Bbr::new(config, options, estimator, policy))
             }
         })
-    }
-}
-
-/// What BBR believes of the path. It is BBR's: parts read it.
-#[pyclass(module = "lowtide")]
-pub(crate) struct Model(bbr::Model);
-
-#[pymethods]
-impl Model {
-    /// "Startup", "Drain", "ProbeBW" or "ProbeRTT".
-    #[getter]
-    fn phase(&self) -> &'static str {
-        self.0.phase.name()
-    }
-
-    /// Estimated bandwidth in use, bytes a second; zero before the first sample.
-    #[getter]
-    fn bandwidth(&self) -> f64 {
-        self.0.bandwidth.as_f64()
-    }
-
-    /// Windowed minimum RTT, seconds; infinite before the first sample.
-    #[getter]
-    fn min_rtt(&self) -> f64 {
-        span(self.0.min_rtt)
-    }
-
-    /// Newest RTT sample, seconds; infinite before the first.
-    #[getter]
-    fn rtt(&self) -> f64 {
-        span(self.0.rtt)
-    }
-
-    /// Packet-timed rounds so far.
-    #[getter]
-    fn round_count(&self) -> u64 {
-        self.0.rounds.count()
-    }
-
-    /// Whether the current acknowledgment began a round.
-    #[getter]
-    fn round_starts(&self) -> bool {
-        self.0.rounds.starts_now()
-    }
-
-    /// Data delivered so far, bytes.
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.0.rounds.delivered().get()
-    }
-
-    /// Startup has filled the pipe.
-    #[getter]
-    fn full_pipe(&self) -> bool {
-        self.0.full_pipe
-    }
-
-    /// The application limited the flow when the last packet was sent.
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.0.app_limited
-    }
-
-    /// Current pacing gain.
-    #[getter]
-    fn pacing_gain(&self) -> f64 {
-        self.0.pacing_gain
-    }
-
-    /// Current gain of the window.
-    #[getter]
-    fn cwnd_gain(&self) -> f64 {
-        self.0.cwnd_gain
-    }
-
-    /// Current pacing rate, bytes a second.
-    #[getter]
-    fn pacing_rate(&self) -> f64 {
-        self.0.pacing_rate.as_f64()
-    }
-
-    /// Largest payload of a packet, bytes.
-    #[getter]
-    fn max_datagram(&self) -> u64 {
-        self.0.max_datagram.get()
-    }
-
-    /// Window before any feedback, bytes.
-    #[getter]
-    fn initial_window(&self) -> u64 {
-        self.0.initial_window.get()
-    }
-
-    /// Burst at the current pacing rate, bytes.
-    #[getter]
-    fn send_quantum(&self) -> u64 {
-        self.0.send_quantum.get()
-    }
-
-    /// ProbeBW is in its probing phase.
-    #[getter]
-    fn probing(&self) -> bool {
-        self.0.probing
-    }
-
-    /// The window, not the path, limits the sender: see BBR's `Model::window_held`.
-    #[getter]
-    fn window_held(&self) -> bool {
-        self.0.window_held
-    }
-
-    /// The smallest window, 4 packets, bytes.
-    #[getter]
-    fn min_cwnd(&self) -> u64 {
-        self.0.min_cwnd().get()
-    }
-
-    /// `gain` × `bandwidth` × `min_rtt`, bytes; the initial window before the first RTT sample.
-    fn bdp(&self, bandwidth: f64, gain: f64) -> u64 {
-        self.0
-            .bdp(Rate::from_bytes_per_sec(bandwidth as u64), gain)
-            .get()
-    }
-
-    /// The same with room for bursts: what BBR wants in flight.
-    fn inflight_at(&self, bandwidth: f64, gain: f64) -> u64 {
-        self.0
-            .inflight_at(Rate::from_bytes_per_sec(bandwidth as u64), gain)
-            .get()
     }
 }
 

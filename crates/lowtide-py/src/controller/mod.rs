@@ -14,13 +14,15 @@ mod events;
 mod failure;
 mod hosted;
 mod made;
+mod model;
 pub(crate) mod number;
 mod phases;
 
 pub(crate) use self::base::Controller;
 pub(crate) use self::batch::{Batch, BatchController};
-pub(crate) use self::bbr::{Bbr, Model};
+pub(crate) use self::bbr::Bbr;
 pub(crate) use self::config::Config;
 pub(crate) use self::events::{Ack, Loss, PacketSent, RateSample, Timeout};
 pub(crate) use self::failure::Failures;
 pub(crate) use self::made::with;
+pub(crate) use self::model::Model;

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::experiment::{self, CellResult, Options, Shard, places};
-use lowtide_lab::figures;
 use lowtide_lab::json::cells;
-use lowtide_lab::report::{MAX_OVER_TIME, Report, Sweep};
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
+use lowtide_report::figures;
+use lowtide_report::report::{MAX_OVER_TIME, Report, Sweep};
 
 use crate::failure::Failure;
 use crate::figure_args::FigureArgs;
@@ -101,6 +101,8 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
+    let folders = [args.report.as_deref(), args.figures.as_deref()];
+    output::check([args.common.json.file()], folders)?;
     let over_time: Vec<usize> = match args.report.as_ref().or(args.figures.as_ref()) {
         Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
@@ -129,6 +131,8 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     let file = load(&args.common)?;
     let cells = file.cells(contenders).map_err(Failure::input)?;
     output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
+    let folders = [args.report.as_deref(), args.figures.as_deref()];
+    output::check([args.common.json.file()], folders)?;
     let simulator = program::simulator(contenders)?;
     let folder = args.output.display();
     let store = Store::open(&args.output, simulator, &cells)

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use lowtide_lab::compare::Comparison;
 use lowtide_lab::json::{self, JsonComparison};
 use lowtide_lab::program::{self, Active};
-use lowtide_lab::report::Report;
 use lowtide_lab::setting::Setting;
 use lowtide_link::{DirectionSummary, Percentiles, Summary};
+use lowtide_report::report::Report;
 use lowtide_sim::queue::QueueLimit;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ struct Json<'a> {
 
 /// The link in one line.
 pub(super) fn link(setting: &Setting) -> String {
-    let buffer = match setting.buffer {
+    let buffer = match setting.forward.buffer {
         QueueLimit::Unlimited => "unlimited buffer".to_string(),
         QueueLimit::Packets(n) => format!("buffer {n} packets"),
         QueueLimit::Bytes(bytes) => format!("buffer {bytes}"),

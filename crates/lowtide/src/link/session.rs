@@ -29,6 +29,7 @@ pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
         ));
     };
     let path = path(setting, args)?;
+    output::check([args.json.file()], [args.report.as_deref()])?;
     let programs = comparison::programs(args, setting, &asked)?;
     let run = Run {
         args,
@@ -136,7 +137,7 @@ impl Run<'_> {
 
 fn path(setting: &Setting, args: &Args) -> Result<PathConfig, Failure> {
     let config = setting.config(args.seed).map_err(Failure::input)?;
-    if args.limited == Limited::Both && setting.reverse.is_some() {
+    if args.limited == Limited::Both && setting.back_name.is_some() {
         let problem = "--limited both: both ways have the same link; leave it out where the way back has \
                        one of its own";
         return Err(Failure::input(problem));

@@ -14,6 +14,7 @@ use lowtide_lab::json::JsonCard;
 use lowtide_lab::run::Stop;
 use lowtide_lab::score::{self, Baseline, Plan, Regression, Scorecard, Suite, Verdict};
 use lowtide_lab::store::Store;
+use lowtide_report::score::{MAX_OVER_TIME, document, junit, write_report};
 
 use self::stage::Stage;
 use crate::failure::Failure;
@@ -120,6 +121,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         stage.fit(&mut plan);
         plans.push(plan);
     }
+    let files = [args.junit.as_deref(), args.document.as_deref()];
+    let files = files.into_iter().chain([args.json.file()]);
+    output::check(files, [args.report.as_deref()])?;
     let (results, signal) = execute(args, &plans, &stage, contenders)?;
     let mut cards = Vec::new();
     for ((suite, plan), results) in suites.iter().zip(&plans).zip(&results) {
@@ -288,7 +292,7 @@ fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
     let cases = cards.iter_mut().flat_map(|card| &mut card.results);
     let cases = cases.flat_map(|score| &mut score.cases);
     let failing = cases.filter(|case| case.verdict == Verdict::Fail);
-    let kept = args.report.as_ref().map_or(0, |_| score::MAX_OVER_TIME);
+    let kept = args.report.as_ref().map_or(0, |_| MAX_OVER_TIME);
     let jobs = args.flags.jobs.threads();
     score::explain_all(failing.collect(), jobs, kept, &Stop::default()).map_err(Failure::run)
 }
@@ -323,15 +327,15 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
         output::print(text.as_bytes())?;
     }
     if let Some(path) = &args.junit {
-        output::write(path, score::junit(cards).as_bytes())?;
+        output::write(path, junit(cards).as_bytes())?;
     }
     if let Some(path) = &args.document {
-        let page = score::document(cards, &command(args));
+        let page = document(cards, &command(args));
         output::write(path, page.as_bytes())?;
     }
     if let Some(folder) = &args.report {
         let path = folder.join("index.html");
-        score::write_report(cards, &command(args), folder)
+        write_report(cards, &command(args), folder)
             .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
         output::say(format_args!("report: {}", path.display()));
     }

@@ -103,6 +103,8 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let plan = args.plan()?;
+    let folders = [args.report.as_deref(), args.qlog.as_deref()];
+    output::check([args.json.file()], folders)?;
     let printer = (!args.json.is_printed()).then(|| Printer::new(missing));
     let printer = printer.transpose()?;
     let tell = |second: Option<&Interval>| {

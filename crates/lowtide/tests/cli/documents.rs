@@ -33,14 +33,15 @@ fn links(prose: &str) -> impl Iterator<Item = &str> {
     files.filter_map(|t| t.split('#').next())
 }
 
-/// Paths in backticks that begin in a folder at the top of the repository.
+/// Paths in backticks that begin in a folder at the top of the repository, but for what is built.
 fn paths(prose: &str) -> impl Iterator<Item = &str> {
     let code = prose.split('`').skip(1).step_by(2);
     code.filter(|c| {
         let is_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
         let top = c.split_once('/').map(|(top, _)| top);
         c.chars().all(is_path)
-            && top.is_some_and(|t| !t.starts_with("..") && !t.is_empty() && root().join(t).is_dir())
+            && top
+                .is_some_and(|t| !["", ".", "..", "target"].contains(&t) && root().join(t).is_dir())
     })
 }
 

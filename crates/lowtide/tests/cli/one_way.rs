@@ -1,4 +1,5 @@
-//! Dependencies point one way, between the files of each crate; between crates Cargo sees to it.
+//! Dependencies point one way, between the files of each crate and between JavaScript's modules; between crates Cargo
+//! sees to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -211,4 +212,59 @@ fn a_circle_is_found_through_what_a_folder_hands_on() {
     let found = circles(&files);
     let names: Vec<String> = found.keys().map(|module| module.join("::")).collect();
     assert_eq!(names, ["a::c", "b"]);
+}
+
+/// What each of a folder's JavaScript modules imports from its own folder, by the names of their files.
+fn imports(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let scripts = files.filter(|path| path.extension().is_some_and(|e| e == "js"));
+    let read = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let from = text.lines().filter(|line| line.starts_with("import "));
+        let from = from.filter_map(|line| line.split_once("\"./")?.1.split_once('"'));
+        let from = from.map(|(name, _)| name.to_string());
+        let name = path.file_name().unwrap().to_str().unwrap().to_string();
+        (name, from.filter(|name| !name.contains('/')).collect())
+    };
+    scripts.map(read).collect()
+}
+
+#[test]
+fn no_javascript_module_needs_one_that_needs_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let report = root.join("crates/lowtide-report");
+    let of_report = imports(&report.join("assets/report"));
+    // The report's are one script in the end, each behind those that it needs.
+    let list = fs::read_to_string(report.join("src/report/mod.rs")).unwrap();
+    let listed = list
+        .lines()
+        .filter_map(|line| line.split_once("assets/report/"));
+    let listed = listed.filter_map(|(_, rest)| rest.split_once(".js"));
+    let mut behind = BTreeSet::new();
+    for (name, _) in listed {
+        let name = format!("{name}.js");
+        assert!(
+            of_report[&name].is_subset(&behind),
+            "{name} needs more than {behind:?}"
+        );
+        behind.insert(name);
+    }
+    assert!(
+        of_report.keys().eq(&behind),
+        "{behind:?} are not all of them"
+    );
+    for folder in ["web/playground", "web/lowtide"] {
+        let mut left = imports(&root.join(folder));
+        assert!(left.len() > 3, "{folder}");
+        loop {
+            let names: BTreeSet<String> = left.keys().cloned().collect();
+            left.retain(|_, needs| !needs.is_disjoint(&names));
+            if left.len() == names.len() {
+                break;
+            }
+        }
+        assert!(left.is_empty(), "{folder}: {left:#?}");
+    }
 }

@@ -2,11 +2,13 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use serde_json::Value;
-use tempfile::TempDir;
+use serde_json::{Value, json};
+
+use crate::number;
+use crate::program::Place;
 
 /// Looked for in this order where `LOWTIDE_CHROMIUM` names none.
 const BROWSERS: [&str; 4] = [
@@ -30,23 +32,28 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// Runs `compare` with these flags and returns the folder of its report.
-fn report(args: &[&str]) -> TempDir {
-    report_of("compare", args)
+/// A report and the browser in which it is looked at.
+struct Report {
+    browser: PathBuf,
+    place: Place,
 }
 
-/// The folder of the report of a command with these flags.
-fn report_of(command: &str, args: &[&str]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    assert_cmd::Command::cargo_bin("lowtide")
-        .unwrap()
-        .arg(command)
-        .args(args)
-        .arg("--report")
-        .arg(dir.path())
-        .assert()
-        .success();
-    dir
+/// The report of a command that runs in this place and has this exit code; `None` without a
+/// browser.
+fn report_in(place: Place, line: &str, code: i32) -> Option<Report> {
+    let browser = browser()?;
+    place.run(&format!("{line} --report report")).code(code);
+    Some(Report { browser, place })
+}
+
+fn report(line: &str) -> Option<Report> {
+    report_in(Place::new(), line, 0)
+}
+
+/// The report of a command on a scenario file with this text, which it names as `FILE`.
+fn report_on(text: &str, line: &str) -> Option<Report> {
+    let place = Place::with("grid <b>&.toml", text);
+    report_in(place, &line.replace("FILE", "'grid <b>&.toml'"), 0)
 }
 
 /// Notes what goes wrong from the first line of the page on.
@@ -83,13 +90,14 @@ const drag = async (id, from, to) => {
 };
 "#;
 
-/// Opens the report, runs `script` (which returns a value) in it, and returns the value. Fails on
-/// any error or warning of the page.
-fn look(browser: &Path, report: &TempDir, dark: bool, script: &str) -> Value {
-    let html = fs::read_to_string(report.path().join("index.html")).unwrap();
-    assert!(html.len() < 5_000_000, "{} bytes", html.len());
-    let hands = format!(
-        "<script>addEventListener('load', async () => {{ {HANDS}
+impl Report {
+    /// Opens the report, runs `script` (which returns a value) in it, and returns the value. Fails
+    /// on any error or warning of the page.
+    fn look(&self, dark: bool, script: &str) -> Value {
+        let html = self.place.read("report/index.html");
+        assert!(html.len() < 5_000_000, "{} bytes", html.len());
+        let hands = format!(
+            "<script>addEventListener('load', async () => {{ {HANDS}
            let value = null;
            try {{ await frame(); value = await (async () => {{ {script} }})(); }}
            catch (e) {{ wrong.push('script: ' + e); }}
@@ -98,35 +106,36 @@ fn look(browser: &Path, report: &TempDir, dark: bool, script: &str) -> Value {
            outcome.textContent = encodeURIComponent(JSON.stringify({{ value, wrong }}));
            document.body.replaceChildren(outcome);
          }});</script></body>"
-    );
-    let page = html
-        .replacen("<head>", &format!("<head>{WATCH}"), 1)
-        .replacen("</body>", &hands, 1);
-    let path = report.path().join("watched.html");
-    fs::write(&path, page).unwrap();
-    let profile = tempfile::tempdir().unwrap();
-    let mut command = Command::new(browser);
-    command
-        .args(["--headless", "--no-sandbox", "--disable-gpu"])
-        .args(["--no-first-run", "--window-size=1280,900"])
-        .args(["--virtual-time-budget=20000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.path().display()));
-    if dark {
-        command.arg("--blink-settings=preferredColorScheme=0");
+        );
+        let page = html
+            .replacen("<head>", &format!("<head>{WATCH}"), 1)
+            .replacen("</body>", &hands, 1);
+        let path = self.place.at("report/watched.html");
+        fs::write(&path, page).unwrap();
+        let profile = tempfile::tempdir().unwrap();
+        let mut command = Command::new(&self.browser);
+        command
+            .args(["--headless", "--no-sandbox", "--disable-gpu"])
+            .args(["--no-first-run", "--window-size=1280,900"])
+            .args(["--virtual-time-budget=20000", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", profile.path().display()));
+        if dark {
+            command.arg("--blink-settings=preferredColorScheme=0");
+        }
+        let output = command
+            .arg(format!("file://{}", path.display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout);
+        let outcome = dom
+            .split_once("<pre id=\"outcome\">")
+            .and_then(|(_, rest)| rest.split_once("</pre>"))
+            .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+            .0;
+        let json: Value = serde_json::from_str(&decoded(outcome)).unwrap();
+        assert_eq!(json["wrong"], Value::Array(Vec::new()));
+        json["value"].clone()
     }
-    let output = command
-        .arg(format!("file://{}", path.display()))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let outcome = dom
-        .split_once("<pre id=\"outcome\">")
-        .and_then(|(_, rest)| rest.split_once("</pre>"))
-        .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)))
-        .0;
-    let json: Value = serde_json::from_str(&decoded(outcome)).unwrap();
-    assert_eq!(json["wrong"], Value::Array(Vec::new()));
-    json["value"].clone()
 }
 
 /// Undoes `encodeURIComponent`.
@@ -171,26 +180,26 @@ const OVER_TIME: [&str; 6] = [
 
 #[test]
 fn a_single_run_shows_all_its_panels_light_and_dark() {
-    let Some(browser) = browser() else { return };
-    let report = report(&["--cc", "bbr-s", "--duration", "10s"]);
+    let Some(report) = report("compare --cc bbr-s --duration 10s") else {
+        return;
+    };
     for dark in [false, true] {
-        let panels = look(&browser, &report, dark, PANELS);
+        let panels = report.look(dark, PANELS);
         assert_panels(&panels, &OVER_TIME);
         assert_panels(&panels, &["plane", "rtt-cdf", "delay-cdf"]);
         let paper = "return getComputedStyle(document.body).backgroundColor;";
-        let is_dark = look(&browser, &report, dark, paper) == "rgb(22, 24, 27)";
+        let is_dark = report.look(dark, paper) == "rgb(22, 24, 27)";
         assert_eq!(is_dark, dark);
     }
 }
 
 #[test]
 fn zoom_is_linked_and_names_switch_lines_everywhere() {
-    let Some(browser) = browser() else { return };
-    let args = ["--cc", "bbr-s", "--cc", "cubic", "--duration", "10s"];
-    let report = report(&[&args[..], &["--seeds", "3"]].concat());
-    let seen = look(
-        &browser,
-        &report,
+    let compare = "compare --cc bbr-s,cubic --duration 10s --seeds 3";
+    let Some(report) = report(compare) else {
+        return;
+    };
+    let seen = report.look(
         false,
         "const steps = [range()];
          const before = OTHERS.map(picture);
@@ -225,46 +234,26 @@ fn zoom_is_linked_and_names_switch_lines_everywhere() {
     assert_eq!(seen["moved"].as_array().unwrap().len(), 4, "all follow");
     assert_eq!(seen["steps"][2], "0 – 10.00 s");
     assert_eq!(seen["steps"][3], "2.50 – 7.50 s");
-    assert_eq!(
-        seen["both"],
-        serde_json::json!(["time, s", "bbr-s", "cubic"])
-    );
-    assert_eq!(seen["one"][0], serde_json::json!(["time, s", "bbr-s"]));
-    assert_eq!(seen["one"][1], serde_json::json!(["time, s", "bbr-s"]));
+    assert_eq!(seen["both"], json!(["time, s", "bbr-s", "cubic"]));
+    assert_eq!(seen["one"][0], json!(["time, s", "bbr-s"]));
+    assert_eq!(seen["one"][1], json!(["time, s", "bbr-s"]));
     assert_eq!(seen["one"][2], "2.50 – 7.50 s", "stays zoomed");
     assert_eq!(seen["hidden"], true, "filter internals come on demand");
-    assert!(seen["gain"].as_u64().unwrap() > 10);
-    assert_eq!(
-        seen["filter"],
-        serde_json::json!(["time, s", "bbr-s √Q", "bbr-s √R"])
-    );
+    assert!(number(&seen, "gain") > 10.0);
+    assert_eq!(seen["filter"], json!(["time, s", "bbr-s √Q", "bbr-s √R"]));
 }
 
 #[test]
 fn several_flows_show_fairness_and_each_flow() {
-    let Some(browser) = browser() else { return };
-    let report = report(&[
-        "--cc",
-        "bbr",
-        "--cc",
-        "cubic",
-        "--rate",
-        "20mbit",
-        "--buffer",
-        "2bdp",
-        "--flows",
-        "3",
-        "--stagger",
-        "3s",
-        "--duration",
-        "15s",
-    ]);
-    let panels = look(&browser, &report, false, PANELS);
+    let compare = "compare --cc bbr,cubic --rate 20mbit --buffer 2bdp --flows 3 --stagger 3s \
+                   --duration 15s";
+    let Some(report) = report(compare) else {
+        return;
+    };
+    let panels = report.look(false, PANELS);
     assert_panels(&panels, &OVER_TIME);
     assert_panels(&panels, &["jain"]);
-    let seen = look(
-        &browser,
-        &report,
+    let seen = report.look(
         false,
         "const subject = document.querySelector('#subject');
          const names = [...subject.options].map((o) => o.textContent);
@@ -275,42 +264,26 @@ fn several_flows_show_fairness_and_each_flow() {
     );
     assert_eq!(
         seen["flows"],
-        serde_json::json!(["time, s", "flow 1", "flow 2", "flow 3"])
+        json!(["time, s", "flow 1", "flow 2", "flow 3"])
     );
     assert_eq!(
         seen["shares"],
-        serde_json::json!(["time, s", "flow 1", "flow 2", "flow 3"])
+        json!(["time, s", "flow 1", "flow 2", "flow 3"])
     );
-    assert!(seen["rate"].as_u64().unwrap() > 10);
+    assert!(number(&seen, "rate") > 10.0);
 }
 
 #[test]
 fn several_links_share_a_sorted_table_and_hostile_names_stay_text() {
-    let Some(browser) = browser() else { return };
-    let dir = tempfile::tempdir().unwrap();
-    let hostile = dir
-        .path()
-        .join("<img src=x onerror=alert(1)><script>alert(2)<&amp;.csv");
-    let tame = dir.path().join("tame.csv");
-    fs::write(&hostile, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
-    fs::write(&tame, "time_ms,rate_mbps\n0,3\n500,4\n1000,6\n").unwrap();
-    let report = report(&[
-        "--cc",
-        "bbr",
-        "--cc",
-        "cubic",
-        "--duration",
-        "5s",
-        "--trace",
-        &tame.display().to_string(),
-        "--trace",
-        &hostile.display().to_string(),
-    ]);
-    let seen = look(
-        &browser,
-        &report,
-        false,
-        "const column = (n) => all('#table tbody tr').map((r) => r.children[n].firstChild.textContent);
+    let hostile = "<img src=x onerror=alert(1)><script>alert(2)<&amp;.csv";
+    let place = Place::with(hostile, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
+    place.write("tame.csv", "time_ms,rate_mbps\n0,3\n500,4\n1000,6\n");
+    let traces = format!("--trace tame.csv --trace '{hostile}'");
+    let compare = format!("compare --cc bbr,cubic --duration 5s {traces}");
+    let Some(report) = report_in(place, &compare, 0) else {
+        return;
+    };
+    let seen = report.look(false, "const column = (n) => all('#table tbody tr').map((r) => r.children[n].firstChild.textContent);
          all('#table th button').find((b) => b.textContent === 'p95').click();
          const up = column(5).map(Number);
          all('#table th button').find((b) => b.textContent === 'p95').click();
@@ -329,21 +302,11 @@ fn several_links_share_a_sorted_table_and_hostile_names_stay_text() {
     assert_eq!(numbers("up").len(), 8);
     assert!(numbers("up").is_sorted());
     assert!(numbers("down").is_sorted_by(|a, b| a >= b));
-    assert!(seen["best"].as_u64().unwrap() >= 2, "one a link at least");
-    let name = hostile.display().to_string();
-    assert_eq!(seen["links"][1], name.as_str());
-    assert!(seen["setting"].as_str().unwrap().starts_with(&name));
+    assert!(number(&seen, "best") >= 2.0, "one a link at least");
+    assert_eq!(seen["links"][1], hostile);
+    assert!(seen["setting"].as_str().unwrap().starts_with(hostile));
     assert_eq!(seen["images"], 0, "no tag came from a name");
-    assert!(seen["drawn"].as_u64().unwrap() > 10);
-}
-
-/// A scenario file with this text, in a folder of its own.
-fn scenario(text: &str) -> (TempDir, String) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("grid <b>&.toml");
-    fs::write(&path, text).unwrap();
-    let name = path.display().to_string();
-    (dir, name)
+    assert!(number(&seen, "drawn") > 10.0);
 }
 
 /// What a person sees and does in the view of sweeps.
@@ -363,25 +326,19 @@ const heat = () => all('#sweep-panels .heat').map((t) => [...t.querySelectorAll(
 
 #[test]
 fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
-    let Some(browser) = browser() else { return };
-    let (dir, file) = scenario(
-        r#"
+    let text = r#"
         link = { rate = "10mbit" }
         run = { duration = "4s", seeds = 2 }
         flows = [{ controller = "bbr" }]
         [sweep]
         "flows.controller" = ["bbr", "cubic"]
         "link.buffer" = ["0.5bdp", "2bdp", "8bdp"]
-        "#,
-    );
-    let results = dir.path().join("results").display().to_string();
-    let report = report_of("sweep", &[&file, "--output", &results]);
+        "#;
+    let Some(report) = report_on(text, "sweep FILE --output results") else {
+        return;
+    };
     for dark in [false, true] {
-        let seen = look(
-            &browser,
-            &report,
-            dark,
-            &format!(
+        let seen = report.look(dark, &format!(
                 "{GRID}
                  const drawn = colours(document.querySelector('#sweep-panels canvas'));
                  const values = options('Value'), before = pictures();
@@ -395,9 +352,9 @@ fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
                    bold: all('b').length, wide: document.documentElement.scrollWidth <= innerWidth }};"
             ),
         );
-        assert!(seen["drawn"].as_u64().unwrap() > 10, "{seen}");
-        assert_eq!(seen["changed"], serde_json::json!([true, true]));
-        assert_eq!(seen["left"], serde_json::json!(["link.buffer, BDP", "bbr"]));
+        assert!(number(&seen, "drawn") > 10.0, "{seen}");
+        assert_eq!(seen["changed"], json!([true, true]));
+        assert_eq!(seen["left"], json!(["link.buffer, BDP", "bbr"]));
         assert_eq!(seen["title"], "grid <b>&");
         assert_eq!(seen["bold"], 0, "no tag came from a name");
         assert_eq!(seen["wide"], true, "only tables scroll sideways");
@@ -406,25 +363,18 @@ fn a_sweep_of_one_field_is_drawn_as_lines_light_and_dark() {
         assert!(values.len() > 15, "{values:?}");
         let cells = seen["cells"].as_array().unwrap();
         assert_eq!(cells.len(), 6);
-        let slowest = |n: usize| {
-            cells[n]
-                .as_str()
-                .unwrap()
-                .split(' ')
-                .next()
-                .unwrap()
-                .parse()
+        let slowest = |n: usize| -> f64 {
+            let value = cells[n].as_str().unwrap().split(' ').next();
+            value.unwrap().parse().unwrap()
         };
-        let (shallow, deep): (f64, f64) = (slowest(3).unwrap(), slowest(5).unwrap());
+        let (shallow, deep) = (slowest(3), slowest(5));
         assert!(deep > 2.0 * shallow, "CUBIC fills the buffer: {cells:?}");
     }
 }
 
 #[test]
 fn a_sweep_of_several_fields_is_a_heat_map_whose_roles_the_reader_chooses() {
-    let Some(browser) = browser() else { return };
-    let (dir, file) = scenario(
-        r#"
+    let text = r#"
         link = { rate = "10mbit" }
         run = { duration = "4s" }
         flows = [{ controller = "bbr" }]
@@ -433,15 +383,11 @@ fn a_sweep_of_several_fields_is_a_heat_map_whose_roles_the_reader_chooses() {
         "link.buffer" = ["1bdp", "4bdp", "16bdp"]
         "path.loss" = ["0%", "2%"]
         "path.rtt" = ["20ms", "60ms"]
-        "#,
-    );
-    let results = dir.path().join("results").display().to_string();
-    let report = report_of("sweep", &[&file, "--output", &results]);
-    let seen = look(
-        &browser,
-        &report,
-        true,
-        &format!(
+        "#;
+    let Some(report) = report_on(text, "sweep FILE --output results") else {
+        return;
+    };
+    let seen = report.look(true, &format!(
             "{GRID}
              const start = {{ tiles: tiles(), heat: heat(), shades: new Set(all('.heat td').map((c) => c.style.background)).size,
                best: all('.heat td.best').length, labels: all('#sweep-fields label').map((l) => l.firstChild.textContent.trim()) }};
@@ -458,14 +404,14 @@ fn a_sweep_of_several_fields_is_a_heat_map_whose_roles_the_reader_chooses() {
         ),
     );
     let start = &seen["start"];
-    assert_eq!(start["tiles"], serde_json::json!(["bbr", "newreno"]));
+    assert_eq!(start["tiles"], json!(["bbr", "newreno"]));
     assert_eq!(
         start["labels"],
-        serde_json::json!(["Value", "across", "down", "panels", "path.rtt ="])
+        json!(["Value", "across", "down", "panels", "path.rtt ="])
     );
     assert_eq!(start["heat"][0].as_array().unwrap().len(), 6);
-    assert!(start["shades"].as_u64().unwrap() > 4);
-    assert!(start["best"].as_u64().unwrap() >= 2);
+    assert!(number(start, "shades") > 4.0);
+    assert!(number(start, "best") >= 2.0);
     assert_ne!(start["heat"], seen["fixed"], "another RTT, other values");
     assert_eq!(seen["turned"]["heat"][0].as_array().unwrap().len(), 4);
     assert_eq!(seen["lines"]["tiles"], start["tiles"]);
@@ -477,25 +423,20 @@ fn a_sweep_of_several_fields_is_a_heat_map_whose_roles_the_reader_chooses() {
 
 #[test]
 fn a_run_of_several_cells_is_one_report_of_all_of_them() {
-    let Some(browser) = browser() else { return };
-    let (_dir, file) = scenario(
-        r#"
+    let text = r#"
         link = { rate = "10mbit" }
         run = { duration = "4s", seeds = 2 }
         flows = [{ controller = "bbr" }, { controller = "cubic", start = "1s" }]
         [sweep]
         "flows.0.controller" = ["bbr", "bbr3"]
         "link.buffer" = ["1bdp", "4bdp"]
-        "#,
-    );
-    let report = report_of("run", &[&file]);
-    let panels = look(&browser, &report, false, PANELS);
+        "#;
+    let Some(report) = report_on(text, "run FILE") else {
+        return;
+    };
+    let panels = report.look(false, PANELS);
     assert_panels(&panels, &OVER_TIME);
-    let seen = look(
-        &browser,
-        &report,
-        false,
-        &format!(
+    let seen = report.look(false, &format!(
             "{GRID}
              const links = [...document.querySelector('#link').options].map((o) => o.textContent);
              const lines = all('#sweep-lanes button').map((b) => b.textContent);
@@ -511,26 +452,22 @@ fn a_run_of_several_cells_is_one_report_of_all_of_them() {
     assert_eq!(seen["heads"].as_array().unwrap().len(), 3, "{seen}");
     assert_eq!(
         seen["links"],
-        serde_json::json!(["1bdp: constant 10 Mbit/s", "4bdp: constant 10 Mbit/s"])
+        json!(["1bdp: constant 10 Mbit/s", "4bdp: constant 10 Mbit/s"])
     );
     assert_eq!(
         seen["groups"],
-        serde_json::json!(["all flows together", "group 1", "group 2: cubic"])
+        json!(["all flows together", "group 1", "group 2: cubic"])
     );
-    assert_eq!(
-        seen["lanes"],
-        serde_json::json!(["time, s", "bbr", "cubic"])
-    );
+    assert_eq!(seen["lanes"], json!(["time, s", "bbr", "cubic"]));
     assert_eq!(seen["changed"], true);
 }
 
 #[test]
 fn a_reproduction_shows_claims_figures_and_cells() {
-    let Some(browser) = browser() else { return };
-    let report = report_of("reproduce", &["rbbr-fig12a", "--seeds", "2"]);
-    let seen = look(
-        &browser,
-        &report,
+    let Some(report) = report("reproduce rbbr-fig12a --seeds 2") else {
+        return;
+    };
+    let seen = report.look(
         true,
         "const rows = () => all('.claims tbody tr').length;
          const claims = rows(), images = all('img.figure');
@@ -543,57 +480,44 @@ fn a_reproduction_shows_claims_figures_and_cells() {
            flow: document.querySelector('#flow').hidden };",
     );
     assert_eq!(seen["name"], "rbbr-fig12a");
-    assert!(seen["claims"].as_u64().unwrap() >= 2);
+    assert!(number(&seen, "claims") >= 2.0);
     assert!(seen["fewer"].as_u64() < seen["claims"].as_u64());
     assert!(seen["sizes"][0].as_u64().unwrap() >= 640);
-    assert!(seen["drawn"].as_u64().unwrap() > 10);
+    assert!(number(&seen, "drawn") > 10.0);
     assert_eq!(seen["flow"], true);
 }
 
 #[test]
 fn a_frontier_shows_its_tables_and_figures() {
-    let Some(browser) = browser() else { return };
-    let traces = tempfile::tempdir().unwrap();
+    let place = Place::new();
+    fs::create_dir(place.at("traces")).unwrap();
     for (name, step) in [("slow", 4), ("<b>fast", 1)] {
         let times: String = (1..=500).map(|n| format!("{}\n", n * step)).collect();
-        fs::write(traces.path().join(name), times).unwrap();
+        place.write(&format!("traces/{name}"), times);
     }
-    let folder = traces.path().to_str().unwrap();
-    let args = [
-        "--traces",
-        folder,
-        "--cc",
-        "window:packets=5/20",
-        "--duration",
-        "2s",
-    ];
-    let report = report_of("frontier", &args);
-    let seen = look(
-        &browser,
-        &report,
-        true,
-        "const images = all('#frontier img');
+    let frontier = "frontier --traces traces --cc window:packets=5/20 --duration 2s";
+    let Some(report) = report_in(place, frontier, 0) else {
+        return;
+    };
+    let seen = report.look(true, "const images = all('#frontier img');
          await Promise.all(images.map((i) => i.decode()));
          const cells = (table) => [...table.querySelectorAll('tbody tr')].map((r) => r.cells.length);
          return { sizes: images.map((i) => i.naturalWidth), tables: all('table.frontier').map(cells),
            base: document.querySelector('.frontier td:nth-child(2)').textContent,
            others: ['#results', '#flow', '#sweep', '#papers'].map((id) => document.querySelector(id).hidden) };",
     );
-    assert_eq!(seen["tables"], serde_json::json!([[6, 6, 6], [4]]));
+    assert_eq!(seen["tables"], json!([[6, 6, 6], [4]]));
     assert_eq!(seen["base"], "1.000");
-    assert_eq!(seen["sizes"], serde_json::json!([960, 960, 960]));
-    assert_eq!(seen["others"], serde_json::json!([true, true, true, true]));
+    assert_eq!(seen["sizes"], json!([960, 960, 960]));
+    assert_eq!(seen["others"], json!([true, true, true, true]));
 }
 
 #[test]
 fn two_fingers_zoom_all_panels_and_one_moves_them() {
-    let Some(browser) = browser() else { return };
-    let report = report(&["--cc", "bbr", "--duration", "10s"]);
-    let seen = look(
-        &browser,
-        &report,
-        false,
-        "const over = document.querySelector('#panel-rtt .u-over'), box = over.getBoundingClientRect();
+    let Some(report) = report("compare --cc bbr --duration 10s") else {
+        return;
+    };
+    let seen = report.look(false, "const over = document.querySelector('#panel-rtt .u-over'), box = over.getBoundingClientRect();
          const touches = (type, ...shares) => over.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true,
            touches: shares.map((share, identifier) => new Touch({ identifier, target: over,
              clientX: box.left + box.width * share, clientY: box.top + 50 })) }));
@@ -624,21 +548,16 @@ fn two_fingers_zoom_all_panels_and_one_moves_them() {
 
 #[test]
 fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
-    let Some(browser) = browser() else { return };
-    let (_dir, file) = scenario(
-        r#"
+    let text = r#"
         link = { rate = "10mbit", buffer = "2bdp" }
         run = { duration = "6s" }
         metrics = ["share"]
         flows = [{ controller = "rbbr" }, { controller = "cubic", start = "2s", count = 2 }]
-        "#,
-    );
-    let report = report_of("run", &[&file]);
-    let seen = look(
-        &browser,
-        &report,
-        false,
-        "const rows = all('#table tbody tr.flow').map((r) => [...r.children].map((c) => c.textContent.trim()));
+        "#;
+    let Some(report) = report_on(text, "run FILE") else {
+        return;
+    };
+    let seen = report.look(false, "const rows = all('#table tbody tr.flow').map((r) => [...r.children].map((c) => c.textContent.trim()));
          const heads = all('#table th button').map((b) => b.textContent);
          return { rows, heads, rtt: legend('panel-rtt'), shares: legend('shares'),
                   title: document.querySelector('#shares h3').textContent,
@@ -646,7 +565,7 @@ fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
                   phases: document.querySelector('#panel-phases .states').textContent,
                   panels: all('.panel').filter((p) => p.offsetParent).map((p) => [p.id, p.querySelector('canvas') ? colours(p.querySelector('canvas')) : 0]) };",
     );
-    let names = serde_json::json!(["time, s", "rbbr", "cubic 1", "cubic 2"]);
+    let names = json!(["time, s", "rbbr", "cubic 1", "cubic 2"]);
     assert_eq!(seen["rtt"], names);
     assert_eq!(seen["shares"], names);
     assert_eq!(seen["heads"][1], "share %", "the question's value first");
@@ -670,21 +589,13 @@ fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
 
 #[test]
 fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
-    let Some(browser) = browser() else { return };
     // NewReno fills an endless buffer: its delay is far beyond most others'.
-    let report = report(&[
-        "--duration",
-        "20s",
-        "--buffer",
-        "inf",
-        "--cc",
-        "bbr,ebb,copa,bbr-s,rbbr,vegas,ebcc,newreno",
-    ]);
-    let seen = look(
-        &browser,
-        &report,
-        false,
-        "const note = () => document.querySelector('#plane-note').textContent;
+    let compare =
+        "compare --duration 20s --buffer inf --cc bbr,ebb,copa,bbr-s,rbbr,vegas,ebcc,newreno";
+    let Some(report) = report(compare) else {
+        return;
+    };
+    let seen = report.look(false, "const note = () => document.querySelector('#plane-note').textContent;
          const broken = note(), before = picture('plane');
          document.querySelector('#plane-note button').click(); await frame();
          return { broken, whole: note(), changed: picture('plane') !== before, drawn: colours(document.querySelector('#plane canvas')),
@@ -699,30 +610,27 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
         "{seen}"
     );
     assert_eq!(seen["changed"], true);
-    assert!(seen["drawn"].as_u64().unwrap() > 10);
+    assert!(number(&seen, "drawn") > 10.0);
     assert_eq!(seen["spills"], 0, "the table fits a window of 1280 pixels");
 }
 
 #[test]
 fn the_table_of_several_links_with_intervals_fits_as_well() {
-    let Some(browser) = browser() else { return };
-    let dir = tempfile::tempdir().unwrap();
-    let names = ["one", "another"].map(|name| {
-        let name = format!("{name} with a long name, as operators and places make them.csv");
-        let path = dir.path().join(name);
-        fs::write(&path, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n").unwrap();
-        path.display().to_string()
-    });
+    let end = "with a long name, as operators and places make them.csv";
     for flows in ["1", "2"] {
-        let mut args = vec!["--seeds", "3", "--duration", "3s", "--loss", "0.2%"];
-        args.extend(["--flows", flows]);
-        for name in &names {
-            args.extend(["--trace", name]);
+        let place = Place::new();
+        let mut compare = format!("compare --seeds 3 --duration 3s --loss 0.2% --flows {flows}");
+        for name in ["one", "another"] {
+            let name = format!("{name} {end}");
+            place.write(&name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
+            compare.push_str(&format!(" --trace '{name}'"));
         }
-        let report = report(&args);
+        let Some(report) = report_in(place, &compare, 0) else {
+            return;
+        };
         let script = "const box = document.querySelector('#results .scroll');
                       return [box.scrollWidth - box.clientWidth, all('#table td small').length];";
-        let seen = look(&browser, &report, false, script);
+        let seen = report.look(false, script);
         assert_eq!(seen[0], 0, "{flows} flows: it fits a window of 1280 pixels");
         assert!(seen[1].as_u64().unwrap() > 20, "intervals are shown");
     }
@@ -730,9 +638,6 @@ fn the_table_of_several_links_with_intervals_fits_as_well() {
 
 #[test]
 fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
-    let Some(browser) = browser() else { return };
-    let report = tempfile::tempdir().unwrap();
-    let suite = report.path().join("q.toml");
     let case = r#"
         [case]
         id = "Q1"
@@ -751,18 +656,11 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
         at_most = 80
         reason = "people talk over each other"
     "#;
-    fs::write(&suite, case).unwrap();
-    assert_cmd::Command::cargo_bin("lowtide")
-        .unwrap()
-        .args(["score", "--cc", "cubic,bbr3", "--suite"])
-        .arg(&suite)
-        .arg("--report")
-        .arg(report.path())
-        .assert()
-        .code(1);
-    let seen = look(
-        &browser,
-        &report,
+    let place = Place::with("q.toml", case);
+    let Some(report) = report_in(place, "score --cc cubic,bbr3 --suite q.toml", 1) else {
+        return;
+    };
+    let seen = report.look(
         false,
         r"
         const buttons = all('#scores table button');
@@ -776,7 +674,7 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
         return [signs, text, colours(document.querySelector('#panels canvas')) > 2, log];
         ",
     );
-    assert_eq!(seen[0], serde_json::json!(["✗", "✓"]));
+    assert_eq!(seen[0], json!(["✗", "✓"]));
     let text = seen[1].as_str().unwrap();
     for part in [
         "cubic: Q1 Keeps <the> queue short",
@@ -786,6 +684,6 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
         assert!(text.contains(part), "{text}");
     }
     assert_eq!(seen[2], true);
-    let log = report.path().join(seen[3][0].as_str().unwrap());
+    let log = report.place.at("report").join(seen[3][0].as_str().unwrap());
     assert!(fs::metadata(log).unwrap().len() > 10_000);
 }

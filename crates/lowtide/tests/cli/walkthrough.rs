@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
-use crate::root;
+use crate::{root, shell};
 
 /// Documents whose commands need neither network nor another machine.
 const DOCUMENTS: [&str; 10] = [
@@ -98,16 +97,11 @@ fn the_commands_in_the_documents_work() {
     for name in ["experiments", "crates"] {
         symlink(root().canonicalize().unwrap().join(name), at(name)).unwrap();
     }
-    let program = assert_cmd::cargo::cargo_bin("lowtide");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", program.parent().unwrap().display());
     let mut run = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(root().join(document)).unwrap();
         for command in commands(&text).iter().filter_map(|c| short(c)) {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", &command]).current_dir(folder.path());
-            let output = shell.env("PATH", &path).output().unwrap();
+            let output = shell(folder.path(), &command).output().unwrap();
             let told = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{document}: {command}: {told}");
             run.push(command);
@@ -154,17 +148,12 @@ fn printed(document: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn each_guide_works_from_its_first_line_in_an_empty_folder_and_prints_what_it_says() {
-    let program = assert_cmd::cargo::cargo_bin("lowtide");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", program.parent().unwrap().display());
     for guide in GUIDES {
         let folder = tempfile::tempdir().unwrap();
         let text = fs::read_to_string(root().join(guide)).unwrap();
         let (mut run, mut output) = (0, String::new());
         for script in examples(&text).map(script) {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-e", "-c", &script]).current_dir(folder.path());
-            let ended = shell.env("PATH", &path).output().unwrap();
+            let ended = shell(folder.path(), &script).output().unwrap();
             let told = String::from_utf8_lossy(&ended.stderr);
             assert!(ended.status.success(), "{guide}: {script}: {told}");
             output.push_str(&String::from_utf8_lossy(&ended.stdout));

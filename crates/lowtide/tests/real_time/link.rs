@@ -4,17 +4,32 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::CommandCargoExt as _;
 use serde_json::Value;
 
-use crate::{lowtide, namespaces_work};
+use crate::namespaces_work;
+use crate::program::{Place, Ran, command, has, lowtide};
+
+/// Starts a command that says nothing.
+fn begun(place: &Place, line: &str) -> Child {
+    let mut command = place.command(line);
+    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    Command::new("kill").args([name, &id]).status().unwrap();
+}
+
+fn json(place: &Place, name: &str) -> Value {
+    serde_json::from_str(&place.read(name)).unwrap()
+}
 
 #[test]
 fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
@@ -22,30 +37,17 @@ fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
         return;
     }
     let script = "echo $LOWTIDE_LINK_LOCAL $LOWTIDE_LINK_PEER; exit 7";
-    let run = lowtide(&["link", "--rate", "20mbit", "--", "sh", "-c", script]);
-    let output = { run }.assert().code(7).get_output().clone();
-    let seen = String::from_utf8(output.stdout).unwrap();
-    let addresses: Vec<&str> = seen.split_whitespace().collect();
+    let ran = lowtide(&format!("link --rate 20mbit -- sh -c '{script}'")).code(7);
+    let addresses: Vec<&str> = ran.out.split_whitespace().collect();
     let [local, peer] = addresses[..] else {
-        panic!("{seen}");
+        panic!("{}", ran.out);
     };
-    assert!(
-        local.starts_with("198.18.") && local.ends_with(".2"),
-        "{local}"
-    );
-    assert!(
-        peer.starts_with("198.18.") && peer.ends_with(".1"),
-        "{peer}"
-    );
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("constant 20 Mbit/s") && said.contains(" down "),
-        "{said}"
-    );
-
-    lowtide(&["link", "--", "sh", "-c", "kill -9 $$"])
-        .assert()
-        .code(137);
+    for (address, end) in [(local, ".2"), (peer, ".1")] {
+        let is_ours = address.starts_with("198.18.") && address.ends_with(end);
+        assert!(is_ours, "{address}");
+    }
+    has(&ran.err, &["constant 20 Mbit/s", " down "]);
+    lowtide("link -- sh -c 'kill -9 $$'").code(137);
 }
 
 #[test]
@@ -53,18 +55,15 @@ fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
     if !namespaces_work() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    let mark = dir.path().join("id");
-    let peer = format!(
-        "echo from the peer; echo $$ > {}; sleep 1000; :",
-        mark.display()
-    );
-    let wait = format!("until [ -s {} ]; do sleep 0.05; done", mark.display());
-    let args = ["link", "--peer", &peer, "--", "sh", "-c", &wait];
-    let output = lowtide(&args).assert().success().get_output().clone();
-    assert!(output.stdout.is_empty());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("from the peer"));
-    let id = fs::read_to_string(&mark).unwrap();
+    let place = Place::new();
+    let peer = "echo from the peer; echo $$ > id; sleep 1000; :";
+    let wait = "until [ -s id ]; do sleep 0.05; done";
+    let ran = place
+        .run(&format!("link --peer '{peer}' -- sh -c '{wait}'"))
+        .ok();
+    assert!(ran.out.is_empty());
+    has(&ran.err, &["from the peer"]);
+    let id = place.read("id");
     let gone = !std::path::Path::new("/proc").join(id.trim()).exists();
     assert!(gone, "the peer {id} still runs");
 }
@@ -84,32 +83,15 @@ fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
     if !namespaces_work() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    let mark = |name: &str| dir.path().join(name).display().to_string();
+    let place = Place::new();
     // Each end has a process of its own, and one that has left it for good.
     let script = |name: &str| {
         let wait = "setsid sleep 1000 & readlink /proc/self/ns/net";
-        format!(
-            "{wait} > {0}.part; mv {0}.part {0}; sleep 1000; :",
-            mark(name)
-        )
+        format!("{wait} > {name}.part; mv {name}.part {name}; sleep 1000; :")
     };
-    let mut child = Process::cargo_bin("lowtide")
-        .unwrap()
-        .args([
-            "link",
-            "--peer",
-            &script("far"),
-            "--",
-            "sh",
-            "-c",
-            &script("near"),
-        ])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let namespace = |name: &str| fs::read_to_string(mark(name)).unwrap_or_default();
+    let (far, near) = (script("far"), script("near"));
+    let mut child = begun(&place, &format!("link --peer '{far}' -- sh -c '{near}'"));
+    let namespace = |name: &str| fs::read_to_string(place.at(name)).unwrap_or_default();
     while namespace("near").is_empty() || namespace("far").is_empty() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::sleep(Duration::from_millis(20));
@@ -130,9 +112,7 @@ fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
 
 #[test]
 fn a_guard_does_nothing_outside_of_its_namespace() {
-    let refused = lowtide(&["link-guard", "net:[1]"]).assert().code(2);
-    let said = String::from_utf8_lossy(&refused.get_output().stderr).to_string();
-    assert!(said.contains("lowtide link"), "{said}");
+    Place::new().refuses("link-guard", "net:[1] => lowtide link");
 }
 
 #[test]
@@ -140,54 +120,44 @@ fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
     if !namespaces_work() {
         return;
     }
-    let mut command = Process::cargo_bin("lowtide").unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let (mark, json) = (dir.path().join("up"), dir.path().join("summary.json"));
-    let script = format!("touch {}; exec sleep 1000", mark.display());
-    let json_flag = format!("--json={}", json.display());
-    let mut child = command
-        .args(["link", &json_flag, "--", "sh", "-c", &script])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while !mark.exists() {
+    let place = Place::new();
+    let mut child = begun(
+        &place,
+        "link --json=summary.json -- sh -c 'touch up; exec sleep 1000'",
+    );
+    while !place.at("up").exists() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::sleep(Duration::from_millis(20));
     }
-    let id = child.id().to_string();
-    Process::new("kill").args(["-TERM", &id]).status().unwrap();
+    signal(&child, "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
-    let summary: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let summary = json(&place, "summary.json");
     assert!(summary["duration_s"].as_f64().unwrap() > 0.0);
     assert!(summary["faithful"].is_boolean() && summary["up"]["offered_packets"].is_u64());
 }
 
+/// A relay to somebody who listens and says nothing: the relay's flags, and its own address.
+fn relay() -> (UdpSocket, String, SocketAddr) {
+    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (free, target) = (free_address(), service.local_addr().unwrap());
+    (service, format!("--udp {free},{target}"), free)
+}
+
+/// Runs a relay for two seconds while a client sends to this address.
+fn relayed(place: &Place, client: SocketAddr, flags: &str) -> Ran {
+    let client = Client::of(client);
+    let ran = place
+        .run(&format!("link --duration 2s --json {flags}"))
+        .ok();
+    drop(client);
+    ran
+}
+
 #[test]
 fn the_udp_relay_needs_no_privileges_and_prints_json() {
-    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = service.local_addr().unwrap();
-    let free = free_address();
-    let between = format!("{free},{target}");
-    let args = [
-        "link",
-        "--rate",
-        "10mbit",
-        "--json",
-        "--duration",
-        "2s",
-        "--udp",
-        &between,
-    ];
-    let client = Client::of(free);
-    let output = lowtide(&args)
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    drop(client);
-    let summary: Value = serde_json::from_slice(&output).unwrap();
+    let (_service, udp, free) = relay();
+    let flags = format!("--rate 10mbit {udp}");
+    let summary = relayed(&Place::new(), free, &flags).json();
     assert_eq!(summary["link"], "constant 10 Mbit/s");
     let up = &summary["up"];
     let packets = up["delivered_packets"].as_u64().unwrap();
@@ -201,39 +171,27 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
 /// connection when it is closed, and what the link says of itself.
 #[cfg(feature = "quic")]
 fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
-    let program = || Process::cargo_bin("lowtide").unwrap();
-    let mut server = program()
-        .args(["serve", "--listen", "127.0.0.1:0", "--one-off", "--json"])
-        .args(["--cc", cc])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let serve = format!("serve --listen 127.0.0.1:0 --one-off --json --cc {cc}");
+    let piped = |line: &str| command(line).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = piped(&serve);
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     let target = next()["address"].as_str().unwrap().to_string();
     let relay = free_address();
-    let mut link = program()
-        .args([
-            "link", "--rate", "20mbit", "--rtt", "20ms", "--queue", queue,
-        ])
-        .args(["--json", "--udp", &format!("{relay},{target}")])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let fetched = lowtide(&["fetch", &relay.to_string(), "--bytes", "5MB", "--json"]).output();
+    let link = format!("link --rate 20mbit --rtt 20ms --queue {queue} --json");
+    let mut link = piped(&format!("{link} --udp {relay},{target}"));
+    let fetched = lowtide(&format!("fetch {relay} --bytes 5MB --json"));
     let closed = loop {
         let line = next();
         if line["event"] == "closed" {
             break line;
         }
     };
-    let id = link.id().to_string();
-    Process::new("kill").args(["-INT", &id]).status().unwrap();
+    signal(&link, "-INT");
     let summary = serde_json::from_reader(link.stdout.take().unwrap()).unwrap();
     link.wait().unwrap();
     server.wait().unwrap();
-    let fetched = fetched.unwrap();
-    assert!(fetched.status.success(), "{fetched:?}");
+    fetched.ok();
     (closed, summary)
 }
 
@@ -281,8 +239,8 @@ fn row<'a>(comparison: &'a Value, name: &str) -> &'a Value {
 }
 
 /// What the page of a report shows.
-fn data_of(report: &Path) -> Value {
-    let page = fs::read_to_string(report.join("index.html")).unwrap();
+fn data_of(place: &Place) -> Value {
+    let page = place.read("report/index.html");
     let (_, data) = page.split_once(r#"id="data">"#).unwrap();
     serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
 }
@@ -292,43 +250,29 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     if !namespaces_work() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    let report = dir.path().join("report");
+    let place = Place::new();
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();
-    let test = ["--exact", "link::program_that_transfers", "--ignored"];
-    let peer = format!("SEND=1 '{program}' {} --quiet", test.join(" "));
-    let link = [
-        "--rate", "20mbit", "--rtt", "40ms", "--buffer", "2bdp", "--seed", "3",
-    ];
-    let whom = ["--cc", "bbr", "--cc", "cubic"];
-    let json = dir.path().join("link.json");
-    let json_flag = format!("--json={}", json.display());
-    let mut args = vec!["link", &json_flag, "--report", report.to_str().unwrap()];
-    args.extend(link.iter().chain(&whom));
-    args.extend(["--peer", &peer, "--", program]);
-    args.extend(test);
-    let output = lowtide(&args).assert().success().get_output().clone();
-    let said = String::from_utf8_lossy(&output.stderr);
-    for part in [
+    let test = "--exact link::program_that_transfers --ignored";
+    let link = "--rate 20mbit --rtt 40ms --buffer 2bdp --seed 3 --cc bbr --cc cubic";
+    let peer = format!("--peer 'SEND=1 {program} {test} --quiet'");
+    let run = format!("link --json=link.json --report report {link} {peer} -- {program} {test}");
+    let parts = [
         "your program",
         "oracle (limit)",
         "cubic",
         "of what the link offered then",
-    ] {
-        assert!(said.contains(part), "no {part:?} in {said}");
-    }
+    ];
+    has(&place.run(&run).ok().err, &parts);
 
-    let summary: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let summary = json(&place, "link.json");
     let [ref comparison] = summary["comparisons"].as_array().unwrap()[..] else {
         panic!("{summary}");
     };
     assert_eq!(comparison["way"], "down");
     let own = row(comparison, "your program");
-    let (used, limit) = (
-        own["utilisation"].as_f64().unwrap(),
-        row(comparison, "oracle"),
-    );
+    let limit = row(comparison, "oracle");
+    let used = own["utilisation"].as_f64().unwrap();
     assert!(used > 0.05 && used <= 1.0, "{own}");
     assert!(own["throughput_mbps"].as_f64() < limit["throughput_mbps"].as_f64());
     let active = &comparison["active"];
@@ -349,38 +293,26 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     assert!(own["retransmitted_share"].is_null(), "{own}");
 
     let duration = format!("{}ms", (seconds * 1e3).round());
-    let mut args = vec!["compare", "--json", "--duration", &duration];
-    args.extend(link.iter().chain(&whom));
-    let output = lowtide(&args).assert().success().get_output().clone();
-    let compared: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let compare = format!("compare --json --duration {duration} {link}");
+    let compared = place.run(&compare).ok().json();
     assert_eq!(compared["link"], comparison["link"]);
     let others = compared["results"].as_array().unwrap();
-    assert_eq!(
-        others.len() + 1,
-        comparison["results"].as_array().unwrap().len()
-    );
+    let rows = comparison["results"].as_array().unwrap();
+    assert_eq!(others.len() + 1, rows.len());
     for other in others {
         let name = other["controller"].as_str().unwrap();
         assert_eq!(row(comparison, name), other, "{name}");
     }
 
-    let data = data_of(&report);
-    assert!(
-        data["about"]
-            .as_str()
-            .unwrap()
-            .contains("program_that_transfers")
-    );
+    let data = data_of(&place);
+    has(data["about"].as_str().unwrap(), &["program_that_transfers"]);
     let [ref shown] = data["links"].as_array().unwrap()[..] else {
         panic!("one link");
     };
     assert!(shown["capacity"].is_object());
     let entries = shown["entries"].as_array().unwrap();
-    let names: Vec<&str> = entries
-        .iter()
-        .map(|e| e["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names[..2], ["oracle", "your program"]);
+    let names = [0, 1].map(|n| entries[n]["name"].as_str().unwrap());
+    assert_eq!(names, ["oracle", "your program"]);
     let time = &entries[1]["time"];
     assert_eq!(time["bin"], shown["bin"]);
     for series in [
@@ -430,95 +362,41 @@ impl Drop for Client {
 #[test]
 fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
     let (listen, target) = (free_address(), free_address());
-    let between = format!("{listen},{target}");
-    let client = Client::of(listen);
-    let args = ["link", "--udp", &between, "--duration", "2s", "--json"];
-    let output = lowtide(&args).assert().success().get_output().clone();
-    drop(client);
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let (sent, rejected) = (
-        &summary["up"]["delivered_packets"],
-        &summary["up"]["rejected_packets"],
-    );
-    let rejected = rejected["ECONNREFUSED"].as_u64().unwrap();
-    assert!(
-        rejected > 1 && rejected <= sent.as_u64().unwrap(),
-        "{summary}"
-    );
+    let ran = relayed(&Place::new(), listen, &format!("--udp {listen},{target}"));
+    let summary = ran.json();
+    let up = &summary["up"];
+    let rejected = up["rejected_packets"]["ECONNREFUSED"].as_u64();
+    assert!(rejected > Some(1), "{summary}");
+    assert!(rejected <= up["delivered_packets"].as_u64(), "{summary}");
     assert!(summary["duration_s"].as_f64().unwrap() >= 2.0);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(&format!("{rejected} ECONNREFUSED")), "{said}");
+    has(&ran.err, &[&format!("{} ECONNREFUSED", rejected.unwrap())]);
 }
 
 #[test]
 fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
-    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = service.local_addr().unwrap();
-    let free = free_address();
-    let client = Client::of(free);
-    let dir = tempfile::tempdir().unwrap();
-    let (report, between) = (dir.path().to_str().unwrap(), format!("{free},{target}"));
-    let args = [
-        "link",
-        "--rate",
-        "10mbit",
-        "--limited",
-        "up",
-        "--duration",
-        "2s",
-        "--udp",
-        &between,
-        "--cc",
-        "bbr",
-        "--report",
-        report,
-        "--json",
-        "--quiet",
-    ];
-    let output = lowtide(&args).assert().success().get_output().clone();
-    drop(client);
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (_service, udp, free) = relay();
+    let place = Place::new();
+    let flags = "--rate 10mbit --limited up --cc bbr --report report --quiet";
+    let summary = relayed(&place, free, &format!("{flags} {udp}")).json();
     let comparison = &summary["comparisons"][0];
     assert_eq!(comparison["way"], "up");
-    let used = row(comparison, "your program")["utilisation"]
-        .as_f64()
-        .unwrap();
+    let own = row(comparison, "your program");
+    let used = own["utilisation"].as_f64().unwrap();
     // 1000 bytes every 20 ms are 4 % of 10 Mbit/s.
     assert!(used > 0.0 && used < 0.05, "{used}");
     assert!(row(comparison, "bbr")["utilisation"].as_f64().unwrap() > 0.5);
-    assert_eq!(
-        data_of(dir.path())["links"][0]["entries"][1]["name"],
-        "your program"
-    );
+    let entries = &data_of(&place)["links"][0]["entries"];
+    assert_eq!(entries[1]["name"], "your program");
 }
 
 #[test]
 fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() {
-    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = service.local_addr().unwrap();
-    let free = free_address();
-    let dir = tempfile::tempdir().unwrap();
-    let json = format!("--json={}", dir.path().join("link.json").display());
-    let report = dir.path().to_str().unwrap();
+    let (_service, udp, free) = relay();
+    let place = Place::new();
     // So fast a link takes the controllers many times longer than the program.
-    let between = format!("{free},{target}");
-    let args = [
-        "link",
-        "--rate",
-        "40gbit",
-        "--limited",
-        "up",
-        "--duration",
-        "2s",
-        "--udp",
-        &between,
-        "--report",
-        report,
-        &json,
-    ];
-    let mut child = Process::cargo_bin("lowtide")
-        .unwrap()
-        .args(args)
+    let link = "link --rate 40gbit --limited up --duration 2s --report report --json=link.json";
+    let mut child = place
+        .command(&format!("{link} {udp}"))
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -532,10 +410,9 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     }
     let summary = said.find(|line| line.as_ref().unwrap().trim_start().starts_with("up "));
     assert!(summary.is_some());
-    let id = child.id().to_string();
     // One that comes before the controllers run is passed over.
     let status = loop {
-        Process::new("kill").args(["-INT", &id]).status().unwrap();
+        signal(&child, "-INT");
         std::thread::sleep(Duration::from_millis(100));
         if let Some(status) = child.try_wait().unwrap() {
             break status;
@@ -543,54 +420,32 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     };
     assert!(status.success());
     let rest: Vec<String> = said.map_while(Result::ok).collect();
-    assert!(
-        rest.join("\n")
-            .contains("nothing to compare with: interrupted"),
-        "{rest:?}"
-    );
-    let json = fs::read(dir.path().join("link.json")).unwrap();
-    let summary: Value = serde_json::from_slice(&json).unwrap();
+    has(&rest.join("\n"), &["nothing to compare with: interrupted"]);
+    let summary = json(&place, "link.json");
     let rows = summary["comparisons"][0]["results"].as_array().unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert!(rows[0]["throughput_mbps"].as_f64().unwrap() > 0.0);
-    assert_eq!(
-        data_of(dir.path())["links"][0]["entries"][0]["name"],
-        "your program"
-    );
+    let entries = &data_of(&place)["links"][0]["entries"];
+    assert_eq!(entries[0]["name"], "your program");
 }
 
 #[test]
 fn bad_input_is_refused_with_a_remedy() {
-    let refused = |args: &[&str], part: &str| {
-        let output = lowtide(args).assert().code(2).get_output().stderr.clone();
-        let said = String::from_utf8(output).unwrap();
-        assert!(said.contains(part), "{args:?}: no {part:?} in {said:?}");
-    };
-    refused(&["link", "--udp", "127.0.0.1:5000"], "LISTEN,TARGET");
-    refused(
-        &["link", "--udp", "localhost:1,127.0.0.1:2"],
-        "no address with a port",
-    );
-    refused(
-        &["link", "--udp", "127.0.0.1:1,127.0.0.1:2", "--", "true"],
-        "cannot be used with",
-    );
-    refused(
-        &["link", "--duration", "1s", "--", "true"],
-        "cannot be used with",
-    );
-    refused(&["link", "--duration", "1s"], "--udp");
-    refused(
-        &["link", "--trace", "/nonexistent", "--", "true"],
-        "/nonexistent",
-    );
-    refused(&["link", "--mtu", "10", "--", "true"], "--mtu");
-    refused(&["link", "--cc", "none", "--", "true"], "--cc");
+    let place = Place::new();
+    let rows = "
+        --udp 127.0.0.1:5000                         => LISTEN,TARGET
+        --udp localhost:1,127.0.0.1:2                => no address with a port
+        --udp 127.0.0.1:1,127.0.0.1:2 -- true        => cannot be used with
+        --duration 1s -- true                        => cannot be used with
+        --duration 1s                                => --udp
+        --trace /nonexistent -- true                 => /nonexistent
+        --mtu 10 -- true                             => --mtu
+        --cc none -- true                            => --cc
+        ";
+    place.refuses("link", rows);
     if namespaces_work() {
-        refused(
-            &["link", "--", "no-such-command"],
-            "no command 'no-such-command'",
-        );
-        refused(&["link", "--", "/etc/passwd"], "not executable");
+        let rows = "no-such-command => no command 'no-such-command'
+                    /etc/passwd     => not executable";
+        place.refuses("link --", rows);
     }
 }

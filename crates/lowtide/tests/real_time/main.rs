@@ -2,24 +2,17 @@
 #![cfg(target_os = "linux")]
 
 mod link;
+#[path = "../program/mod.rs"]
+mod program;
 mod record;
 mod score_link;
 
-fn lowtide(args: &[&str]) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::cargo_bin("lowtide").unwrap();
-    let patience = std::time::Duration::from_secs(120);
-    command.args(args).timeout(patience);
-    command
-}
-
 /// Whether the machine allows network namespaces. Where it does not, says so: what needs them is skipped.
 fn namespaces_work() -> bool {
-    let output = lowtide(&["link", "--quiet", "--", "true"])
-        .output()
-        .unwrap();
-    let works = output.status.success();
+    let ran = program::lowtide("link --quiet -- true");
+    let works = ran.code == Some(0);
     if !works {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        eprintln!("skipped: {}", ran.err);
     }
     works
 }

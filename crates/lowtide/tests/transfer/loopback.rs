@@ -4,57 +4,57 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::programs::{self, Serve, program, serve};
+use crate::program::{Place, has, lowtide};
+use crate::programs::{self, Serve, serve};
 
 /// Serves one client.
 fn one_off(cc: &str) -> Serve {
-    serve(&["--cc", cc, "--one-off"])
+    serve(&format!("--cc {cc} --one-off"))
 }
 
-fn fetch(server: &Serve, args: &[&str]) -> Value {
-    let output = programs::fetch(server.address, &[&["--json"], args].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    serde_json::from_slice(&output.stdout).unwrap()
+fn fetch(server: &Serve, flags: &str) -> Value {
+    let flags = format!("--json {flags}");
+    programs::fetch(server.address, &flags).ok().json()
+}
+
+#[track_caller]
+fn above(least: f64, result: &Value, pointer: &str) {
+    let found = result.pointer(pointer).and_then(Value::as_f64);
+    assert!(found > Some(least), "{pointer} in {result}");
 }
 
 #[test]
 fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
     let server = one_off("bbr");
-    let result = fetch(&server, &["--duration", "2500ms"]);
+    let result = fetch(&server, "--duration 2500ms");
     assert_eq!(result["direction"], "download");
     assert_eq!(result["outcome"], "complete");
     assert_eq!(result["controller"], "bbr");
-    assert!(result["received_bytes"].as_u64().unwrap() > 1_000_000);
+    above(1e6, &result, "/received_bytes");
     let intervals = result["intervals"].as_array().unwrap();
     assert!(intervals.len() >= 2, "{result}");
     let received = |i: &Value| i["received_bytes"].as_u64().unwrap();
     let sum: u64 = intervals.iter().map(received).sum();
     assert_eq!(result["received_bytes"], sum);
-    assert!(
-        result["throughput_mbps"].as_f64().unwrap() > 0.0,
-        "{result}"
-    );
-    assert!(result["rtt_ms"]["mean"].as_f64().unwrap() > 0.0, "{result}");
-    assert!(result["cwnd_bytes"].as_u64().unwrap() > 0, "{result}");
+    for positive in ["/throughput_mbps", "/rtt_ms/mean", "/cwnd_bytes"] {
+        above(0.0, &result, positive);
+    }
 }
 
 #[test]
 fn the_last_counters_are_those_of_the_whole_transfer() {
     let server = one_off("bbr");
-    let result = fetch(&server, &["--bytes", "20MB"]);
+    let result = fetch(&server, "--bytes 20MB");
     assert_eq!(result["is_final"], true, "{result}");
     // No packet has more than 1500 bytes.
-    let sent = result["sent_packets"].as_u64().unwrap();
-    assert!(sent > 20_000_000 / 1_500, "{result}");
-    let sent = result["sent_bytes"].as_u64().unwrap();
-    assert!(sent > 20_000_000, "{result}");
+    above(20e6 / 1500.0, &result, "/sent_packets");
+    above(20e6, &result, "/sent_bytes");
 }
 
 #[test]
 fn reports_of_rbbrs_receiver_are_counted() {
     let reports = |cc| {
-        let result = fetch(&one_off(cc), &["--duration", "2s"]);
+        let result = fetch(&one_off(cc), "--duration 2s");
         result["feedback"]["reports"].as_u64()
     };
     assert!(reports("rbbr") > Some(0));
@@ -63,40 +63,25 @@ fn reports_of_rbbrs_receiver_are_counted() {
 
 #[test]
 fn a_client_may_ask_for_a_controller_that_the_server_allows() {
-    let server = serve(&["--cc", "bbr", "--allow-cc", "copa,cubic"]);
-    let result = fetch(&server, &["--bytes", "1MB", "--cc", "cubic:hystart=true"]);
+    let server = serve("--cc bbr --allow-cc copa,cubic");
+    let result = fetch(&server, "--bytes 1MB --cc cubic:hystart=true");
     assert_eq!(result["controller"], "cubic:hystart=true");
-    let result = fetch(&server, &["--bytes", "1MB"]);
+    let result = fetch(&server, "--bytes 1MB");
     assert_eq!(result["controller"], "bbr", "of those that do not ask");
-    for (allowed, said) in [(&["--allow-cc", "copa"][..], "copa"), (&[], "--allow-cc")] {
+    for (allowed, said) in [("--allow-cc copa", "copa"), ("", "--allow-cc")] {
         let server = serve(allowed);
-        let output = program()
-            .args([
-                "fetch",
-                &server.address.to_string(),
-                "--bytes",
-                "1MB",
-                "--cc",
-                "vegas",
-            ])
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(
-            stderr.contains("--cc vegas") && stderr.contains(said),
-            "{stderr}"
-        );
+        let ran = programs::fetch(server.address, "--bytes 1MB --cc vegas").code(1);
+        has(&ran.err, &["--cc vegas", said]);
     }
 }
 
 #[test]
 fn ebb_sends_either_way_unless_another_controller_is_named() {
-    let server = serve(&["--allow-cc", "ebb"]);
+    let server = serve("--allow-cc ebb");
     for (args, controller) in [
-        (&["--bytes", "1MB"][..], "ebb"),
-        (&["--bytes", "1MB", "--upload"], "ebb"),
-        (&["--bytes", "1MB", "--cc", "ebb:idle=0.1"], "ebb:idle=0.1"),
+        ("--bytes 1MB", "ebb"),
+        ("--bytes 1MB --upload", "ebb"),
+        ("--bytes 1MB --cc ebb:idle=0.1", "ebb:idle=0.1"),
     ] {
         let result = fetch(&server, args);
         assert_eq!(result["outcome"], "complete", "{result}");
@@ -106,17 +91,11 @@ fn ebb_sends_either_way_unless_another_controller_is_named() {
 
 #[test]
 fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("result.json");
+    let place = Place::new();
     let server = one_off("bbr");
-    let output = program()
-        .args(["fetch", &server.address.to_string(), "--bytes", "1MB"])
-        .arg(format!("--json={}", file.display()))
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("download of 1.0 MB"), "{text}");
-    let result: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let fetch = format!("fetch {} --bytes 1MB --json=result.json", server.address);
+    has(&place.run(&fetch).ok().out, &["download of 1.0 MB"]);
+    let result: Value = serde_json::from_str(&place.read("result.json")).unwrap();
     assert_eq!(result["schema"], 1);
     assert_eq!(result["received_bytes"], 1_000_000);
 }
@@ -124,26 +103,20 @@ fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
 #[test]
 fn a_download_of_a_size_brings_just_that_on_each_stream() {
     let server = one_off("rbbr");
-    let result = fetch(&server, &["--bytes", "3MB", "--streams", "2"]);
+    let result = fetch(&server, "--bytes 3MB --streams 2");
     assert_eq!(result["received_bytes"], 6_000_000);
 }
 
 #[test]
 fn an_upload_is_counted_by_the_server() {
     let server = one_off("rbbr");
-    let result = fetch(
-        &server,
-        &["--duration", "2500ms", "--upload", "--cc", "copa"],
-    );
+    let result = fetch(&server, "--duration 2500ms --upload --cc copa");
     assert_eq!(result["direction"], "upload");
     assert_eq!(result["controller"], "copa");
-    assert!(
-        result["received_bytes"].as_u64().unwrap() > 100_000,
-        "{result}"
-    );
+    above(1e5, &result, "/received_bytes");
 
     let server = one_off("rbbr");
-    let result = fetch(&server, &["--bytes", "2MB", "--upload"]);
+    let result = fetch(&server, "--bytes 2MB --upload");
     assert_eq!(
         result["received_bytes"], 2_000_000,
         "all of it is waited for"
@@ -152,63 +125,36 @@ fn an_upload_is_counted_by_the_server() {
 
 #[test]
 fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
-    for (way, cc) in [(&[][..], "bbr"), (&["--upload", "--cc", "copa"], "copa")] {
-        let dir = tempfile::tempdir().unwrap();
-        let (qlog, report) = (dir.path().join("qlog"), dir.path().join("report"));
+    for (way, cc) in [("", "bbr"), ("--upload --cc copa", "copa")] {
+        let place = Place::new();
         let server = one_off("bbr");
-        let mut args = vec!["--duration", "1500ms", "--streams", "2"];
-        args.extend(way);
-        args.extend([
-            "--qlog",
-            qlog.to_str().unwrap(),
-            "--report",
-            report.to_str().unwrap(),
-        ]);
-        let result = fetch(&server, &args);
-        assert!(
-            result["received_bytes"].as_u64().unwrap() > 100_000,
-            "{result}"
+        let files = "--qlog qlog --report report";
+        let flags = format!("--json --duration 1500ms --streams 2 {way} {files}");
+        let result = place.run(&format!("fetch {} {flags}", server.address));
+        above(1e5, &result.ok().json(), "/received_bytes");
+        has(
+            &place.read("report/index.html"),
+            &[&format!("\"name\":\"{cc}\"")],
         );
-        let html = std::fs::read_to_string(report.join("index.html")).unwrap();
-        assert!(html.contains(&format!("\"name\":\"{cc}\"")), "{way:?}");
-        let log = std::fs::read_to_string(qlog.join("connection-1.sqlog")).unwrap();
-        let events: Vec<Value> = log
-            .split('\u{1e}')
-            .skip(1)
-            .map(|record| serde_json::from_str(record).unwrap())
-            .collect();
+        let log = place.read("qlog/connection-1.sqlog");
+        let records = log.split('\u{1e}').skip(1);
+        let events: Vec<Value> = records.map(|r| serde_json::from_str(r).unwrap()).collect();
         assert_eq!(events[0]["trace"]["vantage_point"]["name"], cc);
-        let times: Vec<f64> = events[1..]
-            .iter()
-            .map(|e| e["time"].as_f64().unwrap())
-            .collect();
-        assert!(
-            times.is_sorted() && *times.last().unwrap() > 1_000.0,
-            "{way:?}"
-        );
-        let metrics = &events[1]["data"];
-        assert!(
-            metrics["congestion_window"].as_u64().unwrap() > 0,
-            "{metrics}"
-        );
+        let times = events[1..].iter().map(|e| e["time"].as_f64().unwrap());
+        let times: Vec<f64> = times.collect();
+        assert!(times.is_sorted() && times.last() > Some(&1_000.0), "{way}");
+        above(0.0, &events[1], "/data/congestion_window");
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
-    let dir = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let server = one_off("bbr");
-    let child = program()
-        .args([
-            "fetch",
-            &server.address.to_string(),
-            "--json",
-            "--duration",
-            "60s",
-            "--report",
-        ])
-        .arg(dir.path())
+    let fetch = format!("fetch {} --json --duration 60s --report .", server.address);
+    let child = place
+        .command(&fetch)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -224,34 +170,20 @@ fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["outcome"], "interrupted");
-    assert!(
-        result["received_bytes"].as_u64().unwrap() > 100_000,
-        "{result}"
-    );
-    assert!(dir.path().join("index.html").exists());
+    above(1e5, &result, "/received_bytes");
+    assert!(place.at("index.html").exists());
 }
 
 #[test]
 fn what_cannot_work_is_said_with_the_part_in_question() {
-    let refused = |args: &[&str], code: i32, part: &str| {
-        let output = program().args(args).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{stderr}");
-        assert!(
-            stderr.contains(part) && !stderr.contains("panicked"),
-            "{stderr}"
-        );
-    };
-    refused(&["fetch", "nowhere:x:y"], 2, "nowhere:x:y");
-    refused(
-        &["fetch", "127.0.0.1:9", "--cc", "bbbr"],
-        2,
-        "did you mean 'bbr'",
+    let rows = "
+        nowhere:x:y                       => nowhere:x:y
+        127.0.0.1:9 --cc bbbr             => did you mean 'bbr'
+        127.0.0.1:9 --ca /no/such/file    => /no/such/file
+        ";
+    Place::new().refuses("fetch", rows);
+    has(
+        &lowtide("serve --listen 192.0.2.1:0").code(1).err,
+        &["192.0.2.1"],
     );
-    refused(
-        &["fetch", "127.0.0.1:9", "--ca", "/no/such/file"],
-        2,
-        "/no/such/file",
-    );
-    refused(&["serve", "--listen", "192.0.2.1:0"], 1, "192.0.2.1");
 }

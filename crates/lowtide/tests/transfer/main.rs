@@ -5,4 +5,7 @@ mod loopback;
 mod on_fetch;
 mod on_serve;
 mod peers;
+#[path = "../program/mod.rs"]
+#[allow(dead_code, reason = "no test here writes a file of its own")]
+mod program;
 mod programs;

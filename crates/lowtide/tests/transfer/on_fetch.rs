@@ -10,7 +10,8 @@ use s2n_quic::stream::BidirectionalStream;
 use serde_json::{Value, json};
 
 use crate::peers::{answer, runtime, serve};
-use crate::programs::{fetch, peak_kb, program, serve as honest};
+use crate::program::{command, has};
+use crate::programs::{fetch, peak_kb, serve as honest};
 
 /// Takes all streams of a connection.
 async fn streams<F>(connection: Connection, with: impl Fn(BidirectionalStream) -> F)
@@ -59,10 +60,7 @@ fn line(report: &Value) -> Vec<u8> {
 fn a_server_without_reports_does_not_keep_a_transfer_from_ending() {
     let runtime = runtime();
     let address = runtime.block_on(serve(|connection| streams(connection, answer)));
-    let output = fetch(address, &["--duration", "1s", "--json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result = fetch(address, "--duration 1s --json").ok().json();
     assert_eq!(result["outcome"], "complete");
     assert!(result["received_bytes"].as_u64().unwrap() > 0, "{result}");
     assert_eq!(result["is_final"], false);
@@ -73,27 +71,19 @@ fn a_server_that_says_nothing_at_all_is_called_silent() {
     let runtime = runtime();
     let silent = |connection| streams(connection, |_| std::future::pending());
     let address = runtime.block_on(serve(silent));
-    let output = fetch(address, &["--duration", "1s"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("cut short"), "{stderr}");
+    has(&fetch(address, "--duration 1s").code(1).err, &["cut short"]);
 }
 
 #[test]
 fn what_a_server_says_does_not_reach_the_terminal_as_it_is() {
     let runtime = runtime();
-    let name = format!(
-        "\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}31m\r{}",
-        "x".repeat(10_000)
-    );
+    let name = "\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}31m\r".to_string() + &"x".repeat(10_000);
     let said = line(&report(&name));
     let hostile = move |c| repeat(c, said.clone(), Duration::from_millis(100));
     let address = runtime.block_on(serve(hostile));
-    for json in [false, true] {
-        let args = ["--bytes", "100kB", "--json"];
-        let output = fetch(address, &args[..if json { 3 } else { 2 }]);
-        let shown = [output.stdout, output.stderr].concat();
-        let shown = String::from_utf8(shown).unwrap();
+    for flags in ["", "--json"] {
+        let ran = fetch(address, &format!("--bytes 100kB {flags}"));
+        let shown = ran.out + &ran.err;
         let obeyed = |c: char| c.is_control() && c != '\n';
         assert!(!shown.contains(obeyed), "{shown:?}");
         assert!(shown.contains("mine") && shown.len() < 8_000, "{shown}");
@@ -115,14 +105,9 @@ fn a_flood_of_samples_that_nobody_asked_for_is_not_kept() {
     let hostile = move |c| repeat(c, said.clone(), Duration::ZERO);
     let address = runtime.block_on(serve(hostile));
     let dir = tempfile::tempdir().unwrap();
-    let report = dir.path().to_str().unwrap();
-    for args in [
-        &["--duration", "3s"][..],
-        &["--duration", "3s", "--report", report],
-    ] {
-        let mut child = program()
-            .args(["fetch", &address.to_string(), "--json"])
-            .args(args)
+    let report = format!("--report {}", dir.path().display());
+    for flags in ["", &report] {
+        let mut child = command(&format!("fetch {address} --json --duration 3s {flags}"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -138,11 +123,10 @@ fn a_flood_of_samples_that_nobody_asked_for_is_not_kept() {
 
 #[test]
 fn a_transfer_from_a_killed_server_is_cut_short_and_says_so() {
-    for args in [&["--duration", "3s"][..], &["--duration", "3s", "--upload"]] {
-        let mut server = honest(&[]);
-        let child = program()
-            .args(["fetch", &server.address.to_string(), "--json"])
-            .args(args)
+    for way in ["", "--upload"] {
+        let mut server = honest("");
+        let fetch = format!("fetch {} --json --duration 3s {way}", server.address);
+        let child = command(&fetch)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -151,19 +135,16 @@ fn a_transfer_from_a_killed_server_is_cut_short_and_says_so() {
         server.child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
-        assert!(stderr.contains("cut short"), "{args:?}: {stderr}");
+        assert_eq!(output.status.code(), Some(1), "{way}: {stderr}");
+        has(&stderr, &["cut short"]);
         let result: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(result["outcome"], "cut_short", "{args:?}: {result}");
+        assert_eq!(result["outcome"], "cut_short", "{way}: {result}");
         assert!(
-            result["received_bytes"].as_u64().unwrap() > 0,
-            "{args:?}: {result}"
+            result["received_bytes"].as_u64() > Some(0),
+            "{way}: {result}"
         );
         // The rate is that of the time in which something came.
-        assert!(
-            result["duration_s"].as_f64().unwrap() < 2.9,
-            "{args:?}: {result}"
-        );
+        assert!(result["duration_s"].as_f64() < Some(2.9), "{way}: {result}");
     }
 }
 
@@ -171,15 +152,12 @@ fn a_transfer_from_a_killed_server_is_cut_short_and_says_so() {
 fn an_address_where_nothing_answers_is_named_with_what_to_look_at() {
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
-    let output = fetch(address, &["--bytes", "1kB"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    for part in [
-        &address.to_string()[..],
+    let said = fetch(address, "--bytes 1kB").code(1).err;
+    let parts = [
+        &address.to_string(),
         "nothing answers",
         "lowtide serve",
         "UDP",
-    ] {
-        assert!(stderr.contains(part), "{part}: {stderr}");
-    }
+    ];
+    has(&said, &parts);
 }

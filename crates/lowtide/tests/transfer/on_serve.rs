@@ -8,7 +8,8 @@ use bytes::Bytes;
 use tokio::time::timeout;
 
 use crate::peers::{Attacker, UPLOAD, runtime};
-use crate::programs::{Serve, address, command, fetch, fetch_bytes, peak_kb, serve};
+use crate::program::has;
+use crate::programs::{Serve, address, fetch, fetch_bytes, peak_kb, serve, serving};
 
 /// A request for a download of so many bytes.
 fn download(count: u64) -> Bytes {
@@ -17,7 +18,7 @@ fn download(count: u64) -> Bytes {
 
 #[test]
 fn garbage_keeps_nobody_out() {
-    let server = serve(&[]);
+    let server = serve("");
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut state = 1_u64;
     for round in 0..5_000 {
@@ -43,7 +44,7 @@ fn output_that_nobody_reads_stops_nobody() {
     // Fewer than the 64 KiB that a pipe holds.
     const FILLING: usize = 65_000;
     let (reader, mut filler) = std::io::pipe().unwrap();
-    let child = command(&[]).stdout(filler.try_clone().unwrap()).spawn();
+    let child = serving("").stdout(filler.try_clone().unwrap()).spawn();
     let mut lines = BufReader::new(reader);
     let mut first = String::new();
     lines.read_line(&mut first).unwrap();
@@ -70,7 +71,7 @@ fn output_that_nobody_reads_stops_nobody() {
 #[test]
 fn many_connections_of_an_address_share_what_one_may_take() {
     const CONNECTIONS: u64 = 60;
-    let server = serve(&[]);
+    let server = serve("");
     runtime().block_on(async {
         let attacker = Attacker::of(server.address, 1);
         for _ in 0..CONNECTIONS {
@@ -85,25 +86,20 @@ fn many_connections_of_an_address_share_what_one_may_take() {
 
 #[test]
 fn a_client_with_too_many_connections_is_refused_and_told_why() {
-    let server = serve(&["--max-connections-per-address", "3"]);
-    let output = fetch(server.address, &["--connections", "5", "--bytes", "1kB"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("--max-connections-per-address"), "{stderr}");
+    let server = serve("--max-connections-per-address 3");
+    let refused = fetch(server.address, "--connections 5 --bytes 1kB").code(1);
+    has(&refused.err, &["--max-connections-per-address"]);
     // Connections count until they have drained, three PTO after their close (RFC 9000 §10.2), which
     // is long on a busy machine; one that was not closed would stay for 10 s.
     let until = Instant::now() + Duration::from_secs(8);
-    while !fetch(server.address, &["--bytes", "100kB"])
-        .status
-        .success()
-    {
+    while fetch(server.address, "--bytes 100kB").code != Some(0) {
         assert!(Instant::now() < until, "still refused");
     }
 }
 
 #[test]
 fn a_client_that_takes_no_reports_is_served_nevertheless() {
-    let server = serve(&[]);
+    let server = serve("");
     runtime().block_on(async {
         let attacker = Attacker::of(server.address, 0);
         let mut connection = attacker.connect().await;
@@ -126,7 +122,7 @@ fn a_client_that_takes_no_reports_is_served_nevertheless() {
 
 #[test]
 fn a_hole_at_the_start_of_a_stream_holds_a_bounded_amount() {
-    let server = serve(&[]);
+    let server = serve("");
     runtime().block_on(async {
         let attacker = Attacker::of(server.address, 1);
         let mut pushed = 0;

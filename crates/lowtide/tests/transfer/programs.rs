@@ -2,13 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-pub(crate) fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_lowtide"))
-}
+use crate::program::{Ran, command, lowtide};
 
 /// A server, ended with this.
 pub(crate) struct Serve {
@@ -23,13 +21,9 @@ impl Drop for Serve {
     }
 }
 
-/// Starts `serve --json` with more flags.
-pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = program();
-    command
-        .args(["serve", "--listen", "127.0.0.1:0", "--json"])
-        .args(args);
-    command
+/// `serve --json` with more flags.
+pub(crate) fn serving(flags: &str) -> Command {
+    command(&format!("serve --listen 127.0.0.1:0 --json {flags}"))
 }
 
 /// The address that a server prints.
@@ -39,8 +33,8 @@ pub(crate) fn address(line: &str) -> SocketAddr {
     listening["address"].as_str().unwrap().parse().unwrap()
 }
 
-pub(crate) fn serve(args: &[&str]) -> Serve {
-    let mut child = command(args).stdout(Stdio::piped()).spawn().unwrap();
+pub(crate) fn serve(flags: &str) -> Serve {
+    let mut child = serving(flags).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
     lines.read_line(&mut first).unwrap();
@@ -52,23 +46,15 @@ pub(crate) fn serve(args: &[&str]) -> Serve {
     Serve { child, address }
 }
 
-pub(crate) fn fetch(address: SocketAddr, args: &[&str]) -> Output {
-    let output = program()
-        .args(["fetch", &address.to_string()])
-        .args(args)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{stderr}");
-    output
+pub(crate) fn fetch(address: SocketAddr, flags: &str) -> Ran {
+    lowtide(&format!("fetch {address} {flags}"))
 }
 
 /// A fetch that works.
 pub(crate) fn fetch_bytes(address: SocketAddr, bytes: u64) {
-    let output = fetch(address, &["--json", "--bytes", &format!("{bytes}B")]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result = fetch(address, &format!("--json --bytes {bytes}B"))
+        .ok()
+        .json();
     assert_eq!(result["received_bytes"], bytes, "{result}");
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tempfile::{TempDir, tempdir};
 
-use super::{refused, shell, stderr, within_bounds};
+use super::{refused, stderr, within_bounds};
+use crate::program::has;
+use crate::shell;
 
 const ONE_FLOW: &str = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"bbr\" }]\n";
 
@@ -233,6 +235,49 @@ fn a_full_disk_leaves_the_old_files() {
 }
 
 #[test]
+fn what_can_be_neither_read_nor_written_is_said_before_anything_runs() {
+    let folder = with_scenario(ONE_FLOW);
+    let there = |name: &str| folder.path().join(name);
+    fs::write(there("file"), "").unwrap();
+    fs::create_dir(there("folder")).unwrap();
+    let link = "--cc bbr --rate 5mbit --duration 1s --json";
+    let trace = "--trace link.down --cc bbr --json";
+    let times: String = (1..=2000).map(|ms| format!("{ms}\n")).collect();
+    fs::write(there("link.down"), times).unwrap();
+    let score = "lowtide score --suite bbr-draft --case bbr-01 --seeds 1 --output store";
+    let claims = "lowtide reproduce rbbr-fig3 --seeds 1 --json";
+    for command in [
+        format!("lowtide compare {link} --report file"),
+        format!("lowtide compare {link} --figures file/figures"),
+        format!("lowtide compare {link} --qlog file"),
+        format!("lowtide frontier {trace} --figures file"),
+        "lowtide run s.toml --report file".to_string(),
+        "lowtide run s.toml --json=folder".to_string(),
+        "lowtide sweep s.toml --output store --figures file".to_string(),
+        format!("{score} --junit folder"),
+        format!("{score} --document file/page.md"),
+        format!("{score} --report file"),
+        format!("{claims} --document folder"),
+        format!("{claims} --report file"),
+    ] {
+        let output = shell(folder.path(), &command).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
+        assert!(said.contains("cannot write f"), "{command}: {said}");
+        assert!(output.stdout.is_empty(), "{command}");
+        // Whoever has run says how many runs there were, and keeps them.
+        assert!(!said.contains("runs"), "{command}: {said}");
+        assert!(!there("store").exists(), "{command}");
+    }
+    refused(
+        folder.path(),
+        &format!("{score} --baseline missing.json"),
+        &["missing.json"],
+    );
+    assert!(!there("store").exists());
+}
+
+#[test]
 fn streams_and_links_can_be_written_to() {
     let folder = tempdir().unwrap();
     let run = |script: &str| {
@@ -295,14 +340,13 @@ fn a_deleted_store_is_told_and_costs_no_result() {
     let output = child.wait_with_output().unwrap();
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    for part in [
+    let parts = [
         "error: out/results-",
         ".jsonl: it was deleted",
         "new results are not kept",
         "warning: ",
-    ] {
-        assert!(told.contains(part), "no {part:?} in {told}");
-    }
+    ];
+    has(&told, &parts);
     // The header and all six cells.
     let table = String::from_utf8(output.stdout).unwrap();
     assert_eq!(table.lines().count(), 7, "{table}");
@@ -337,13 +381,11 @@ fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
     assert_eq!(output.status.code(), Some(130), "{told}");
     let (_, results) = kept(folder.path()).unwrap();
     let kept = results.lines().count();
-    let parts = [
-        format!("interrupted: {kept} of 60 runs are in out;"),
-        "the same command goes on from there".to_string(),
-    ];
-    for part in &parts {
-        assert!(told.contains(part), "no {part:?} in {told}");
-    }
+    let interrupted = format!("interrupted: {kept} of 60 runs are in out;");
+    has(
+        &told,
+        &[&interrupted, "the same command goes on from there"],
+    );
     let sweep = |out: &str| {
         let command = format!("lowtide sweep s.toml --csv --output {out}");
         shell(folder.path(), &command).output().unwrap()

@@ -17,6 +17,14 @@ fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || "\u{202e}\u{fffe}".contains(c)
 }
 
+/// What a command says has the name in it, and nothing that acts.
+fn assert_shown(folder: &Path, command: &str) {
+    let said = said(folder, command);
+    let is_shown = said.contains("u{9b}") || said.contains("u009b");
+    assert!(is_shown, "{command}: {said}");
+    assert_visible(&said, command);
+}
+
 fn assert_visible(text: &str, what: &str) {
     let hidden = text.find(is_hidden);
     assert!(
@@ -51,10 +59,7 @@ fn names_of_trace_files_are_shown_and_not_obeyed() {
         format!("lowtide trace info '{trace}'"),
         format!("lowtide trace info '{trace}' --json"),
         format!("lowtide trace info '{wrong}'"),
-        format!(
-            "lowtide {compare} --sparklines always",
-            compare = &compare[8..]
-        ),
+        format!("{compare} --sparklines always"),
         format!("{compare} --markdown"),
         format!("{compare} --csv"),
         format!("{compare} --json"),
@@ -63,12 +68,7 @@ fn names_of_trace_files_are_shown_and_not_obeyed() {
         format!("lowtide compare --trace '{NAME}'"),
         format!("lowtide '{NAME}'"),
     ] {
-        let said = said(folder.path(), &command);
-        assert!(
-            said.contains("u{9b}") || said.contains("u009b"),
-            "{command}: {said}"
-        );
-        assert_visible(&said, &command);
+        assert_shown(folder.path(), &command);
     }
 }
 
@@ -85,12 +85,7 @@ fn names_in_scenarios_are_shown_and_not_obeyed() {
         "run s.toml --json",
         "sweep s.toml",
     ] {
-        let said = said(folder.path(), &format!("lowtide {command}"));
-        assert!(
-            said.contains("u{9b}") || said.contains("u009b"),
-            "{command}: {said}"
-        );
-        assert_visible(&said, command);
+        assert_shown(folder.path(), &format!("lowtide {command}"));
     }
 }
 
@@ -108,12 +103,7 @@ fn texts_of_suites_are_neither_markup_nor_escapes() {
     );
     let files = "--document d.md --junit j.xml";
     for command in [format!("{score} {files}"), format!("{score} --json")] {
-        let said = said(folder.path(), &command);
-        assert!(
-            said.contains("u{9b}") || said.contains("u009b"),
-            "{command}: {said}"
-        );
-        assert_visible(&said, &command);
+        assert_shown(folder.path(), &command);
     }
     for name in ["d.md", "j.xml"] {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();

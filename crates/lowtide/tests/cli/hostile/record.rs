@@ -29,7 +29,7 @@ fn serve(socket: &UdpSocket, turned: &AtomicBool, end: &AtomicBool) {
         let turn = turn.unwrap_or(at);
         turn.min(at) + Duration::from_nanos(at.since(turn).as_nanos() / 50)
     };
-    let mut server = Server::new(clock(None), Limits::default(), Token::none(), [7; 32]);
+    let mut server = Server::new(Limits::default(), Token::none(), [7; 32]);
     let mut datagram = [0; 2000];
     while !end.load(Relaxed) {
         if let Ok((length, from)) = socket.recv_from(&mut datagram) {

@@ -1,0 +1,6 @@
+//! Results as people and CI see them: figures, logs, pages, the papers' curves.
+
+mod figures;
+mod papers;
+mod qlog;
+mod scorecards;
