@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::network::Network;
 use crate::search::Found;
-use crate::trial::Subject;
+use crate::trial::{SEEDS, Subject};
 
 /// A finding: a small network on which a controller is bad.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +19,9 @@ pub struct Finding {
     pub title: &'static str,
     /// The network.
     pub network: Network,
-    /// How bad the controller is on it.
+    /// How bad the controller is on it, by the mean of [`SEEDS`] seeds.
     pub score: f64,
-    /// The score of the network before it was made small.
+    /// The score of the network before it was made small, by one seed.
     pub before: f64,
 }
 
@@ -58,7 +58,7 @@ impl Finding {
     /// The finding as a scenario file.
     #[must_use]
     pub fn text(&self, subject: &Subject, n: usize) -> String {
-        let mut table = subject.goal.case(&self.network, &subject.reference);
+        let mut table = subject.goal.case(&self.network, &subject.reference, SEEDS);
         if let Some(host) = subject.host {
             let run = table.get_mut("run").and_then(Value::as_table_mut);
             run.map(|run| run.insert("host".to_string(), Value::String(host.to_string())));

@@ -279,9 +279,9 @@ impl Goal {
         }
     }
 
-    /// The case of a suite that this goal makes of a network.
+    /// The case of a suite that this goal makes of a network, run with so many seeds.
     #[must_use]
-    pub fn case(self, network: &Network, reference: &str) -> Table {
+    pub fn case(self, network: &Network, reference: &str, seeds: u32) -> Table {
         let form = self.form();
         let with_reference = |expression: &str| expression.replace("REFERENCE", reference);
         let network = &self.fitted(network.clone());
@@ -289,7 +289,10 @@ impl Goal {
         let mut case = Table::new();
         case.insert(
             "run".to_string(),
-            table([("duration", text(format!("{}s", form.seconds)))]),
+            table([
+                ("duration", text(format!("{}s", form.seconds))),
+                ("seeds", Value::Integer(seeds.into())),
+            ]),
         );
         case.insert("link".to_string(), Value::Table(link));
         case.insert("path".to_string(), Value::Table(path));

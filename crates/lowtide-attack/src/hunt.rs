@@ -129,9 +129,14 @@ fn findings(
         if findings.len() == most || stop.is_uttered() {
             break;
         }
-        let small = minimised(&found.network, |network| subject.try_on(network, stop));
+        let small = minimised(&found.network, |network| subject.try_on(network, stop)).and_then(
+            |(network, _)| {
+                let score = subject.confirm_on(&network, stop)?;
+                Ok((network, score))
+            },
+        );
         match small {
-            // What no longer breaks the limit when it is small was on its edge.
+            // What no longer breaks the limit when it is small was on its edge, or one seed's.
             Ok(small) if small.1 <= limit => {}
             Ok(small) if !kinds.insert(small.0.troubles()) => {}
             Ok(small) => findings.push(Finding::new(subject, found, small)),

@@ -31,7 +31,7 @@ pub fn transfer(
                 candidate: controller.clone(),
                 ..(*subject).clone()
             };
-            match other.try_on(&finding.network, stop) {
+            match other.confirm_on(&finding.network, stop) {
                 Ok(score) => Ok(Some(score)),
                 Err(TrialError::Ended) => Err(TrialError::Ended),
                 Err(_) => Ok(None),

@@ -12,6 +12,9 @@ use lowtide_lab::setting::{Host, Links};
 use crate::goal::Goal;
 use crate::network::Network;
 
+/// Seeds of a finding: a search tries each network with one, and what chance alone made bad is no finding.
+pub const SEEDS: u32 = 5;
+
 /// Who is tried, by what, against whom.
 #[derive(Clone, Debug)]
 pub struct Subject {
@@ -42,12 +45,12 @@ pub enum TrialError {
 }
 
 impl Subject {
-    /// The case of a network, as a scenario file.
+    /// The case of a network, as a scenario file that is run with so many seeds.
     ///
     /// # Errors
     /// When the reference is not known, or the network is no scenario.
-    pub fn file(&self, network: &Network) -> Result<ScenarioFile, FileError> {
-        let table = self.goal.case(network, &self.reference);
+    pub fn file(&self, network: &Network, seeds: u32) -> Result<ScenarioFile, FileError> {
+        let table = self.goal.case(network, &self.reference, seeds);
         let mut file = ScenarioFile::of_values(table, Path::new(""), &Links::default())?;
         if let Some(host) = self.host {
             file.set_host(host);
@@ -55,15 +58,28 @@ impl Subject {
         Ok(file)
     }
 
-    /// How bad the controller is on a network: 0 as good as can be, 1 as bad as can be; a run that breaks off is 1.
+    /// How bad the controller is on a network by one seed: 0 as good as can be, 1 as bad as can be; a run that breaks
+    /// off is 1.
     ///
     /// # Errors
     /// When it cannot be tried, or the trial was ended.
     pub fn try_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
+        self.try_with(network, 1, stop)
+    }
+
+    /// How bad it is by the mean of [`SEEDS`] seeds, which a finding must be.
+    ///
+    /// # Errors
+    /// As of [`try_on`](Self::try_on).
+    pub fn confirm_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
+        self.try_with(network, SEEDS, stop)
+    }
+
+    fn try_with(&self, network: &Network, seeds: u32, stop: &Stop) -> Result<f64, TrialError> {
         let suite = Suite {
             name: "attack".to_string(),
             about: String::new(),
-            cases: vec![self.file(network)?],
+            cases: vec![self.file(network, seeds)?],
         };
         let plan = Plan::new(&suite, vec![self.candidate.clone()], &self.contenders, None)?;
         let mut results = Vec::with_capacity(plan.cells.len());

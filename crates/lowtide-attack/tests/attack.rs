@@ -50,7 +50,7 @@ proptest! {
             prop_assert!(network.policer.is_none() || world.policed);
             for goal in Goal::all() {
                 let subject = subject("ebb", goal, "bbr");
-                let file = subject.file(&network).unwrap();
+                let file = subject.file(&network, 1).unwrap();
                 let cells = file.judging("ebb").cells(&subject.contenders);
                 prop_assert!(cells.is_ok(), "{}, {}: {cells:?}", world.name, goal.name());
             }
@@ -108,7 +108,9 @@ fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
     fs::write(cases.join("one.toml"), finding.text(subject, 1)).unwrap();
     let suite = Suite::find(cases.to_str().unwrap()).unwrap();
     assert_eq!(suite.cases[0].id(), "copa-throughput-1");
-    let again = subject.try_on(&finding.network, &Stop::default()).unwrap();
+    let again = subject
+        .confirm_on(&finding.network, &Stop::default())
+        .unwrap();
     assert_eq!(again, finding.score);
 }
 
@@ -145,7 +147,7 @@ fn trouble_that_is_to_be_forgotten_ends_after_twenty_seconds_whatever_is_left_of
     let mut network = Network::calm(5_000, 40_000);
     network.rates = [5_000, 1_000].map(|kbit| Step { kbit, ms: 3_000 }).to_vec();
     (network.rtt_steps, network.loss_ppm) = (vec![(30_000, 60_000)], 10_000);
-    let case = Goal::Memory.case(&network, "bbr");
+    let case = Goal::Memory.case(&network, "bbr", 1);
     let said = |section: &str, key: &str| case[section][key].as_str().unwrap().to_string();
     assert_eq!(
         said("link", "schedule"),

@@ -8,10 +8,13 @@ use crate::genome::Genome;
 const FIRST: usize = 2;
 /// Share of each batch that stays random.
 const FRESH: f64 = 0.1;
+/// Parents that each child's are the worst of: the more, the less of the rest is tried.
+const DRAWN: usize = 5;
 /// Share of genes that a change moves.
-const MOVED: f64 = 0.12;
-/// How far, as a standard deviation.
-const FAR: f64 = 0.2;
+const MOVED: f64 = 0.1;
+/// How far, as a standard deviation: it is drawn for each child between these, even in its logarithm, so that some look
+/// around where they are and some go away.
+const FAR: (f64, f64) = (0.02, 0.5);
 /// Share of children that have two parents.
 const CROSSED: f64 = 0.4;
 
@@ -36,11 +39,12 @@ pub(super) fn search(arena: &mut Arena<'_>, chance: &mut Chance) -> Result<(), S
 /// One of the parents, the worse the likelier, changed a little.
 fn child(parents: &[Found], chance: &mut Chance) -> Genome {
     let mut pick = || {
-        let (one, other) = (chance.below(parents.len()), chance.below(parents.len()));
-        one.min(other)
+        let drawn = (0..DRAWN).map(|_| chance.below(parents.len()));
+        drawn.min().unwrap_or(0)
     };
     let (first, second) = (&parents[pick()].genome, &parents[pick()].genome);
     let crossed = chance.unit() < CROSSED;
+    let far = FAR.0 * (FAR.1 / FAR.0).powf(chance.unit());
     // Genes that stand together mean things that belong together.
     let (from, to) = (chance.below(Genome::LEN), chance.below(Genome::LEN));
     let genes = first.0.iter().zip(&second.0).enumerate();
@@ -51,7 +55,7 @@ fn child(parents: &[Found], chance: &mut Chance) -> Genome {
             *one
         };
         if chance.unit() < MOVED {
-            (gene + FAR * chance.normal()).clamp(0.0, 1.0)
+            (gene + far * chance.normal()).clamp(0.0, 1.0)
         } else {
             gene
         }

@@ -1,0 +1,59 @@
+//! Does the search find faults without being told where? BBRv3 with one thing wrong, held against BBRv3.
+//!
+//! `cargo run --release -p lowtide-attack --example seeded_faults -- 300` tries so many networks for each fault and goal.
+//! A goal that holds its candidate against BBRv3 is 0 where both do the same, so that any finding is the fault's.
+
+#[path = "../../lowtide-lab/tests/kit_finds_faults/faulty.rs"]
+mod faulty;
+
+use lowtide_attack::goal::Goal;
+use lowtide_attack::hunt::{Question, hunt};
+use lowtide_attack::search::Method;
+use lowtide_attack::trial::Subject;
+use lowtide_attack::world::World;
+use lowtide_lab::contender::Contenders;
+use lowtide_lab::run::Stop;
+
+use crate::faulty::{ENTRIES, FAULTS};
+
+fn main() {
+    let budget = std::env::args().nth(1).map_or(300, |text| {
+        text.parse().expect("the number of networks, as in 300")
+    });
+    let contenders = ENTRIES
+        .iter()
+        .fold(Contenders::default(), |all, entry| all.with(entry).unwrap());
+    let goals: Vec<Goal> = Goal::all()
+        .into_iter()
+        .filter(|goal| goal.has_reference())
+        .collect();
+    let subjects = FAULTS.iter().flat_map(|(name, ..)| {
+        goals.iter().map(|goal| Subject {
+            candidate: contenders.parse(name).unwrap(),
+            host: None,
+            goal: *goal,
+            reference: "bbr3".to_string(),
+            contenders: contenders.clone(),
+        })
+    });
+    let question = Question {
+        subjects: subjects.collect(),
+        world: World::find("wired").unwrap(),
+        budget,
+        time: None,
+        method: Method::Elites,
+        seed: 1,
+        most: 1,
+        jobs: 0,
+        kept: None,
+    };
+    let outcomes = hunt(&question, &Stop::default(), &|_, _| {}).unwrap();
+    for ((name, _, about), outcomes) in FAULTS.iter().zip(outcomes.chunks(goals.len())) {
+        let tried = goals.iter().zip(outcomes);
+        let said = tried.map(|(goal, outcome)| {
+            let found = if outcome.findings.is_empty() { "" } else { "*" };
+            format!("{} {:.2}{found}", goal.name(), outcome.worst)
+        });
+        println!("{name}: {about}: {}", said.collect::<Vec<_>>().join(", "));
+    }
+}
