@@ -291,6 +291,12 @@ impl Simulation {
         data: &Data,
         probe: &mut P,
     ) {
+        if self.flows[flow as usize]
+            .receiver
+            .must_ack_before(data.segment)
+        {
+            self.send_ack(now, flow, probe);
+        }
         let f = &mut self.flows[flow as usize];
         f.receiver.estimate(now, bytes, data.signal);
         let arrival = f.receiver.on_packet(now, data, ecn);

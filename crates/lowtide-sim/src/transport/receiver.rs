@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::ecn::{Echo, EcnReceiver};
 use super::lie::{Liar, Lie};
 use super::ranges::{Range, RangeSet};
+use super::tcp::compression::SackCompression;
 use super::tcp::quick_ack::{QuickAck, Segment};
 use super::{EcnFeedback, TransportConfig};
 
@@ -19,6 +20,8 @@ const QUIC_RANGES: usize = 32;
 const SACK_BLOCKS: usize = 3;
 /// Blocks that a TCP receiver keeps in the order of their arrival (Linux `TCP_NUM_SACKS`).
 const RECENT_BLOCKS: usize = 4;
+/// Of these, those that may grow while an acknowledgment waits (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED_BLOCKS: usize = 2;
 /// Bytes that an acknowledgment in a datagram of 1200 bytes leaves for timestamps, and more than they
 /// take but where all are ranges of their own.
 const TIMESTAMPS_ROOM: usize = 1_000;
@@ -77,6 +80,8 @@ pub(crate) struct Receiver {
     quic: bool,
     /// TCP.
     quick_ack: Option<QuickAck>,
+    /// TCP with SACK.
+    compression: Option<SackCompression>,
     /// TCP: blocks beside the cumulative acknowledgment.
     sack_blocks: usize,
     ack_every: u32,
@@ -123,6 +128,7 @@ impl Receiver {
         Self {
             quic,
             quick_ack: (!quic).then(QuickAck::new),
+            compression: sack.then(SackCompression::default),
             sack_blocks: if sack { SACK_BLOCKS } else { 0 },
             ack_every: ack_every.max(1),
             max_delay,
@@ -197,7 +203,6 @@ impl Receiver {
             }
             in_order
         } else {
-            // RFC 5681 §4.2: at once for anything out of order, and for what fills a gap.
             segment == expected_segment && !has_gap
         };
         if !self.quic || number >= self.newest {
@@ -222,17 +227,50 @@ impl Receiver {
             );
             // The application reads at once, and the end of a write is acknowledged then
             // (`tcp_cleanup_rbuf`, `ICSK_ACK_PUSHED`).
-            is_quick || packet.pushed
+            is_quick || packet.pushed && segment == expected_segment
         });
-        let is_due = is_quick || self.unacknowledged >= self.ack_every;
-        let ack_now = !in_order || is_marked || is_due;
-        if !ack_now && self.deadline.is_none() {
-            self.deadline = Some(now + self.max_delay);
+        let wait = if is_quick || is_marked {
+            None
+        } else if in_order {
+            (self.unacknowledged < self.ack_every).then_some(self.max_delay)
+        } else if first_copy && segment > read {
+            self.wait_after_gap(read)
+        } else {
+            // RFC 5681 §4.2: at once for what fills a gap.
+            None
+        };
+        if let Some(wait) = wait {
+            self.deadline.get_or_insert(now + wait);
         }
         Arrival {
             first_copy,
-            ack_now,
+            ack_now: wait.is_none(),
         }
+    }
+
+    /// How long the acknowledgment of something after the first missing segment may wait.
+    // Behind a call: few packets come out of order.
+    #[inline(never)]
+    fn wait_after_gap(&mut self, first_missing: u64) -> Option<Duration> {
+        let rtt = self.quick_ack.as_ref().and_then(QuickAck::least_rtt);
+        self.compression.as_mut()?.on_gap(first_missing, rtt)
+    }
+
+    /// Whether the acknowledgment that waits must go before this segment is taken in, as it could not tell of all
+    /// blocks that grew (Linux `tcp_sack_compress_send_ack`).
+    #[inline]
+    pub(crate) fn must_ack_before(&self, segment: u64) -> bool {
+        let is_waiting = self.compression.is_some_and(|c| c.is_waiting());
+        is_waiting && self.grows_old_block(segment)
+    }
+
+    #[inline(never)]
+    fn grows_old_block(&self, segment: u64) -> bool {
+        let expected = self.recent.iter().take(EXPECTED_BLOCKS);
+        let mut blocks = expected.filter_map(|s| self.data.range_of(*s));
+        segment > self.first_missing()
+            && self.recent.len() >= EXPECTED_BLOCKS
+            && !blocks.any(|b| b.start <= segment + 1 && segment <= b.end)
     }
 
     /// The first segment that has not arrived.
@@ -256,6 +294,9 @@ impl Receiver {
         self.deadline = None;
         if let Some(quick_ack) = &mut self.quick_ack {
             quick_ack.on_ack();
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.on_ack();
         }
         ack.sent_at = now;
         ack.delay = now.since(self.newest_at);
@@ -327,19 +368,22 @@ mod tests {
         Receiver::new(config, EcnFeedback::Off, None)
     }
 
-    fn arrive(r: &mut Receiver, now: Time, number: u64, segment: u64) -> Arrival {
-        let packet = Data {
+    fn data(number: u64, segment: u64) -> Data {
+        Data {
             number,
             segment,
             needs_from: 0,
-            sent_at: now,
+            sent_at: Time::ZERO,
             signal: None,
             reduced: false,
-            bytes: Bytes::new(1_000),
+            bytes: Bytes::new(1_500),
             pushed: false,
             echo: None,
-        };
-        r.on_packet(now, &packet, Ecn::NotEct)
+        }
+    }
+
+    fn arrive(r: &mut Receiver, now: Time, number: u64, segment: u64) -> Arrival {
+        r.on_packet(now, &data(number, segment), Ecn::NotEct)
     }
 
     fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
@@ -408,21 +452,69 @@ mod tests {
         assert_eq!(after(&mut r, &[2]), [(13, 14), (11, 12), (9, 10), (0, 8)]);
     }
 
+    /// A receiver whose window grows no more and which has measured an RTT of 10 ms; the next segment's number.
+    fn settled() -> (Receiver, u64) {
+        let mut r = receiver(&TransportConfig::tcp());
+        let mut ack = Ack::default();
+        for n in 0..1_000 {
+            let packet = Data {
+                echo: (n > 0).then_some(Time::ZERO),
+                ..data(n, n)
+            };
+            let at = Time::from_nanos(10_000_000);
+            if r.on_packet(at, &packet, Ecn::NotEct).ack_now {
+                r.write_ack(at, &mut ack);
+            }
+        }
+        r.write_ack(Time::from_nanos(10_000_000), &mut ack);
+        (r, 1_000)
+    }
+
+    #[test]
+    fn tcp_sends_acknowledgments_after_the_third_for_a_gap_as_one() {
+        let (mut r, next) = settled();
+        let mut ack = Ack::default();
+        let at = |us: u64| Time::from_nanos(10_000_000 + us * 1_000);
+        let mut arrive = |us: u64, segment: u64| {
+            let must_go = r.must_ack_before(segment);
+            if must_go {
+                r.write_ack(at(us), &mut ack);
+            }
+            let ack_now = super::tests::arrive(&mut r, at(us), segment, segment).ack_now;
+            if ack_now {
+                r.write_ack(at(us), &mut ack);
+            }
+            (must_go, ack_now, r.deadline())
+        };
+        let (now, waits) = ((false, true, None), (false, false, Some(at(1_000))));
+        for n in 1..=3 {
+            assert_eq!(arrive(100 * n, next + n), now, "{n}");
+        }
+        assert_eq!(arrive(400, next + 4), waits);
+        assert_eq!(arrive(500, next + 5), waits, "from the first that waits");
+        // What is missing comes; all in order is acknowledged every other time.
+        assert_eq!(arrive(600, next), now);
+        assert!(!arrive(700, next + 6).1);
+        assert!(arrive(800, next + 7).1);
+        // A third block makes what waits leave first.
+        for n in [9, 10, 12] {
+            assert_eq!(arrive(2_000, next + n), now, "{n}");
+        }
+        let waits = Some(at(2_600));
+        assert_eq!(arrive(2_000, next + 11), (false, false, waits));
+        assert_eq!(arrive(2_000, next + 14), (false, false, waits));
+        assert_eq!(arrive(2_000, next + 16), (true, false, waits));
+        assert_eq!(ranges(&ack).len(), 3);
+    }
+
     #[test]
     fn tcp_acknowledges_the_end_of_a_write_at_once() {
         let mut r = receiver(&TransportConfig::tcp());
         let mut ack = Ack::default();
         let mut arrive = |segment: u64, pushed: bool| {
             let packet = Data {
-                number: segment,
-                segment,
-                needs_from: 0,
-                sent_at: Time::ZERO,
-                signal: None,
-                reduced: false,
-                bytes: Bytes::new(1_500),
                 pushed,
-                echo: None,
+                ..data(segment, segment)
             };
             let ack_now = r.on_packet(Time::ZERO, &packet, Ecn::NotEct).ack_now;
             if ack_now {

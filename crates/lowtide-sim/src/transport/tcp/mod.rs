@@ -4,6 +4,7 @@
 //! Limited transmit (RFC 3042) needs no rule of its own: SACKed segments leave the flight at once,
 //! so that new data may follow them.
 
+pub(super) mod compression;
 mod eifel;
 pub(super) mod quick_ack;
 mod rack;

@@ -93,6 +93,14 @@ impl QuickAck {
         self.left = self.left.saturating_sub(1);
     }
 
+    /// The RTT that the receiver knows: the least of its estimate and of the first.
+    ///
+    /// Linux's first is the handshake's, which waits behind no data; a flow here has none, and its first sample waits
+    /// behind what is left of the first window.
+    pub(crate) fn least_rtt(&self) -> Option<Duration> {
+        self.rtt.min(self.first_rtt)
+    }
+
     /// `tcp_rcv_rtt_measure_ts`.
     #[inline]
     fn measure(&mut self, now: Time, echo: Option<Time>) {
