@@ -36,7 +36,8 @@ const MAX_ROUND_GROWTH: f64 = 1.5;
 /// A window is below the last one if it is less than this share of it. Where losses come after the same
 /// number of acknowledgments each time, windows converge, and their last digits must not decide.
 const BELOW: f64 = 0.999_999;
-/// The smallest window after a congestion event (RFC 9438 §4.6).
+/// The smallest window after a congestion event (RFC 9438 §4.6). Also after marks, where that section goes down to
+/// one packet: so have it RFC 9002 §7.2 and Linux (`bictcp_recalc_ssthresh`).
 const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
@@ -59,7 +60,8 @@ struct Epoch {
     credit: linux::Credit,
 }
 
-/// What a timeout that proves spurious gives back (RFC 9438 §4.9.1).
+/// What a timeout that proves spurious gives back: of CUBIC's state what RFC 9438 §4.9.2 lists for a spurious
+/// fast retransmit. For timeouts §4.9.1 refers to RFC 4015, which knows window and threshold only.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     cwnd: f64,
@@ -173,6 +175,8 @@ impl Cubic {
         }
     }
 
+    /// RFC 9438 §4.6, of the window instead of the flight: it allows that where, as by [`Validation`], the window
+    /// does not grow without being used.
     fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, self.save());
         self.epoch = None;
@@ -193,19 +197,19 @@ impl Cubic {
     fn congestion_avoidance(&mut self, ack: &AckEvent<'_>, acked: f64) {
         let cwnd = self.cwnd;
         let epoch = self.epoch.get_or_insert_with(|| {
-            // From slow start without a loss, or after a timeout (which forgets `w_max`), the
-            // plateau is here and K is 0 (RFC 9438 §4.8).
+            // From slow start without a loss (RFC 9438 §4.10), or after a timeout (§4.8; it forgets `w_max`), the
+            // plateau is here and K is 0.
             if self.w_max < cwnd {
                 self.w_max = cwnd;
             }
             Epoch {
                 began_at: ack.now,
-                k: libm::cbrt((self.w_max - cwnd) / C), // RFC 9438 Eq. 2
+                k: libm::cbrt((self.w_max - cwnd) / C), // RFC 9438 §4.2, Figure 2
                 w_est: cwnd,
                 credit: linux::Credit::default(),
             }
         });
-        // Time in which the application did not fill the window is not growth (RFC 9438 §5.8).
+        // Time in which the application did not fill the window is not growth (RFC 9438 §4.2, §5.8).
         if let Some(last) = self.last_limited_at
             && last >= epoch.began_at
         {
@@ -231,8 +235,8 @@ impl Cubic {
             self.cwnd += epoch.credit.grow(ack.now, windows, acked);
             return;
         }
-        let cubic = |t: f64| above(t) + self.w_max; // RFC 9438 Eq. 1
-        // RFC 9438 §4.3: as fast as Reno once Reno would have caught up.
+        let cubic = |t: f64| above(t) + self.w_max; // RFC 9438 §4.2, Figure 1
+        // RFC 9438 §4.3, Figure 4: as fast as Reno once Reno would have caught up.
         let alpha = if epoch.w_est < self.cwnd_prior * BELOW {
             ALPHA
         } else {
@@ -244,6 +248,7 @@ impl Cubic {
             self.cwnd = self.cwnd.max(w_est);
             return;
         }
+        // RFC 9438 §4.2 (the target), §4.4 and §4.5 (the growth, the same on both sides of W_max).
         let target = cubic(t + self.srtt.as_secs_f64()).clamp(cwnd, cwnd * MAX_ROUND_GROWTH);
         self.cwnd += (target - cwnd) / cwnd * acked;
     }
@@ -258,7 +263,7 @@ impl Controller for Cubic {
             .validation
             .on_packet_sent(sent, self.window(), self.max_datagram);
         if let Some(window) = restarted {
-            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
+            // Most of the window is known to be safe (RFC 2861; Linux `tcp_current_ssthresh`).
             self.ssthresh = self.ssthresh.max(self.cwnd * 0.75);
             self.cwnd = window.as_f64() / self.max_datagram.as_f64();
         }
@@ -311,6 +316,8 @@ impl Controller for Cubic {
         }
     }
 
+    /// RFC 9438 §4.8. The threshold was set when the losses that the timeout declares were reported, or by the
+    /// recovery that was under way. Persistent congestion leaves the smallest window (RFC 9002 §7.6.2).
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.undo.before_timeout(timeout.now, self.save());
         self.epoch = None;
@@ -339,6 +346,7 @@ impl Controller for Cubic {
 
     fn on_ecn_ce(&mut self, now: Time, _sent_at: Time, _marked_packets: u64) {
         if !self.recovery.is_active() {
+            // ABE is for congestion avoidance alone (RFC 8511).
             let to = if self.in_slow_start() {
                 BETA
             } else {

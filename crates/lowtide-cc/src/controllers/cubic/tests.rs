@@ -358,7 +358,7 @@ fn a_spurious_timeout_gives_back_the_place_on_the_cubic_function() {
         }
         cubic.cwnd()
     };
-    // RFC 9438 §4.9.1: K, t_epoch and W_est are restored. The stall itself is no growth.
+    // RFC 9438 §4.9.2: K, t_epoch and W_est are restored. The stall itself is no growth.
     let undisturbed = stalled_for(Duration::ZERO);
     assert_eq!(stalled_for(Duration::from_secs(1)), undisturbed);
 }

@@ -9,11 +9,11 @@ use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
 use crate::units::Duration;
 
-/// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3).
+/// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3, as all constants here).
 const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESHOLD: Duration = Duration::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
-/// RTT samples that a round needs to be judged.
+/// RTT samples that a round needs to be judged (`N_RTT_SAMPLE`).
 const RTT_SAMPLES: u32 = 8;
 /// How much slower conservative slow start grows.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
@@ -77,6 +77,7 @@ impl HyStartPlusPlus {
         }
     }
 
+    /// RFC 9406 §4.2: a round begins; the one in which conservative slow start began counts, too.
     fn begin_round(&mut self) {
         self.last_round_min = self.round_min;
         self.round_min = Duration::MAX;
@@ -89,6 +90,7 @@ impl HyStartPlusPlus {
         }
     }
 
+    /// RFC 9406 §4.2: into conservative slow start where the RTT rose by `RttThresh`, and back.
     fn judge(&mut self) {
         if self.samples < RTT_SAMPLES {
             return;
@@ -114,7 +116,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// A loss ends it permanently (RFC 9406 §4.2: only the initial slow start).
+    /// A loss or mark ends it (RFC 9406 §4.2), and permanently (§4.3: only the initial slow start).
     pub(super) fn finish(&mut self) {
         self.stage = Stage::Over;
     }
