@@ -19,7 +19,7 @@ pub(crate) struct ProportionalReduction {
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     began_at: Time,
-    /// The window before it.
+    /// The window before it, as in Linux (`prior_cwnd`); RFC 9937 §6.1 has the flight (`RecoverFS`).
     prior: Bytes,
     /// Acknowledged since (`prr_delivered`).
     delivered: Bytes,
@@ -83,7 +83,7 @@ impl ProportionalReduction {
         }
     }
 
-    /// The recovery is over, or a timeout ends it.
+    /// The recovery is over, and the window is the target (RFC 9937 §6.4); or a timeout ends it.
     pub(crate) fn end(&mut self) {
         self.under_way = None;
     }
@@ -96,6 +96,7 @@ impl ProportionalReduction {
 }
 
 impl Reduction {
+    /// RFC 9937 §6.2.
     fn on_ack(&mut self, ack: &AckEvent<'_>, target: Bytes, packet: Bytes, repairs: bool) {
         if ack.now == self.began_at && self.out.is_zero() {
             self.delivered = Bytes::ZERO;
@@ -105,12 +106,13 @@ impl Reduction {
         let mut send = if room.is_zero() {
             self.share(target, packet) - self.out
         } else {
-            // Below the target: as much as arrives, and a packet more where nothing else is lost.
+            // Below the target: as much as arrives, and a packet more where nothing else is lost (`SafeACK`).
             let conserved = (self.delivered - self.out).max(ack.bytes_acked);
             let is_safe = repairs && ack.bytes_lost.is_zero();
             let more = if is_safe { packet } else { Bytes::ZERO };
             room.min(conserved + more)
         };
+        // The fast retransmit leaves in any case (§6.2).
         if self.out.is_zero() {
             send = send.max(packet);
         }

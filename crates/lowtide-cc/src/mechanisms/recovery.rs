@@ -133,7 +133,7 @@ impl RecoveryEpoch {
         opens
     }
 
-    /// Opens a recovery for another reason than a loss (ECN).
+    /// Opens a recovery for another reason than a loss: a mark (RFC 9002 §7.3.2; RFC 3168 §6.1.2 for TCP).
     pub fn restart(&mut self) {
         self.began_at = self.next_number;
         self.active = true;

@@ -18,7 +18,7 @@ use crate::units::{Bytes, Rate, Time};
 const LOSS_REDUCTION: f64 = 0.5;
 /// Window reduction at a mark with ABE (RFC 8511 §3.1, β_ecn of Reno).
 const ABE_REDUCTION: f64 = 0.8;
-/// The smallest window (RFC 9002 §7.2).
+/// The smallest window (RFC 9002 §7.2), and the smallest threshold (RFC 5681 §3.1, equation 4).
 const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
@@ -103,6 +103,8 @@ impl RenoWindow {
         self.max_datagram * MIN_WINDOW_PACKETS
     }
 
+    /// RFC 9002 §7.3.2, over TCP too: RFC 5681 §3.1 halves the flight, Linux the window as here
+    /// (`tcp_reno_ssthresh`). Where the flight is smaller, [`Validation`] alone bounds the window.
     fn reduce(&mut self, now: Time, to: f64) {
         self.undo.before_reduction(now, (self.cwnd, self.ssthresh));
         let mut left = self.cwnd.mul_f64(to);
@@ -137,6 +139,8 @@ impl RenoWindow {
     #[inline]
     pub(crate) fn grow(&mut self, acked: Bytes) {
         if self.in_slow_start() {
+            // RFC 9002 §7.3.1. TCP as Linux has it does the same, without RFC 5681's limit of a segment for each
+            // acknowledgment (§3.1, equation 2).
             self.cwnd += acked;
             return;
         }
@@ -175,6 +179,7 @@ impl RenoWindow {
     pub(crate) fn take_marks(&mut self, now: Time) -> bool {
         let reduces = !self.recovery.is_active();
         if reduces {
+            // ABE is for congestion avoidance alone (RFC 8511).
             let to = if self.in_slow_start() {
                 LOSS_REDUCTION
             } else {
@@ -197,7 +202,7 @@ impl Controller for RenoWindow {
             .validation
             .on_packet_sent(sent, self.cwnd, self.max_datagram);
         if let Some(window) = restarted {
-            // Most of the window is known to be safe (Linux `tcp_current_ssthresh`).
+            // Most of the window is known to be safe (RFC 2861; Linux `tcp_current_ssthresh`).
             self.ssthresh = self.ssthresh.max(self.cwnd.mul_f64(0.75));
             self.cwnd = window;
         }

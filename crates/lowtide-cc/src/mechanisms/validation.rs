@@ -3,7 +3,7 @@
 //! Over QUIC the window does not grow where the flow does not use it (RFC 9002 §7.8). TCP as Linux has it looks at
 //! the largest flight of a window's time instead of the one at each acknowledgment (`tcp_cwnd_validate`), does not
 //! count duplicate acknowledgments, and begins anew after an idle time longer than the retransmission timeout
-//! (`tcp_cwnd_restart`; RFC 5681 §4.1, RFC 2861).
+//! (`tcp_cwnd_restart`; RFC 5681 §4.1, RFC 2861). RFC 7661, which has replaced RFC 2861, is not implemented.
 
 use super::smoothed_rtt::SmoothedRtt;
 use super::variation::RttVariation;
@@ -14,7 +14,8 @@ use crate::units::{Bytes, Duration, Time};
 const MIN_VARIATION: Duration = Duration::from_millis(200);
 
 /// Whether the window, not the application, limits the flow; only then may it grow (RFC 9002
-/// §7.8). In slow start half a window in use suffices, because it may double in a round.
+/// §7.8, which knows no tolerance). In slow start half a window in use suffices, because it may double in a round
+/// (Linux `tcp_is_cwnd_limited`).
 pub(crate) fn is_cwnd_limited(
     ack: &AckEvent<'_>,
     cwnd: Bytes,
@@ -105,7 +106,8 @@ impl Validation {
         restarted
     }
 
-    /// Half of the window for each timeout that has passed, in whole packets, but not below the initial window.
+    /// Half of the window for each timeout that has passed, in whole packets, but not below the initial window
+    /// (RFC 2861; RFC 5681 §4.1 would go there at once).
     fn restarted(&self, idle: Duration, cwnd: Bytes, max_datagram: Bytes) -> Option<Bytes> {
         if self.rtt.mean().is_zero() {
             return None;
