@@ -1,4 +1,5 @@
-//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; section numbers are those of
+//! draft-ietf-ccwg-bbr-06, which has taken it over).
 //!
 //! The host owns one [`DeliveryRateSampler`] per connection and keeps the [`PacketRateState`] that
 //! it gets for each packet sent, next to its own record of that packet. A sample is the data
@@ -7,7 +8,7 @@
 
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// State of the connection at the moment a packet was sent (the draft's `P.*`). Kept by the host
+/// State of the connection at the moment a packet was sent (the draft's `P.*`, §4.1.2.1.2). Kept by the host
 /// until the packet is acknowledged or lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketRateState {
@@ -25,7 +26,7 @@ pub struct PacketRateState {
     pub app_limited: bool,
 }
 
-/// One delivery-rate sample (the draft's `rs.*`).
+/// One delivery-rate sample (the draft's `RS.*`, §4.1.2.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// The sample itself: `delivered / interval`.
@@ -50,7 +51,7 @@ pub struct RateSample {
     pub app_limited: bool,
 }
 
-/// Takes delivery-rate samples for one connection (the draft's `C.*`).
+/// Takes delivery-rate samples for one connection (the draft's `C.*`, §4.1.2.1.1).
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRateSampler {
     delivered: Bytes,
@@ -70,7 +71,7 @@ impl DeliveryRateSampler {
         Self::default()
     }
 
-    /// A packet of `bytes` leaves while `inflight` other bytes are in flight.
+    /// A packet of `bytes` leaves while `inflight` other bytes are in flight (`OnPacketSent`, §4.1.2.2).
     #[inline]
     pub fn on_packet_sent(&mut self, now: Time, bytes: Bytes, inflight: Bytes) -> PacketRateState {
         if inflight.is_zero() {
@@ -89,7 +90,7 @@ impl DeliveryRateSampler {
     }
 
     /// The packet of `bytes` that was sent at `sent_at` with `state` is newly acknowledged. Call it
-    /// for every packet of an acknowledgment, then [`sample`](Self::sample) once.
+    /// for every packet of an acknowledgment, then [`sample`](Self::sample) once (`UpdateRateSample`, §4.1.2.3).
     #[inline]
     pub fn on_packet_acked(
         &mut self,
@@ -120,7 +121,7 @@ impl DeliveryRateSampler {
 
     /// The application has nothing to send although window and pacer would allow it, with
     /// `inflight` bytes in flight: samples of packets sent from now on may be too low, until what
-    /// is in flight now has been delivered.
+    /// is in flight now has been delivered (`MarkConnectionAppLimited`, §4.1.2.4; the host checks the conditions).
     #[inline]
     pub fn on_app_limited(&mut self, inflight: Bytes) {
         // One byte past the flight, so that the mark survives an empty pipe.
@@ -148,7 +149,8 @@ impl DeliveryRateSampler {
 
     /// The sample of the acknowledgment that has just been fed in, or `None` when nothing was newly
     /// acknowledged or the interval is shorter than `min_rtt`: such a sample comes from an
-    /// acknowledgment of something else (a spurious retransmission) and would be far too high.
+    /// acknowledgment of something else (a spurious retransmission) and would be far too high (`GenerateRateSample`,
+    /// §4.1.2.3). The draft then leaves the rate out and keeps the rest of the sample; here all of it is left out.
     #[inline]
     pub fn sample(&mut self, min_rtt: Duration) -> Option<RateSample> {
         let (sent_at, state) = self.newest.take()?;

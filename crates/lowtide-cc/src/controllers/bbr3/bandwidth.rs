@@ -24,8 +24,8 @@ impl MaxBandwidth {
         }
     }
 
-    /// `UpdateMaxBw`. Application-limited samples show less than the path can do, and count only
-    /// where they raise the estimate.
+    /// `UpdateMaxBw` (§5.5.5). Application-limited samples show less than the path can do, and count only
+    /// where they raise the estimate (§5.5.4).
     #[inline]
     pub(super) fn on_sample(&mut self, sample: &RateSample) -> Rate {
         if !sample.delivery_rate.is_zero()
@@ -52,7 +52,7 @@ impl MaxBandwidth {
         self.previous.max(self.newest.1)
     }
 
-    /// `AdvanceMaxBwFilter`: a cycle is over.
+    /// `AdvanceMaxBwFilter` (§5.5.6): a cycle is over.
     pub(super) fn advance(&mut self) {
         self.cycle += 1;
     }

@@ -8,7 +8,7 @@ use crate::controller::LostPacket;
 use crate::delivery_rate::RateSample;
 use crate::units::{Bytes, Time};
 
-/// Loss in a round that a probe may cause (`LossThresh`).
+/// Loss in a round that a probe may cause (`LossThresh`, §2.8).
 const LOSS_THRESHOLD: f64 = 0.02;
 /// Multiplicative decrease at most, as CUBIC's (`Beta`).
 pub(super) const BETA: f64 = 0.7;
@@ -17,7 +17,8 @@ const HEADROOM: f64 = 0.15;
 /// The growth of a round doubles this often at most.
 const MAX_DOUBLINGS: u32 = 30;
 
-/// `IsInflightTooHigh`: `lost` of `sent_inflight` were lost in a round.
+/// `IsInflightTooHigh` (§5.5.10.2), without its case for hosts that have no selective acknowledgments: `lost` of
+/// `sent_inflight` were lost in a round.
 pub(super) fn is_inflight_too_high(lost: Bytes, sent_inflight: Bytes) -> bool {
     lost.as_f64() > sent_inflight.as_f64() * LOSS_THRESHOLD
 }
@@ -64,7 +65,7 @@ impl LongTerm {
         self.inflight = inflight;
     }
 
-    /// `InflightWithHeadroom`.
+    /// `InflightWithHeadroom` (§5.3.3.9).
     pub(super) fn with_headroom(&self, model: &Model) -> Bytes {
         if self.inflight == Bytes::MAX {
             return Bytes::MAX;

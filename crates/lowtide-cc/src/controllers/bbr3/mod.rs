@@ -166,7 +166,7 @@ impl Bbr3 {
         self.model.phase = phase;
     }
 
-    /// `UpdateLatestDeliverySignals`, `UpdateCongestionSignals`.
+    /// `UpdateLatestDeliverySignals`, `UpdateCongestionSignals` (§5.5.10.3).
     fn update_signals(&mut self, ack: &AckEvent<'_>, sample: Option<&RateSample>) {
         self.model.rounds.on_ack(ack);
         if self.model.rounds.starts_now() {
@@ -181,7 +181,7 @@ impl Bbr3 {
         self.short_term.adapt(&self.model);
     }
 
-    /// `CheckFullBWReached`.
+    /// `CheckFullBWReached` (§5.3.1.2).
     fn check_full_bandwidth(&mut self, sample: Option<&RateSample>) {
         if let Some(sample) = sample
             && self.model.rounds.starts_now()
@@ -191,7 +191,7 @@ impl Bbr3 {
         }
     }
 
-    /// Remembers window and state before losses change them (`OnEnterFastRecovery`).
+    /// Remembers window and state before losses change them (`OnEnterFastRecovery`, §5.6.4.4).
     /// A recovery that is under way goes on.
     fn save_before_recovery(&mut self, in_recovery: bool) {
         self.window.save(in_recovery, &self.model);
@@ -208,7 +208,7 @@ impl Controller for Bbr3 {
             .on_packet_sent(sent, self.model.cwnd, self.model.max_datagram);
         let was_idle = sent.inflight <= sent.bytes;
         if was_idle && sent.app_limited {
-            // `HandleRestartFromIdle`.
+            // `HandleRestartFromIdle` (§5.4.1).
             self.idle_restart = true;
             self.aggregation.restart(sent.now);
             if self.model.phase.is_probe_bw() {
@@ -232,7 +232,7 @@ impl Controller for Bbr3 {
         if self.recovery.on_ack(ack) {
             self.window.restore(&mut self.model);
         }
-        // `UpdateModelAndState`.
+        // `UpdateModelAndState` (§5.2.3).
         self.update_signals(ack, sample);
         self.aggregation.on_ack(ack, &self.model);
         self.check_full_bandwidth(sample);
@@ -243,7 +243,7 @@ impl Controller for Bbr3 {
         self.check_probe_rtt(ack);
         self.short_term.advance(sample);
         self.model.bandwidth = self.model.max_bandwidth.min(self.short_term.bandwidth());
-        // `UpdateControlParameters`.
+        // `UpdateControlParameters` (§5.2.3).
         self.pacing.update(ack.rtt, &mut self.model);
         Window::update(
             ack.bytes_acked,

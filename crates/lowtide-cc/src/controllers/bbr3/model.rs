@@ -5,7 +5,7 @@ use crate::controller::Config;
 use crate::mechanisms::Rounds;
 use crate::units::{Bytes, Duration, Rate};
 
-/// `MinPipeCwnd`, in packets: enough for a peer that acknowledges every other packet.
+/// `MinPipeCwnd` (§5.6.4.3), in packets: enough for a peer that acknowledges every other packet.
 const MIN_PIPE_PACKETS: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Model {
         self.max_datagram * MIN_PIPE_PACKETS
     }
 
-    /// `BDPMultiple`: the initial window before the first RTT sample.
+    /// `BDPMultiple` (§5.6.4.2): the initial window before the first RTT sample.
     pub(super) fn bdp(&self, bandwidth: Rate, gain: f64) -> Bytes {
         if self.min_rtt == Duration::MAX {
             return self.initial_window;
@@ -61,7 +61,7 @@ impl Model {
         bandwidth.volume_in(self.min_rtt).mul_f64(gain)
     }
 
-    /// `QuantizationBudget`: room for offload, for the smallest pipe, and in UP for two packets
+    /// `QuantizationBudget` (§5.6.4.2): room for offload, for the smallest pipe, and in UP for two packets
     /// more, so that a gain of 1.25 raises even the smallest flight.
     pub(super) fn with_quantization_budget(&self, volume: Bytes) -> Bytes {
         let least = (self.send_quantum * self.offload_quanta).max(self.min_pipe());
@@ -78,7 +78,7 @@ impl Model {
         self.with_quantization_budget(self.bdp(bandwidth, 1.0))
     }
 
-    /// `TargetInflight`: the BDP, unless congestion cut the window below it.
+    /// `TargetInflight` (§5.3.3.8.3): the BDP, unless congestion cut the window below it.
     pub(super) fn target_inflight(&self) -> Bytes {
         self.bdp(self.bandwidth, 1.0).min(self.cwnd)
     }

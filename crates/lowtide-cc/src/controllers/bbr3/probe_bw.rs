@@ -1,4 +1,4 @@
-//! ProbeBW: DOWN → CRUISE → REFILL → UP and again (§5.3.3.9).
+//! ProbeBW: DOWN → CRUISE → REFILL → UP and again (§5.3.3.9, where no other section is named).
 
 use super::Bbr3;
 use super::phase::Phase;
@@ -129,7 +129,7 @@ impl Bbr3 {
                             self.max_bandwidth.advance();
                         }
                         // The level that was too high before has now been borne for a moment: dare
-                        // to stay there.
+                        // to stay there (§5.3.3.6, acceleration).
                         if self.cycle.precautionary && !self.cycle.too_high {
                             self.start_refill();
                             return true;
@@ -147,6 +147,7 @@ impl Bbr3 {
         false
     }
 
+    /// `IsTimeToProbeBW` (§5.3.3.8.3).
     fn is_time_to_probe(&self, now: Time) -> bool {
         let target = self.model.target_inflight();
         self.probe_wait
@@ -159,13 +160,14 @@ impl Bbr3 {
             && inflight <= self.model.drained_inflight(self.model.max_bandwidth)
     }
 
-    /// `IsTimeToGoDown`.
+    /// `IsTimeToGoDown` (§5.3.3.7).
     fn is_time_to_go_down(&mut self, ack: &AckEvent<'_>, sample: Option<&RateSample>) -> bool {
         let bound = self.long_term.inflight();
         // The window ends at the bound, so that the flight may fall short of it by less than a
         // packet, and is largest just before an acknowledgment (Linux `bbr_update_cycle_phase`
         // takes `prior_in_flight`).
         if self.cycle.too_high && ack.prior_inflight + self.model.max_datagram > bound {
+            // §5.3.3.6, deceleration.
             self.cycle.precautionary = true;
             return true;
         }

@@ -10,7 +10,7 @@ use crate::controller::AckEvent;
 use crate::mechanisms::SelfLimited;
 use crate::units::{Bytes, Duration, Time};
 
-/// `MinRTTFilterLen`.
+/// `MinRTTFilterLen` (§5.5.7.2).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// `ProbeRTTInterval`: the same for all flows, so that they meet in an empty queue.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -46,7 +46,7 @@ impl MinRtt {
         (self.recent != Duration::MAX).then_some((self.recent, self.recent_seen_at))
     }
 
-    /// `UpdateMinRTT`; the minimum of 10 s.
+    /// `UpdateMinRTT` (§5.3.4.3); the minimum of 10 s.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>) -> Duration {
         self.is_due = ack.now > self.recent_seen_at + INTERVAL;
@@ -73,7 +73,7 @@ pub(super) struct ProbeRtt {
     pub(super) limited: SelfLimited,
 }
 
-/// `ProbeRTTCwnd`.
+/// `ProbeRTTCwnd` (§5.6.4.5).
 pub(super) fn window(model: &Model) -> Bytes {
     model
         .bdp(model.bandwidth, Phase::ProbeRtt.cwnd_gain())
@@ -81,7 +81,7 @@ pub(super) fn window(model: &Model) -> Bytes {
 }
 
 impl Bbr3 {
-    /// `CheckProbeRTT`.
+    /// `CheckProbeRTT` (§5.3.4.3).
     pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
         if self.model.phase != Phase::ProbeRtt && self.min_rtt.is_due && !self.idle_restart {
             self.window.save(self.recovery.is_active(), &self.model);
@@ -111,7 +111,7 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckProbeRTTDone`, `ExitProbeRTT`.
+    /// `CheckProbeRTTDone`, `ExitProbeRTT` (§5.3.4.3, §5.3.4.4).
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if self.probe_rtt.stay_until.is_none_or(|until| now <= until) {
             return;

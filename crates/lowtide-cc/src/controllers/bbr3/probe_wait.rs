@@ -30,7 +30,7 @@ impl ProbeWait {
         }
     }
 
-    /// `PickProbeWait`, at the start of a cycle.
+    /// `PickProbeWait` (§5.3.3.8.3), at the start of a cycle.
     pub(super) fn restart(&mut self, now: Time, rng: &mut SeededRng) {
         self.since = now;
         self.rounds = u64::from(rng.below(2));
@@ -45,7 +45,7 @@ impl ProbeWait {
         self.rounds = self.rounds.saturating_add(1);
     }
 
-    /// `IsTimeToProbeBW`. `target`: what the flow wants in flight; Reno grows by a packet a round.
+    /// `IsTimeToProbeBW` (§5.3.3.8.3). `target`: what the flow wants in flight; Reno grows by a packet a round.
     pub(super) fn is_over(&self, now: Time, target: Bytes, max_datagram: Bytes) -> bool {
         let reno_rounds = target.get() / max_datagram.get();
         now > self.since + self.wait || self.rounds >= reno_rounds.min(MAX_ROUNDS)

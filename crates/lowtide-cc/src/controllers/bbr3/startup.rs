@@ -8,7 +8,7 @@ use crate::controller::LossEvent;
 use crate::delivery_rate::RateSample;
 
 /// Gaps in a round's sequence of packets from which on losses show a full pipe
-/// (`BBRStartupFullLossCnt`): fewer may be one burst.
+/// (`BBRStartupFullLossCnt`, §5.3.1.3): fewer may be one burst.
 const FULL_LOSS_RANGES: u32 = 6;
 
 /// The losses of the round under way.
@@ -57,8 +57,10 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckStartupHighLoss`. A loss round begins with its first loss, so that at its end the flow
-    /// has been recovering for a whole round.
+    /// `CheckStartupHighLoss` (§5.3.1.3). The controller cannot know of a host without selective acknowledgments
+    /// (`C.has_selective_acks`), for which the draft takes any loss in a recovery.
+    ///
+    /// A loss round begins with its first loss, so that at its end the flow has been recovering for a whole round.
     fn check_startup_high_loss(&mut self, sample: &RateSample) {
         if self.model.full_pipe || !self.startup_loss.is_high(sample) {
             return;

@@ -99,7 +99,7 @@ impl LostPackets {
 }
 
 impl Bbr3 {
-    /// `SaveStateUponLoss`, but for the window.
+    /// `SaveStateUponLoss` (§5.5.11.1), but for the window.
     pub(super) fn save_state(&mut self) {
         self.undo = Undo {
             saved: Saved {
@@ -112,7 +112,7 @@ impl Bbr3 {
         };
     }
 
-    /// `HandleSpuriousLossDetection`.
+    /// `HandleSpuriousLossDetection` (§5.5.11.2).
     pub(super) fn undo_spurious_loss(&mut self) {
         let undo = core::mem::take(&mut self.undo);
         self.recovery.end();

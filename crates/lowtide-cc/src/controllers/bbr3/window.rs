@@ -19,7 +19,7 @@ impl Window {
         self.prior
     }
 
-    /// `SaveCwnd`. While the window is already reduced, the larger memory stays.
+    /// `SaveCwnd` (§5.6.4.4). While the window is already reduced, the larger memory stays.
     pub(super) fn save(&mut self, in_recovery: bool, model: &Model) {
         self.prior = if in_recovery || model.phase == Phase::ProbeRtt {
             self.prior.max(model.cwnd)
@@ -33,13 +33,13 @@ impl Window {
         model.cwnd = model.cwnd.max(self.prior);
     }
 
-    /// `OnEnterRTO`: one packet may leave.
+    /// `OnEnterRTO` (§5.6.4.4): one packet may leave. A window that was smaller stays so.
     pub(super) fn on_timeout(timeout: &TimeoutEvent, model: &mut Model) {
         let one_more = timeout.inflight + model.max_datagram;
         model.cwnd = model.cwnd.min(one_more).max(model.max_datagram);
     }
 
-    /// `SetCwnd`. `extra_acked`: what aggregation needs on top; `inflight_shortterm`: no more than
+    /// `SetCwnd` (§5.6.4.6). `extra_acked`: what aggregation needs on top; `inflight_shortterm`: no more than
     /// this.
     #[inline]
     pub(super) fn update(
@@ -61,7 +61,7 @@ impl Window {
         if model.phase == Phase::ProbeRtt {
             cwnd = cwnd.min(probe_rtt::window(model));
         }
-        // `BoundCwndForModel`.
+        // `BoundCwndForModel` (§5.6.4.7).
         let bound = match model.phase {
             Phase::Down | Phase::Refill | Phase::Up => long_term.inflight(),
             Phase::Cruise | Phase::ProbeRtt => long_term.with_headroom(model),

@@ -1,4 +1,4 @@
-//! Whether the window was used up within the last round (`C.is_cwnd_limited`): only then does its
+//! Whether the window was used up within the last round (`C.is_cwnd_limited`, §2.2): only then does its
 //! bound keep the flow from finding more.
 
 use crate::controller::PacketSent;

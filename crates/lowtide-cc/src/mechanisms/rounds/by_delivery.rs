@@ -1,5 +1,5 @@
 //! Packet-timed round trips: a round ends when a packet is acknowledged that was sent after the
-//! round began (Linux `bbr_update_bw`).
+//! round began (draft-ietf-ccwg-bbr-06 §5.5.1; Linux `bbr_update_bw`).
 
 use crate::controller::AckEvent;
 use crate::units::Bytes;
