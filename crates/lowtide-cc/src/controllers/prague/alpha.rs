@@ -3,7 +3,7 @@
 use crate::controller::{AckEvent, PacketSent};
 use crate::units::{Duration, Time};
 
-/// Weight of a virtual round's share (draft §2.4.2: g = 1/16).
+/// Weight of a virtual round's share (draft §2.3.2: g = 1/16).
 const GAIN: f64 = 1.0 / 16.0;
 
 /// Measures the share of a virtual round: at least a window, and at least a virtual round-trip time.
@@ -22,8 +22,8 @@ pub(super) struct MarkedShare {
 }
 
 impl MarkedShare {
-    /// As if all were marked, until the first mark comes: it ends slow start and halves the window
-    /// (draft §2.4.2).
+    /// As if all were marked, until the first mark comes: it ends slow start and halves the window,
+    /// by the rule of draft §2.4.2.
     pub(super) fn new(now: Time) -> Self {
         Self {
             alpha: 1.0,

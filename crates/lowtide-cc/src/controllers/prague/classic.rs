@@ -1,5 +1,6 @@
 //! Whether the marks come from a queue that means them as RFC 3168 does: one that lets a queue of
 //! several milliseconds stand before it marks, and shares it with flows that halve their windows.
+//! RFC 9331 §4.3 wants a sender to look for such queues; here, as in Linux, it does so only if asked to.
 //!
 //! The evidence is that of Briscoe and Ahmed, *TCP Prague Fall-back on Detection of a Classic ECN AQM*
 //! (arXiv:1911.00710): in rounds with marks, a delay beyond the path's and a deviation of the RTT that

@@ -23,7 +23,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 
 /// The round trip as which shorter ones count (draft §2.4.4; the reference implementations' default).
 const LEAST_VIRTUAL_RTT: Duration = Duration::from_millis(25);
-/// What a burst may hold: an L4S queue marks from a millisecond on (draft §2.4.6).
+/// What a burst may hold: an L4S queue marks from a millisecond on (Linux `prague_burst_shift`: 1/4096 s).
 const BURST: Duration = Duration::from_micros(250);
 /// What Reno takes off its window at a mark of the old kind (RFC 3168 §6.1.2).
 const CLASSIC_REDUCTION: f64 = 0.5;
@@ -84,7 +84,7 @@ impl Prague {
         self.rtt.mean().max(LEAST_VIRTUAL_RTT)
     }
 
-    /// The share of the window that marks take.
+    /// The share of the window that marks take: α/2 (draft §2.4.2).
     fn reduction(&self) -> f64 {
         let scalable = self.marks.alpha() / 2.0;
         let classic = self.classic.map_or(0.0, |c| c.share());
@@ -101,7 +101,7 @@ impl Prague {
         });
     }
 
-    /// A packet a round, for what was not marked, by the square of the real round trip in virtual ones:
+    /// A packet a round, for what was not marked, by the square of the real round trip in virtual ones (draft §2.4.4):
     /// once because a real round is so much shorter, once because a packet a round is so much faster.
     fn grow(&mut self, unmarked: f64) {
         let share = self.rtt.mean().ratio(self.virtual_rtt());
@@ -166,7 +166,7 @@ impl crate::Wrap for Prague {
         if self.reno.take_loss(loss)
             && let Some(reduced) = self.reduced.take()
         {
-            // Half of what the window was before the marks of this round (draft §2.4.3).
+            // Half of what the window was before the marks of this round (draft §2.4.1: the response to loss).
             self.reno.raise(reduced.by.mul_f64(0.5));
         }
     }
@@ -185,6 +185,7 @@ impl crate::Wrap for Prague {
         Ecn::Ect1
     }
 
+    /// After slow start a window an RTT and no more (draft, "Packet Pacing").
     fn pacing_rate(&self) -> Option<Rate> {
         if self.rtt.mean().is_zero() {
             return None;
