@@ -1,4 +1,4 @@
-//! Whether a push has found more.
+//! Whether a push has found more (§4.3, §4.5).
 
 use crate::units::Rate;
 

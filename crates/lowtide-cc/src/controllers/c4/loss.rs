@@ -1,4 +1,4 @@
-//! The share of packets that are lost, averaged.
+//! The share of packets that are lost, averaged (§5.3).
 
 /// Weight of a packet.
 const GAIN: f64 = 1.0 / 16.0;

@@ -1,5 +1,5 @@
 //! C4 (Huitema; draft-huitema-ccwg-c4-spec-00 and private-octopus/c4 of November 2025, which wins
-//! where they differ), for media over Wi-Fi.
+//! where they differ), for media over Wi-Fi. Section numbers are the draft's.
 //!
 //! ```text
 //!            ┌─────────┐  no growth   ┌──────────┐   an era    ┌────────┐  1 or 4 eras  ┌──────┐
@@ -35,20 +35,21 @@ use crate::mechanisms::RoundsByNumber;
 use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
 
+// α by state: §4.1.
 const INITIAL_ALPHA: f64 = 2.0;
 const RECOVERY_ALPHA: f64 = 15.0 / 16.0;
 const CRUISE_ALPHA: f64 = 1.0;
 
-/// Initial paces so much faster, for packets that come in bunches.
+/// Initial paces so much faster, for packets that come in bunches (the code).
 const INITIAL_PACING: f64 = 1.25;
-/// Eras without growth that end Initial, and those after which a long RTT ends it.
+/// Eras without growth that end Initial, and those after which a long RTT ends it (§4.2).
 const INITIAL_ERAS: u32 = 3;
 const INITIAL_ERAS_DELAYED: u32 = 2;
-/// Fewer packets say nothing of losses.
+/// Fewer packets say nothing of losses (§4.2).
 const INITIAL_PACKETS: u64 = 20;
-/// Eras from push to push, unless the last one found something.
+/// Eras from push to push (§4.4), unless the last one found something (the code).
 const CRUISE_ERAS: u32 = 4;
-/// The most by which a signal lowers the rate.
+/// The most by which a signal lowers the rate (§5.5). By marks it does so always: §5.4 leaves them open.
 const MAX_REDUCTION: f64 = 0.25;
 /// RTT assumed before the first sample, as BBR does.
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
@@ -239,6 +240,7 @@ impl C4 {
         }
     }
 
+    /// The nominal rate (§3.1).
     fn on_sample(&mut self, rate: Rate, delivered: Bytes) {
         let frozen = self.phase == Phase::Recovery && self.growth.is_congested();
         if rate > self.rate && !frozen {
@@ -281,6 +283,7 @@ impl C4 {
         }
     }
 
+    /// §5, and §4.5 for those in Push.
     fn on_signal(&mut self, signal: Signal) {
         self.growth.on_congestion();
         let is_delay = matches!(signal, Signal::Delay(_));
@@ -356,7 +359,7 @@ impl Controller for C4 {
         }
     }
 
-    /// No more than the losses that it declares.
+    /// No more than the losses that it declares (§5.3.1).
     fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
 
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, _marked_packets: u64) {

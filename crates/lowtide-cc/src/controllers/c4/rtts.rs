@@ -1,4 +1,5 @@
-//! The longest RTT that the path has without a queue of the flow's own making: delay and jitter.
+//! The longest RTT that the path has without a queue of the flow's own making: delay and jitter
+//! (§3.2).
 
 use crate::units::Duration;
 
@@ -80,7 +81,7 @@ impl Rtts {
         self.max = self.max.map(|max| max.mul_f64(factor));
     }
 
-    /// Whether jitter is large beside the path's delay.
+    /// Whether jitter is large beside the path's delay (§4.3.1; the lower bound is the code's).
     pub(super) fn vary_much(&self) -> bool {
         self.max
             .is_some_and(|max| max > MIN_RESTART && self.min * 5 < max * 2)

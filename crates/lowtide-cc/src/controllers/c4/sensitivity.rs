@@ -1,5 +1,5 @@
 //! How soon a flow takes a signal for congestion: fast flows before slow ones, so that they come to
-//! share.
+//! share (§5.1).
 
 use crate::units::{Duration, Rate};
 
@@ -27,18 +27,18 @@ pub(super) fn sensitivity(rate: Rate) -> f64 {
     }
 }
 
-/// How far above the nominal maximum an RTT shows congestion.
+/// How far above the nominal maximum an RTT shows congestion (§5.2; 196/1024 is the code's, the text says 3/16).
 pub(super) fn delay_threshold(rate: Rate, max_rtt: Duration) -> Duration {
     let share = (64.0 + (1.0 - sensitivity(rate)) * 196.0) / 1024.0;
     max_rtt.mul_f64(share).min(MAX_DELAY_THRESHOLD)
 }
 
-/// The average loss above which losses show congestion.
+/// The average loss above which losses show congestion (§5.3).
 pub(super) fn loss_threshold(rate: Rate) -> f64 {
     0.02 + 0.5 * (1.0 - sensitivity(rate))
 }
 
-/// By which share losses lower the rate.
+/// By which share losses lower the rate: the code's; by §5.5 a quarter.
 pub(super) fn loss_reduction(rate: Rate) -> f64 {
     (1.0 + sensitivity(rate)) / 8.0
 }
