@@ -50,7 +50,8 @@ impl EcnReceiver {
     }
 
     /// A packet arrived; `reduced`: it says that the sender has reduced its window (CWR). True when the
-    /// acknowledgment must not wait: RFC 9000 §13.2.1 of marks, RFC 3168 §6.1.3 of a change.
+    /// acknowledgment must not wait: RFC 9000 §13.2.1, and over TCP Linux (`__tcp_ecn_check_ce`), where RFC 3168
+    /// §6.1.3 lets it.
     #[inline]
     pub(super) fn on_packet(&mut self, ecn: Ecn, reduced: bool) -> bool {
         if ecn == Ecn::NotEct && !reduced {
@@ -59,6 +60,7 @@ impl EcnReceiver {
         let is_marked = ecn == Ecn::Ce;
         match &mut self.echo {
             Echo::Nothing => return false,
+            // RFC 3168 §6.1.3: until CWR comes, and again where the packet with it is marked.
             Echo::Congestion(echoes) => *echoes = is_marked || *echoes && !reduced,
             Echo::Counts(counts) => counts.count(ecn),
         }
@@ -157,13 +159,15 @@ impl EcnSender {
 
     fn on_counts(&mut self, counts: EcnCounts, next: u64) -> u64 {
         let known = self.known;
+        // RFC 9000 §13.4.2.1 passes over acknowledgments that do not raise the largest number.
         if counts.ect0 < known.ect0 || counts.ect1 < known.ect1 || counts.ce < known.ce {
             // Overtaken on its way; the newer one has been seen.
             return 0;
         }
         let total = |c: EcnCounts| c.ect0 + c.ect1 + c.ce;
         self.known = counts;
-        // RFC 9000 §13.4.2.1: every packet is counted, none that was not sent, none as another.
+        // RFC 9000 §13.4.2.1: every packet is counted, none that was not sent, none as another. By totals of all
+        // codepoints, where the RFC compares the increases of each.
         let sent = total(self.sent);
         let sent_incapable = next - sent;
         self.failed = total(counts) + sent_incapable < self.acked

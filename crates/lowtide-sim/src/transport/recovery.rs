@@ -19,7 +19,7 @@ pub(super) enum Repeat {
 pub(super) enum Expiry {
     /// Send this many packets, regardless of window and pacer.
     Probe { packets: usize, repeat: Repeat },
-    /// Everything that was in flight has been declared lost.
+    /// Everything that was in flight has been declared lost: TCP's.
     Timeout(TimeoutKind),
 }
 

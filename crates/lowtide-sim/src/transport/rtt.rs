@@ -33,7 +33,8 @@ impl RttEstimator {
     }
 
     /// Takes a sample. `ack_delay` is what the receiver says it waited, already limited to its
-    /// `max_ack_delay`; zero in TCP, where it cannot be known.
+    /// `max_ack_delay`; zero in TCP, where it cannot be known. RFC 9002 §5.2 for the minimum, which here is never set
+    /// anew, not after persistent congestion either; §5.3 for the rest.
     #[inline]
     pub(super) fn update(&mut self, latest: Duration, ack_delay: Duration) {
         self.latest = latest;
@@ -54,7 +55,8 @@ impl RttEstimator {
         } else {
             self.smoothed - adjusted
         };
-        // RFC 9002 §5.3: rttvar = 3/4 rttvar + 1/4 deviation, srtt = 7/8 srtt + 1/8 adjusted.
+        // RFC 9002 A.7, RFC 6298 §2.3: rttvar = 3/4 rttvar + 1/4 deviation, srtt = 7/8 srtt + 1/8 adjusted. The
+        // deviation is from the smoothed RTT of before; RFC 9002 §5.3 has the two lines the other way round.
         self.variation = (self.variation * 3 + deviation).div(4);
         self.smoothed = (self.smoothed * 7 + adjusted).div(8);
     }

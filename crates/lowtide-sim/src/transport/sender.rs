@@ -157,6 +157,8 @@ impl Sender {
         }
         let mut next = self.paced_until.unwrap_or(Time::MAX);
         if !self.connection.inflight().is_zero() {
+            // No other timer runs beside that of loss detection (RFC 9002 §6.2.1; Linux has one timer for RACK, TLP and
+            // RTO).
             if let Some(loss_time) = self.recovery.loss_time() {
                 next = next.min(loss_time);
             } else if !self.holds_slot() {
@@ -425,7 +427,8 @@ impl Sender {
         }
     }
 
-    /// Sends a packet regardless of window and pacer: lost data, new data, or else old data again.
+    /// Sends a packet regardless of window and pacer: lost data, new data, or else old data again (RFC 9002 §6.2.4,
+    /// §7.5; RFC 8985 §7.3).
     fn transmit_probe(&mut self, now: Time, repeat: Repeat, out: &mut Vec<Outgoing>) {
         if self.next_bytes(now).is_some() {
             return self.transmit_next(now, out);

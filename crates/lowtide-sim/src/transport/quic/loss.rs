@@ -38,7 +38,7 @@ impl LossDetection {
         self.largest_acked = self.largest_acked.max(Some(number));
     }
 
-    /// Appends the numbers of all packets that are lost now.
+    /// Appends the numbers of all packets that are lost now (`DetectAndRemoveLostPackets`, RFC 9002 A.10).
     #[inline]
     pub(super) fn detect(
         &mut self,
@@ -66,7 +66,7 @@ pub(super) fn persistent_congestion_duration(probe_timeout: Duration) -> Duratio
 }
 
 /// Whether two of the packets in `lost`, sent after the first RTT sample, lie further apart than
-/// `duration`, and nothing between them was acknowledged (§7.6.2).
+/// `duration`, and nothing between them was acknowledged (§7.6.2). Of those found lost at once, as in RFC 9002 B.8.
 pub(super) fn spans_persistent_congestion(
     lost: &[u64],
     board: &Scoreboard,

@@ -50,6 +50,7 @@ impl LossRecovery for Quic {
         let sample = ack::take_in(now, ack, new, connection, &mut self.loss);
         if let Some(sample) = sample {
             self.first_rtt_sample_at.get_or_insert(now);
+            // RFC 9002 §5.3: the handshake is taken for confirmed.
             let delay = ack.delay.min(self.pto.max_ack_delay());
             connection.rtt.update(sample, delay);
         }
@@ -88,6 +89,7 @@ impl LossRecovery for Quic {
     fn on_timeout(&mut self, _now: Time, _connection: &Connection, _lost: &mut Vec<u64>) -> Expiry {
         Expiry::Probe {
             packets: self.pto.on_expiry(),
+            // After lost and new data (§6.2.4).
             repeat: Repeat::Oldest,
         }
     }

@@ -33,18 +33,20 @@ impl ProbeTimeout {
         rtt.timeout() + self.max_ack_delay
     }
 
-    /// When it expires, if the last packet left at `last_sent_at`.
+    /// When it expires, if the last packet left at `last_sent_at`: from there on, as in RFC 9002 A.8. An
+    /// acknowledgment, at which §6.2.1 restarts the timer, too, changes the RTT and the backoff alone.
     #[inline]
     pub(super) fn expires_at(&self, rtt: &RttEstimator, last_sent_at: Time) -> Time {
         last_sent_at + backed_off(self.duration(rtt), self.pto_count)
     }
 
+    /// An acknowledgment resets the backoff (§6.2.1).
     #[inline]
     pub(super) fn on_progress(&mut self) {
         self.pto_count = 0;
     }
 
-    /// It expired: how many packets to send.
+    /// It expired: how many packets to send, whatever the window (§7.5). Nothing is lost by that (§6.2).
     pub(super) fn on_expiry(&mut self) -> usize {
         self.pto_count += 1;
         PROBES
