@@ -1,4 +1,4 @@
-//! Eifel detection: whether a retransmission timeout was spurious (RFC 3522).
+//! Eifel detection: whether a retransmission timeout was spurious (RFC 3522 §3.2).
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Eifel {

@@ -67,7 +67,8 @@ impl Tcp {
 
     /// Whether an acknowledgment starts the retransmission timer anew: when it moves SND.UNA, or what
     /// it covers was sent before that segment was last sent again. Otherwise a lost retransmission
-    /// would put the timer off for as long as anything is acknowledged (Linux `tcp_clean_rtx_queue`).
+    /// would put the timer off for as long as anything is acknowledged (Linux `tcp_clean_rtx_queue`). RFC 6298 §5.3 has
+    /// any acknowledgment of new data restart it.
     #[inline]
     fn is_rearmed(&self, first_unacked: u64, covered: Option<Time>, board: &Scoreboard) -> bool {
         let first = board.first_segment();
@@ -80,7 +81,7 @@ impl Tcp {
             .is_some_and(|(sent_at, t)| sent_at < t.sent_at)
     }
 
-    /// Puts what the spurious timeout gave up back in flight, but for what was sent again since.
+    /// Puts what the spurious timeout gave up back in flight, but for what was sent again since (RFC 4015).
     fn undo_timeout(&mut self, now: Time, gave_up_below: u64, connection: &mut Connection) {
         self.recovery_point = None;
         self.rack.search_again();
@@ -186,6 +187,8 @@ impl LossRecovery for Tcp {
                 repeat: Repeat::Newest,
             };
         }
+        // All of it, as without RACK. RFC 8985 §6.3 and Linux (`tcp_timeout_mark_lost`) keep what left less
+        // than the RTT and the reordering window ago, but for the first segment.
         let board = &connection.board;
         let next = board.next_number();
         let in_flight = |number: &u64| board.get(*number).is_some_and(|t| t.fate == Fate::InFlight);
@@ -197,7 +200,7 @@ impl LossRecovery for Tcp {
         Expiry::Timeout(TimeoutKind::Rto)
     }
 
-    /// Armed by the first segment that waits for an acknowledgment, and anew whenever it is sent again
+    /// Armed by the first segment that waits for an acknowledgment (RFC 6298 §5.1), and anew whenever it is sent again
     /// (Linux `tcp_event_new_data_sent`, `tcp_xmit_retransmit_queue`).
     #[inline]
     fn on_sent(&mut self, now: Time, segment: Option<u64>, connection: &Connection) {

@@ -76,7 +76,8 @@ impl Rack {
         self.reordering_seen |= segment < fack;
     }
 
-    /// Transmission `number` was delivered (§6.2 step 2).
+    /// Transmission `number` was delivered (§6.2 step 2). The minimum RTT is that of the whole connection, where step 1
+    /// would have it of recent time.
     #[inline]
     pub(super) fn on_delivered(
         &mut self,
@@ -87,7 +88,7 @@ impl Rack {
     ) {
         self.fack = self.fack.max(t.segment + 1);
         let sample = now.since(t.sent_at);
-        // Too quick an answer to a retransmission is one to an earlier transmission.
+        // Too quick an answer to a retransmission is one to an earlier transmission (§6.2 step 2).
         if t.retransmission && sample < rtt.min() {
             return;
         }
@@ -107,7 +108,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over.
+    /// A recovery is over (§6.2 step 4).
     pub(super) fn on_recovered(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {

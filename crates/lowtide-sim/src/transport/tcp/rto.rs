@@ -1,4 +1,5 @@
-//! Retransmission timer (RFC 6298), with its variation bounded as Linux does ([`RttVariation`]).
+//! Retransmission timer (RFC 6298), with its variation bounded as Linux does ([`RttVariation`]) instead of the sum by a
+//! second (§2.4).
 
 use lowtide_cc::mechanisms::RttVariation;
 use lowtide_cc::units::{Duration, Time};
@@ -8,7 +9,7 @@ use crate::transport::scoreboard::Scoreboard;
 
 /// The timeout before the first sample (RFC 6298 §2.1, Linux `TCP_TIMEOUT_INIT`).
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest timeout, however often it expired (Linux `TCP_RTO_MAX`).
+/// The longest timeout, however often it expired (§2.5 allows 60 s and more; Linux `TCP_RTO_MAX`).
 const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,7 @@ impl RetransmissionTimer {
         self.armed_at + backed_off(timeout, self.expiries).min(MAX_TIMEOUT)
     }
 
+    /// Data was acknowledged. By §5 a new RTT sample ends the backoff; with timestamps each acknowledgment has one.
     #[inline]
     pub(super) fn on_progress(&mut self) {
         self.expiries = 0;

@@ -25,7 +25,8 @@ pub(super) fn take_in(
     connection: &mut Connection,
     rack: &mut Rack,
 ) -> Taken {
-    // Timestamps tell which transmission made the receiver answer.
+    // Timestamps tell which transmission made the receiver answer, so that samples of retransmissions count, too
+    // (RFC 6298 §3).
     let trigger = connection.board.get(ack.trigger).copied();
     let mut taken = Taken::default();
     let mut is_spurious = false;

@@ -32,8 +32,8 @@ impl TailLossProbe {
         self.end.is_some()
     }
 
-    /// Two round trips and a little, or the delay of an acknowledgment where only one segment is out
-    /// (§7.2).
+    /// Two round trips and a little (Linux), or the delay of an acknowledgment where only one segment is out
+    /// (§7.2). Before the first RTT sample, for which §7.2 has a second, nothing is probed.
     pub(super) fn duration(&self, rtt: &RttEstimator, board: &Scoreboard) -> Duration {
         let base = rtt.smoothed() * 2;
         let oldest = board.oldest_segment().map(|(segment, _)| segment);
@@ -72,7 +72,7 @@ impl TailLossProbe {
     /// Once the data of a probe that repeats a segment is acknowledged, the original is not in
     /// flight any more even if the probe arrived; then it is returned. Without DSACK it stays open
     /// which of the two it was, and a needless probe costs nothing (§7.4.2 leaves the window alone in
-    /// that case).
+    /// that case). Nor does one that repaired a loss, for which §7.4.2 demands what a fast recovery costs.
     #[inline]
     pub(super) fn take_repeated(&mut self, board: &Scoreboard) -> Option<u64> {
         let original = self.repeated?;
