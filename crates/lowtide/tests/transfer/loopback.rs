@@ -57,7 +57,9 @@ fn reports_of_rbbrs_receiver_are_counted() {
         let result = fetch(&one_off(cc), "--duration 2s");
         result["feedback"]["reports"].as_u64()
     };
-    assert!(reports("rbbr") > Some(0));
+    // At gigabits on a busy machine the sender's counters may not come in time: another transfer is judged then.
+    let seen = (0..5).find_map(|_| reports("rbbr"));
+    assert!(seen > Some(0), "{seen:?}");
     assert_eq!(reports("cubic"), None, "nobody reports");
 }
 
