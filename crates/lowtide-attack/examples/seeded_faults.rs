@@ -27,29 +27,27 @@ fn main() {
         .into_iter()
         .filter(|goal| goal.has_reference())
         .collect();
-    let subjects = FAULTS.iter().flat_map(|(name, ..)| {
-        goals.iter().map(|goal| Subject {
+    for (name, _, about) in FAULTS {
+        let subjects = goals.iter().map(|goal| Subject {
             candidate: contenders.parse(name).unwrap(),
             host: None,
             goal: *goal,
             reference: "bbr3".to_string(),
             contenders: contenders.clone(),
-        })
-    });
-    let question = Question {
-        subjects: subjects.collect(),
-        world: World::find("wired").unwrap(),
-        budget,
-        time: None,
-        method: Method::Elites,
-        seed: 1,
-        most: 1,
-        jobs: 0,
-        kept: None,
-    };
-    let outcomes = hunt(&question, &Stop::default(), &|_, _| {}).unwrap();
-    for ((name, _, about), outcomes) in FAULTS.iter().zip(outcomes.chunks(goals.len())) {
-        let tried = goals.iter().zip(outcomes);
+        });
+        let question = Question {
+            subjects: subjects.collect(),
+            world: World::find("wired").unwrap(),
+            budget,
+            time: None,
+            method: Method::Elites,
+            seed: 1,
+            most: 1,
+            jobs: 0,
+            kept: None,
+        };
+        let outcomes = hunt(&question, &Stop::default(), &|_, _| {}).unwrap();
+        let tried = goals.iter().zip(&outcomes);
         let said = tried.map(|(goal, outcome)| {
             let found = if outcome.findings.is_empty() { "" } else { "*" };
             format!("{} {:.2}{found}", goal.name(), outcome.worst)
