@@ -22,11 +22,13 @@ def networks(path):
         for number, line in enumerate(lines, 1):
             numbers, _, score = line.rpartition("] ")
             try:
-                found = ast.literal_eval(numbers + "]")
-                yield [int(n) for n in found], float(score)
-                assert len(found) == 7
-            except (SyntaxError, ValueError, AssertionError):
+                found = [int(n) for n in ast.literal_eval(numbers + "]")]
+                score = float(score)
+            except (SyntaxError, TypeError, ValueError):
+                found = []
+            if len(found) != 7:
                 sys.exit(f"error: {path}:{number}: not seven numbers in brackets and a score")
+            yield found, score
 
 
 def setting(network):
