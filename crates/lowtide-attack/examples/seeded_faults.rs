@@ -6,6 +6,7 @@
 #[path = "../../lowtide-lab/tests/kit_finds_faults/faulty.rs"]
 mod faulty;
 
+use lowtide_attack::budget::Budget;
 use lowtide_attack::goal::Goal;
 use lowtide_attack::hunt::{Question, hunt};
 use lowtide_attack::search::Method;
@@ -17,7 +18,7 @@ use lowtide_lab::run::Stop;
 use crate::faulty::{ENTRIES, FAULTS};
 
 fn main() {
-    let budget = std::env::args().nth(1).map_or(300, |text| {
+    let networks = std::env::args().nth(1).map_or(300, |text| {
         text.parse().expect("the number of networks, as in 300")
     });
     let contenders = ENTRIES
@@ -38,8 +39,7 @@ fn main() {
         let question = Question {
             subjects: subjects.collect(),
             world: World::find("wired").unwrap(),
-            budget,
-            time: None,
+            budget: Budget::Networks(networks),
             method: Method::Elites,
             seed: 1,
             most: 1,

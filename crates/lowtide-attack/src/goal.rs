@@ -1,5 +1,6 @@
 //! Goals: what is bad, as a value between 0 and 1 that a scenario file's limit works out.
 
+use lowtide_cc::registry::unknown;
 use toml::{Table, Value};
 
 use crate::network::{Network, Step, text};
@@ -76,9 +77,26 @@ impl Goal {
     }
 
     /// The one of this name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        Self::all().into_iter().find(|goal| goal.name() == name)
+    ///
+    /// # Errors
+    /// When there is none; the text has the names that there are.
+    pub fn find(name: &str) -> Result<Self, String> {
+        let found = Self::all().into_iter().find(|goal| goal.name() == name);
+        found.ok_or_else(|| {
+            let known: Vec<String> = Self::all().into_iter().map(Self::name).collect();
+            unknown("goal ", name, &known)
+        })
+    }
+
+    /// Those of these names, where `all` alone means all of them.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn find_all<S: AsRef<str>>(names: &[S]) -> Result<Vec<Self>, String> {
+        match names {
+            [all] if all.as_ref() == "all" => Ok(Self::all()),
+            named => named.iter().map(|name| Self::find(name.as_ref())).collect(),
+        }
     }
 
     /// Its name, as in `share:bbr`.

@@ -1,12 +1,15 @@
 //! A hunt: for each controller and goal a search, and small findings of what it found.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
+use lowtide_lab::contender::Contender;
+use lowtide_lab::key::Key;
 use lowtide_lab::run::Stop;
-use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
+use crate::budget::Budget;
 use crate::found::Finding;
 use crate::minimise::minimised;
 use crate::search::{Arena, Found, Journal, JournalError, Method, Progress, SearchError};
@@ -20,10 +23,8 @@ pub struct Question {
     pub subjects: Vec<Subject>,
     /// What networks may be like.
     pub world: &'static World,
-    /// Networks for each subject at most.
-    pub budget: u64,
-    /// How long the search for each subject lasts at most; the same seed then gives the same only on the same machine.
-    pub time: Option<Duration>,
+    /// How much is tried.
+    pub budget: Budget,
     /// How they are chosen.
     pub method: Method,
     /// What chance begins with.
@@ -32,8 +33,39 @@ pub struct Question {
     pub most: usize,
     /// Threads; 0: one for each core.
     pub jobs: usize,
-    /// Where trials are kept, so that the same hunt goes on where it was ended; and what they depend on.
-    pub kept: Option<(PathBuf, String)>,
+    /// The folder that keeps trials, so that the same hunt goes on where it was ended; and the key of what simulates them.
+    pub kept: Option<(PathBuf, Key)>,
+}
+
+impl Question {
+    /// How many there are of what progress counts, by [`Budget::unit`].
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.of_each()
+            .size()
+            .saturating_mul(self.subjects.len() as u64)
+    }
+
+    fn of_each(&self) -> Budget {
+        self.budget.of_each(self.subjects.len())
+    }
+
+    /// The controllers of the subjects, each once.
+    #[must_use]
+    pub fn controllers(&self) -> Vec<&Contender> {
+        let mut controllers: Vec<&Contender> = Vec::new();
+        for Subject { candidate, .. } in &self.subjects {
+            if !controllers.iter().any(|c| c.name() == candidate.name()) {
+                controllers.push(candidate);
+            }
+        }
+        controllers
+    }
+
+    /// As many threads as are asked for.
+    pub(crate) fn pool(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        ThreadPoolBuilder::new().num_threads(self.jobs).build()
+    }
 }
 
 /// What came of a subject.
@@ -62,35 +94,43 @@ pub enum HuntError {
 }
 
 /// Searches for each subject and makes small what it found. What `stop` ends is shown as far as it came; `watch` is told
-/// of each subject, by its place, how far it is.
+/// how far it is.
 ///
 /// # Errors
 /// When a subject cannot be tried, or its trials cannot be kept.
 pub fn hunt(
     question: &Question,
     stop: &Stop,
-    watch: &(dyn Fn(usize, Progress) + Sync),
+    watch: &(dyn Fn(&Subject, Progress) + Sync),
 ) -> Result<Vec<Outcome>, HuntError> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(question.jobs)
-        .build()?;
+    let pool = question.pool()?;
+    let budget = question.of_each();
+    if let Some((folder, _)) = &question.kept {
+        fs::create_dir_all(folder).map_err(|problem| JournalError::Io {
+            path: folder.display().to_string(),
+            problem,
+        })?;
+    }
     let of_subject = |(n, subject): (usize, &Subject)| {
         let journal = match &question.kept {
             None => None,
-            Some((folder, depends)) => {
+            Some((folder, key)) => {
                 let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
                 let (candidate, goal) = (subject.candidate.name(), subject.goal.name());
                 let file = format!("{}-{}.jsonl", name(candidate), name(&goal));
                 let about = format!(
-                    "{candidate}, {goal}, against {}, over {}, {depends}",
+                    "{candidate}, {goal}, against {}, over {}, simulator {key}",
                     subject.reference,
                     subject.host.map_or_else(String::new, |h| h.to_string()),
                 );
                 Some(Journal::open(&folder.join(file), &about)?)
             }
         };
-        let watch = |progress| watch(n, progress);
-        let budget = question.budget;
+        let before = budget.size().saturating_mul(n as u64);
+        let watch = |progress: Progress| {
+            let spent = before.saturating_add(progress.spent);
+            watch(subject, Progress { spent, ..progress });
+        };
         let mut arena = Arena::new(
             subject,
             question.world,
@@ -99,7 +139,6 @@ pub fn hunt(
             stop.clone(),
             &watch,
         );
-        arena.end_at(question.time.map(|time| Instant::now() + time));
         question.method.search(&mut arena, question.seed)?;
         let found = arena.found();
         let findings = pool.install(|| findings(subject, &found, question.most, stop))?;

@@ -201,6 +201,27 @@ impl Network {
         flow
     }
 
+    /// It as the flags of `lowtide compare` say it.
+    #[must_use]
+    pub fn flags(&self) -> String {
+        let (link, path) = self.sections();
+        let sections = link.into_iter().chain(path).chain(self.of_flow());
+        let flags = sections.map(|(key, value)| {
+            let key = key.replace('_', "-");
+            match value {
+                Value::String(value) => format!("--{key} {value}"),
+                Value::Boolean(_) => format!("--{key}"),
+                Value::Array(values) => {
+                    let values = values.iter().filter_map(Value::as_str);
+                    let flags = values.map(|value| format!("--{key} {value}"));
+                    flags.collect::<Vec<_>>().join(" ")
+                }
+                other => format!("--{key} {other}"),
+            }
+        });
+        flags.collect::<Vec<_>>().join(" ")
+    }
+
     fn link(&self) -> Table {
         let mut link = Table::new();
         if let [only] = self.rates[..] {

@@ -45,6 +45,40 @@ pub enum TrialError {
 }
 
 impl Subject {
+    /// Each controller by each goal; who is named twice counts once.
+    ///
+    /// # Errors
+    /// When the reference is not known, or is to be held against itself.
+    pub fn all(
+        controllers: &[Contender],
+        goals: &[Goal],
+        host: Option<Host>,
+        reference: &str,
+        contenders: &Contenders,
+    ) -> Result<Vec<Self>, String> {
+        contenders.parse(reference).map_err(|e| e.to_string())?;
+        if controllers.iter().any(|c| c.name() == reference) {
+            let problem = "cannot be held against itself: name another reference";
+            return Err(format!("{reference} {problem}"));
+        }
+        let mut subjects: Vec<Self> = Vec::new();
+        for candidate in controllers {
+            for goal in goals {
+                let is_known = |s: &Self| s.candidate.name() == candidate.name() && s.goal == *goal;
+                if !subjects.iter().any(is_known) {
+                    subjects.push(Self {
+                        candidate: candidate.clone(),
+                        host,
+                        goal: *goal,
+                        reference: reference.to_string(),
+                        contenders: contenders.clone(),
+                    });
+                }
+            }
+        }
+        Ok(subjects)
+    }
+
     /// The case of a network, as a scenario file that is run with so many seeds.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Worlds: what a network may be like where a controller is used. What lies outside is no finding there.
 
+use lowtide_cc::registry::unknown;
+
 /// From the least to the greatest, both included.
 pub type Range = (u64, u64);
 
@@ -190,8 +192,12 @@ pub static WORLDS: [World; 5] = [CELLULAR, WIFI, WIRED, SATELLITE, ANYTHING];
 
 impl World {
     /// The one of this name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        WORLDS.iter().find(|world| world.name == name)
+    ///
+    /// # Errors
+    /// When there is none; the text has the names that there are.
+    pub fn find(name: &str) -> Result<&'static Self, String> {
+        let found = WORLDS.iter().find(|world| world.name == name);
+        let known = WORLDS.map(|world| world.name);
+        found.ok_or_else(|| unknown("world ", name, &known))
     }
 }

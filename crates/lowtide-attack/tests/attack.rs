@@ -1,7 +1,9 @@
 //! Networks stay in their worlds, cases are cases, searches repeat, and findings are small and true.
 
 use std::fs;
+use std::time::Duration;
 
+use lowtide_attack::budget::Budget;
 use lowtide_attack::found::Finding;
 use lowtide_attack::genome::Genome;
 use lowtide_attack::goal::Goal;
@@ -12,6 +14,7 @@ use lowtide_attack::search::Method;
 use lowtide_attack::trial::Subject;
 use lowtide_attack::world::{WORLDS, World};
 use lowtide_lab::contender::Contenders;
+use lowtide_lab::key::Key;
 use lowtide_lab::run::Stop;
 use lowtide_lab::score::Suite;
 use proptest::collection::vec;
@@ -76,15 +79,14 @@ fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
     let ask = |budget, kept| Question {
         subjects: vec![subject("copa", Goal::Throughput, "bbr")],
         world: World::find("cellular").unwrap(),
-        budget,
-        time: None,
+        budget: Budget::Networks(budget),
         method: Method::Elites,
         seed: 7,
         most: 1,
         jobs: 2,
         kept,
     };
-    let kept = Some((folder.path().to_path_buf(), "here".to_string()));
+    let kept = Some((folder.path().to_path_buf(), Key::of(&[b"here"])));
     let run = |question: &Question| hunt(question, &Stop::default(), &|_, _| {}).unwrap();
     let (first, whole) = (run(&ask(48, kept.clone())), run(&ask(64, None)));
     assert!(first[0].worst <= whole[0].worst);
@@ -93,7 +95,7 @@ fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
     assert_eq!(run(&ask(64, kept)), whole);
     let other = ask(
         64,
-        Some((folder.path().to_path_buf(), "elsewhere".to_string())),
+        Some((folder.path().to_path_buf(), Key::of(&[b"elsewhere"]))),
     );
     let error = hunt(&other, &Stop::default(), &|_, _| {}).unwrap_err();
     assert!(error.to_string().contains("another search"), "{error}");
@@ -155,4 +157,55 @@ fn trouble_that_is_to_be_forgotten_ends_after_twenty_seconds_whatever_is_left_of
     );
     assert_eq!(said("path", "rtt_steps"), "15000ms:60ms,20000ms:40ms");
     assert!(case["path"].get("loss").is_none());
+}
+
+#[test]
+fn a_budget_is_networks_or_time_and_never_nothing() {
+    let read = |text: &str| text.parse::<Budget>();
+    let time = |seconds| Ok(Budget::Time(Duration::from_secs(seconds)));
+    assert_eq!(read("2000"), Ok(Budget::Networks(2000)));
+    assert_eq!((read("10m"), read("90s")), (time(600), time(90)));
+    for wrong in ["0", "0m", "0s", "-1", "much", ""] {
+        let problem = read(wrong).unwrap_err();
+        assert!(
+            problem.starts_with("a number of networks, as in 2000"),
+            "{wrong}"
+        );
+    }
+    // Nobody waits so long, and nothing overflows.
+    assert_eq!(read(&format!("{}m", u64::MAX)), time(u64::MAX));
+    assert_eq!(
+        read("10m").unwrap().of_each(4),
+        Budget::Time(Duration::from_secs(150))
+    );
+}
+
+#[test]
+fn who_is_named_twice_is_tried_once_and_nobody_against_itself() {
+    let contenders = Contenders::default();
+    let both = contenders.parse_all("copa,bbr,copa").unwrap();
+    let all = |reference| {
+        let goals = [Goal::Loss, Goal::Stall, Goal::Loss];
+        let subjects = Subject::all(&both, &goals, None, reference, &contenders)?;
+        let named = subjects
+            .iter()
+            .map(|s| (s.candidate.name().to_string(), s.goal));
+        Ok::<Vec<_>, String>(named.collect())
+    };
+    let expected = [
+        ("copa", Goal::Loss),
+        ("copa", Goal::Stall),
+        ("bbr", Goal::Loss),
+        ("bbr", Goal::Stall),
+    ];
+    assert_eq!(
+        all("cubic").unwrap(),
+        expected.map(|(name, goal)| (name.to_string(), goal))
+    );
+    assert!(
+        all("bbr")
+            .unwrap_err()
+            .contains("cannot be held against itself")
+    );
+    assert!(all("nobody").is_err());
 }

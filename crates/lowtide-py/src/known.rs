@@ -50,6 +50,11 @@ impl Known {
         reasons.find_map(|reason| self.failures.cause(py, reason))
     }
 
+    /// Why a run failed first, and what a controller of Python's raised there.
+    pub(crate) fn failure(&self, py: Python<'_>) -> Option<(String, PyErr)> {
+        self.failures.first(py)
+    }
+
     /// A run failed.
     pub(crate) fn run_error(&self, py: Python<'_>, reason: &str) -> PyErr {
         let error = error::run(py, reason);

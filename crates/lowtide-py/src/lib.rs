@@ -1,5 +1,6 @@
 //! The lab of Lowtide as a Python module, `lowtide._lowtide`; what users see of it is in `python/lowtide`.
 
+mod attack;
 mod command;
 mod compare;
 mod controller;
@@ -30,6 +31,8 @@ mod _lowtide {
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
 
+    #[pymodule_export]
+    use crate::attack::{PyFindings, attack};
     #[pymodule_export]
     use crate::command::{check_section, main};
     #[pymodule_export]

@@ -99,13 +99,26 @@ pub(crate) fn done<T: Send>(
     total: u64,
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<T> {
+    done_of(py, progress, ("runs", total), work)
+}
+
+/// The same of work that counts something else, by its name and number.
+///
+/// # Errors
+/// As [`done`].
+pub(crate) fn done_of<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    (unit, total): (&str, u64),
+    work: impl FnOnce(&dyn Watch) -> T + Send,
+) -> PyResult<T> {
     let watcher = Watcher {
         done: AtomicU64::new(0),
         stop: Stop::new(),
     };
     let told = py
         .import("lowtide._progress")?
-        .call_method1("told", (progress,))?;
+        .call_method1("told", (progress, unit))?;
     let closing = told.hasattr("close")?.then(|| told.clone());
     let mut told = Told {
         told: (!told.is_none()).then_some(told),

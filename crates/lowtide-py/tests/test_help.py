@@ -12,7 +12,7 @@ from lowtide import _lowtide
 from lowtide._options import Options
 
 WITH_OPTIONS = [lowtide.compare, lowtide.simulate, lowtide.frontier, lowtide.steps]
-OTHERS = [lowtide.run, lowtide.score, lowtide.sweep, lowtide.controllers, lowtide.queues]
+OTHERS = [lowtide.run, lowtide.score, lowtide.attack, lowtide.sweep, lowtide.controllers, lowtide.queues]
 
 
 @pytest.mark.parametrize("function", WITH_OPTIONS, ids=lambda function: function.__name__)

@@ -20,36 +20,44 @@ pub(crate) struct Progress {
 
 /// What has been printed of work without a bar.
 struct Lines {
+    unit: &'static str,
     started: Instant,
     last: Instant,
 }
 
 impl Lines {
-    fn new(now: Instant) -> Self {
+    fn new(unit: &'static str, now: Instant) -> Self {
         Self {
+            unit,
             started: now,
             last: now,
         }
     }
 
-    /// The line that is due; `done`: how many runs, of how many.
+    /// The line that is due; `done`: how many, of how many.
     fn next(&mut self, now: Instant, (done, all): (u64, u64)) -> Option<String> {
         if now.duration_since(self.last) < EVERY {
             return None;
         }
         self.last = now;
         let seconds = now.duration_since(self.started).as_secs();
-        Some(format!("{done} of {all} runs in {seconds} s"))
+        let unit = self.unit;
+        Some(format!("{done} of {all} {unit} in {seconds} s"))
     }
 }
 
 pub(crate) fn bar(runs: u64) -> Progress {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left {msg}");
-    let bar = match style {
-        Ok(style) => ProgressBar::new(runs).with_style(style),
+    bar_of("runs", runs)
+}
+
+/// The same of what is counted by another name.
+pub(crate) fn bar_of(unit: &'static str, count: u64) -> Progress {
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left {{msg}}");
+    let bar = match ProgressStyle::with_template(&template) {
+        Ok(style) => ProgressBar::new(count).with_style(style),
         Err(_) => ProgressBar::hidden(),
     };
-    let lines = (!io::stderr().is_terminal()).then(|| Mutex::new(Lines::new(Instant::now())));
+    let lines = (!io::stderr().is_terminal()).then(|| Mutex::new(Lines::new(unit, Instant::now())));
     Progress { bar, lines }
 }
 
@@ -126,7 +134,7 @@ mod tests {
     #[test]
     fn without_a_terminal_there_is_a_line_now_and_then() {
         let start = Instant::now();
-        let mut lines = Lines::new(start);
+        let mut lines = Lines::new("runs", start);
         let mut at = |seconds| lines.next(start + Duration::from_secs(seconds), (seconds, 99));
         assert_eq!((at(0), at(9)), (None, None));
         assert_eq!(at(10).as_deref(), Some("10 of 99 runs in 10 s"));

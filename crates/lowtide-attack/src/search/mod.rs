@@ -11,14 +11,16 @@ mod random;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use lowtide_cc::registry::unknown;
 use lowtide_lab::run::Stop;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
 pub use self::journal::{Journal, JournalError};
+use crate::budget::Budget;
 use crate::genome::Genome;
 use crate::network::Network;
 use crate::trial::{Subject, TrialError};
@@ -54,9 +56,12 @@ impl Method {
     }
 
     /// The one of this name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
+    ///
+    /// # Errors
+    /// When there is none; the text has the names that there are.
+    pub fn find(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|method| method.name() == name);
+        found.ok_or_else(|| unknown("method ", name, &Self::ALL.map(Self::name)))
     }
 
     /// Searches until the arena's budget is spent, or its work is ended.
@@ -140,6 +145,8 @@ pub struct Found {
 pub struct Progress {
     /// Networks tried.
     pub tried: u64,
+    /// What is spent of the budget, by [`Budget::unit`]; of a hunt with what searches before it had.
+    pub spent: u64,
     /// The worst so far.
     pub worst: f64,
     /// Kinds of trouble in which the goal's limit is broken.
@@ -172,8 +179,8 @@ impl Trier<'_> {
 /// Where networks are tried.
 pub struct Arena<'a> {
     trier: Arc<Trier<'a>>,
-    budget: u64,
-    until: Option<Instant>,
+    budget: Budget,
+    begun: Instant,
     tried: u64,
     journal: Option<Journal>,
     elites: BTreeMap<u8, Found>,
@@ -181,13 +188,13 @@ pub struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    /// One for so many networks; `watch` is told how far it is. What the journal of an earlier search has is not tried
+    /// One for so many networks, or so long from now on; `watch` is told how far it is. What the journal of an earlier search has is not tried
     /// again, and what is tried is noted there.
     #[must_use]
     pub fn new(
         subject: &'a Subject,
         world: &'a World,
-        budget: u64,
+        budget: Budget,
         mut journal: Option<Journal>,
         stop: Stop,
         watch: &'a (dyn Fn(Progress) + Sync),
@@ -201,17 +208,12 @@ impl<'a> Arena<'a> {
                 known: Mutex::new(known.unwrap_or_default()),
             }),
             budget,
-            until: None,
+            begun: Instant::now(),
             tried: 0,
             journal,
             elites: BTreeMap::new(),
             watch,
         }
-    }
-
-    /// Ends the search at this moment, whatever is left of its budget.
-    pub fn end_at(&mut self, until: Option<Instant>) {
-        self.until = until;
     }
 
     /// The worst of each kind of trouble, the worst first.
@@ -229,8 +231,14 @@ impl<'a> Arena<'a> {
     }
 
     fn is_over(&self) -> bool {
-        let is_late = self.until.is_some_and(|until| Instant::now() >= until);
-        self.tried >= self.budget || is_late || self.trier.stop.is_uttered()
+        self.is_spent(self.begun.elapsed()) || self.trier.stop.is_uttered()
+    }
+
+    fn is_spent(&self, elapsed: Duration) -> bool {
+        match self.budget {
+            Budget::Networks(networks) => self.tried >= networks,
+            Budget::Time(time) => elapsed >= time,
+        }
     }
 
     /// Notes what came of trials, in their order; what was ended is not counted.
@@ -241,7 +249,8 @@ impl<'a> Arena<'a> {
                 Err(TrialError::Ended) => continue,
                 Err(e) => return Err(e.into()),
             };
-            if self.tried == self.budget {
+            // A batch may be larger than what is left; time ends none.
+            if self.is_spent(Duration::ZERO) {
                 break;
             }
             self.tried += 1;
@@ -264,8 +273,13 @@ impl<'a> Arena<'a> {
         }
         let limit = self.trier.subject.goal.limit();
         let scores = self.elites.values().map(|found| found.score);
+        let spent = match self.budget {
+            Budget::Networks(_) => self.tried,
+            Budget::Time(_) => self.begun.elapsed().as_secs(),
+        };
         (self.watch)(Progress {
             tried: self.tried,
+            spent: spent.min(self.budget.size()),
             worst: scores.clone().fold(0.0, f64::max),
             findings: scores.filter(|score| *score > limit).count(),
         });

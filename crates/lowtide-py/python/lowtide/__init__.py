@@ -5,7 +5,7 @@
 >>> result.to_pandas()[["controller", "throughput_mbps", "rtt_ms_p95"]]  # doctest: +SKIP
 """
 
-from ._calls import compare, controllers, frontier, queues, run, score, simulate, steps
+from ._calls import attack, compare, controllers, frontier, queues, run, score, simulate, steps
 from ._errors import Error, InputError, RunError
 from ._knobs import Flow, Link, Path
 from ._lowtide import (
@@ -17,6 +17,7 @@ from ._lowtide import (
     Comparison,
     Config,
     Controller,
+    Findings,
     Frontier,
     Loss,
     Model,
@@ -46,6 +47,7 @@ __all__ = [
     "Config",
     "Controller",
     "Error",
+    "Findings",
     "Flow",
     "Frontier",
     "InputError",
@@ -66,6 +68,7 @@ __all__ = [
     "Timeout",
     "Trace",
     "__version__",
+    "attack",
     "compare",
     "controllers",
     "frontier",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Type, Union
 
 from . import _lowtide
-from ._lowtide import Bbr, Cells, Comparison, Controller, Frontier, Run, Scores
+from ._lowtide import Bbr, Cells, Comparison, Controller, Findings, Frontier, Run, Scores
 from ._knobs import Options
 from ._options import with_options
 from ._sections import File, Time
@@ -131,6 +131,51 @@ def score(
     )
 
 
+def attack(
+    controllers: Sender | Sequence[Sender],
+    /,
+    *,
+    goal: str | Sequence[str] = ("throughput", "delay", "stall", "starvation", "harm"),
+    world: str = "cellular",
+    reference: str = "causal",
+    host: str | None = None,
+    budget: int | Time = 1000,
+    method: str = "elites",
+    seed: int = 1,
+    most: int = 3,
+    output: File | None = None,
+    jobs: int = 0,
+    progress: Progress = None,
+) -> Findings:
+    """Searches the networks on which controllers are worst, makes them small, and tries each on all of the controllers.
+
+    ``goal`` says what is bad: ``"throughput"``, ``"stall"``, ``"share:bbr"``, … or ``"all"``; ``docs/attack.md`` has them with their
+    limits. ``world`` bounds what networks may be like, and ``reference`` is the built-in controller or bound that is done better.
+    ``budget`` is a number of networks for each controller and goal, or a time for all, as in ``"10m"``. ``method`` chooses
+    networks: ``"elites"``, ``"cma"`` or ``"random"``. The same ``seed`` and number of networks give the same findings, ``most`` for
+    each controller and goal at most. ``output`` is a folder that keeps what was tried, from which the same call goes on.
+    ``host`` takes the place of the controller's own. ``jobs`` and ``progress`` are those of :func:`compare`; progress counts networks,
+    or seconds where ``budget`` is a time.
+
+    Raises :class:`lowtide.InputError` for bad input, and :class:`lowtide.RunError` where a controller of your own raised; its
+    ``result`` has the findings.
+    """
+    return _lowtide.attack(
+        controllers,
+        goal=goal,
+        world=world,
+        reference=reference,
+        host=host,
+        budget=budget,
+        method=method,
+        seed=seed,
+        most=most,
+        output=output,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
 @with_options
 def steps(controller: Sender | None = None, /, **options: Unpack[Options]) -> NDArray[np.void]:
     """What a controller said after each acknowledgment of one run, as a structured array.
@@ -151,6 +196,6 @@ def queues() -> list[dict[str, Any]]:
     return _lowtide.queues()
 
 
-for _function in (compare, simulate, run, frontier, score, steps, controllers, queues):
+for _function in (compare, simulate, run, frontier, score, attack, steps, controllers, queues):
     _function.__module__ = "lowtide"
 del _function

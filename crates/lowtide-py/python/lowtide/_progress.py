@@ -6,12 +6,12 @@ import sys
 from typing import Any, Callable
 
 
-def told(progress: Any) -> Callable[[int, int], object] | None:
-    """Who is told: nobody, a bar, or the callable that the caller gave."""
+def told(progress: Any, unit: str = "runs") -> Callable[[int, int], object] | None:
+    """Who is told: nobody, a bar of what is counted, or the callable that the caller gave."""
     if progress is None or progress is False:
         return None
     if progress is True:
-        return _bar()
+        return _bar(unit)
     if callable(progress):
         return progress
     from ._errors import InputError
@@ -19,22 +19,24 @@ def told(progress: Any) -> Callable[[int, int], object] | None:
     raise InputError("progress: must be True, False, or callable with (done, total)")
 
 
-def _bar() -> Any:
+def _bar(unit: str) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _Line()
-    return _Tqdm(tqdm)
+        return _Line(unit)
+    return _Tqdm(tqdm, unit)
 
 
 class _Tqdm:
-    def __init__(self, tqdm: Any) -> None:
+    def __init__(self, tqdm: Any, unit: str) -> None:
         self._tqdm = tqdm
+        # It writes the unit behind a number and a stroke: 5.2run/s.
+        self._unit = unit.removesuffix("s")
         self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:
         if self._bar is None:
-            self._bar = self._tqdm(total=total, unit="run")
+            self._bar = self._tqdm(total=total, unit=self._unit)
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
@@ -45,12 +47,13 @@ class _Tqdm:
 class _Line:
     """One line on standard error, where there is no tqdm."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
         self._is_begun = False
 
     def __call__(self, done: int, total: int) -> None:
         self._is_begun = True
-        print(f"\r{done}/{total} runs", end="", file=sys.stderr, flush=True)
+        print(f"\r{done}/{total} {self._unit}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._is_begun:

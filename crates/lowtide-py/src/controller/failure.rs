@@ -36,6 +36,13 @@ impl Failures {
         Some(cause.clone_ref(py))
     }
 
+    /// The first failed run's reason, and its exception.
+    pub(crate) fn first(&self, py: Python<'_>) -> Option<(String, PyErr)> {
+        let kept = self.kept();
+        let (reason, cause) = kept.causes.first()?;
+        Some((reason.clone(), cause.clone_ref(py)))
+    }
+
     /// What is to end all runs.
     pub(crate) fn interrupt(&self, py: Python<'_>) -> Option<PyErr> {
         self.kept()

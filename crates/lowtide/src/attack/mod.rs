@@ -3,17 +3,14 @@
 mod show;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use lowtide_attack::found::Finding;
+use lowtide_attack::budget::Budget;
 use lowtide_attack::goal::Goal;
-use lowtide_attack::hunt::{self, Outcome, Question};
-use lowtide_attack::search::Method;
-use lowtide_attack::survey;
-use lowtide_attack::trial::{Subject, TrialError};
-use lowtide_attack::world::{WORLDS, World};
-use lowtide_cc::registry;
-use lowtide_cc::units::quantity;
+use lowtide_attack::hunt::Question;
+use lowtide_attack::search::{Method, Progress};
+use lowtide_attack::survey::Survey;
+use lowtide_attack::trial::Subject;
+use lowtide_attack::world::World;
 use lowtide_lab::contender::{CAUSAL, Contender, Contenders};
 use lowtide_lab::score;
 use lowtide_lab::setting::Host;
@@ -55,11 +52,11 @@ pub(crate) struct Args {
     host: Option<Host>,
 
     /// Networks for each controller and goal, or how long to search for all, as in 2000 or 10m
-    #[arg(long, value_name = "N|TIME", default_value = "1000", value_parser = budget)]
+    #[arg(long, value_name = "N|TIME", default_value = "1000")]
     budget: Budget,
 
     /// How networks are chosen: elites, cma or random
-    #[arg(long, value_name = "METHOD", default_value = "elites", value_parser = method)]
+    #[arg(long, value_name = "METHOD", default_value = "elites", value_parser = Method::find)]
     method: Method,
 
     /// What chance begins with; the same seed and number of networks give the same findings
@@ -85,31 +82,6 @@ pub(crate) struct Args {
     json: JsonFlag,
 }
 
-/// How much is tried.
-#[derive(Clone, Copy, Debug)]
-enum Budget {
-    Networks(u64),
-    Time(Duration),
-}
-
-fn budget(text: &str) -> Result<Budget, String> {
-    if let Ok(networks) = text.parse() {
-        return Ok(Budget::Networks(networks));
-    }
-    let minutes = text.strip_suffix('m').and_then(|m| m.parse::<u64>().ok());
-    if let Some(minutes) = minutes {
-        return Ok(Budget::Time(Duration::from_secs(60 * minutes)));
-    }
-    let time = quantity::duration(text);
-    let time = time.map_err(|_| "a number of networks, as in 2000, or a time, as in 10m or 90s")?;
-    Ok(Budget::Time(Duration::from_nanos(time.as_nanos())))
-}
-
-fn method(text: &str) -> Result<Method, String> {
-    let known: Vec<&str> = Method::ALL.iter().map(|m| m.name()).collect();
-    Method::find(text).ok_or_else(|| registry::unknown("method ", text, &known))
-}
-
 /// The controllers that are asked for.
 fn contenders_of(args: &Args, contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
     let mut found = Vec::new();
@@ -120,93 +92,31 @@ fn contenders_of(args: &Args, contenders: &Contenders) -> Result<Vec<Contender>,
 }
 
 /// Each controller by each goal.
-fn subjects(
-    args: &Args,
-    controllers: &[Contender],
-    contenders: &Contenders,
-) -> Result<Vec<Subject>, Failure> {
-    let host = score::host_of(controllers, args.host).map_err(Failure::input)?;
-    let goals = match args.goals.as_slice() {
-        [all] if all == "all" => Goal::all(),
-        named => {
-            let found = named.iter().map(|name| {
-                let known: Vec<String> = Goal::all().into_iter().map(Goal::name).collect();
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let unknown = || Failure::input(registry::unknown("goal ", name, &known));
-                Goal::find(name).ok_or_else(unknown)
-            });
-            found.collect::<Result<_, _>>()?
-        }
-    };
-    contenders.parse(&args.reference).map_err(Failure::input)?;
-    let mut subjects = Vec::new();
-    for candidate in controllers {
-        if candidate.name() == args.reference {
-            let name = candidate.name();
-            let problem = format!("{name} cannot be held against itself: use another --reference");
-            return Err(Failure::input(problem));
-        }
-        subjects.extend(goals.iter().map(|goal| Subject {
-            candidate: candidate.clone(),
-            host,
-            goal: *goal,
-            reference: args.reference.clone(),
-            contenders: contenders.clone(),
-        }));
-    }
-    Ok(subjects)
-}
-
-/// All findings with their subjects.
-fn findings<'a>(
-    question: &'a Question,
-    outcomes: &'a [Outcome],
-) -> Vec<(&'a Subject, &'a Finding)> {
-    let pairs = question.subjects.iter().zip(outcomes);
-    let findings = pairs.flat_map(|(subject, outcome)| {
-        let findings = outcome.findings.iter();
-        findings.map(move |finding| (subject, finding))
-    });
-    findings.collect()
+fn subjects(args: &Args, contenders: &Contenders) -> Result<Vec<Subject>, Failure> {
+    let controllers = contenders_of(args, contenders)?;
+    let host = score::host_of(&controllers, args.host).map_err(Failure::input)?;
+    let goals = Goal::find_all(&args.goals).map_err(Failure::input)?;
+    let subjects = Subject::all(&controllers, &goals, host, &args.reference, contenders);
+    subjects.map_err(|e| Failure::input(format!("--reference: {e}")))
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
-    let controllers = contenders_of(args, contenders)?;
-    let subjects = subjects(args, &controllers, contenders)?;
-    let world = World::find(&args.world).ok_or_else(|| {
-        let known: Vec<&str> = WORLDS.iter().map(|world| world.name).collect();
-        Failure::input(registry::unknown("world ", &args.world, &known))
-    })?;
     let kept = match &args.output {
         None => None,
-        Some(folder) => {
-            std::fs::create_dir_all(folder)
-                .map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?;
-            let key = program::simulator(contenders)?;
-            Some((folder.clone(), format!("simulator {key}")))
-        }
+        Some(folder) => Some((folder.clone(), program::simulator(contenders)?)),
     };
-    let (networks, time) = match args.budget {
-        Budget::Networks(networks) => (networks, None),
-        Budget::Time(time) => (u64::MAX, Some(time)),
-    };
-    let count = subjects.len().max(1);
     let question = Question {
-        subjects,
-        world,
-        budget: networks,
-        // Each has an even part of it.
-        time: time.map(|time| time / u32::try_from(count).unwrap_or(u32::MAX)),
+        subjects: subjects(args, contenders)?,
+        world: World::find(&args.world).map_err(Failure::input)?,
+        budget: args.budget,
         method: args.method,
         seed: args.seed,
         most: args.most,
         jobs: args.jobs.threads(),
         kept,
     };
-    let bar = progress::bar(networks.saturating_mul(count as u64));
-    let watch = |n: usize, progress: lowtide_attack::search::Progress| {
-        let subject = &question.subjects[n];
-        let before = networks.saturating_mul(n as u64);
+    let bar = progress::bar_of(args.budget.unit(), question.size());
+    let watch = |subject: &Subject, progress: Progress| {
         let told = format!(
             "{}, {}: worst {:.2}, {} kinds",
             subject.candidate.name(),
@@ -214,30 +124,20 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             progress.worst,
             progress.findings
         );
-        bar.set(before.saturating_add(progress.tried), told);
+        bar.set(progress.spent, told);
     };
-    let (outcomes, signal) = interrupt::stopping(interrupt::END_OR_HANGUP, |stop| {
-        let outcomes = hunt::hunt(&question, stop, &watch).map_err(Failure::run)?;
-        let found = findings(&question, &outcomes);
-        let transfer = match survey::transfer(&found, &controllers, stop) {
-            Ok(transfer) => Some(transfer),
-            Err(TrialError::Ended) => None,
-            Err(e) => return Err(Failure::run(e)),
-        };
-        Ok((outcomes, transfer))
+    let (survey, signal) = interrupt::stopping(interrupt::END_OR_HANGUP, |stop| {
+        Survey::make(question, stop, &watch).map_err(Failure::run)
     })?;
     bar.finish_and_clear();
-    let (outcomes, transfer) = outcomes?;
-    show::show(&args.json, &question, &outcomes, transfer.as_ref())?;
+    let survey = survey?;
+    show::show(&args.json, &survey)?;
     if let Some(folder) = &args.keep {
-        let findings = findings(&question, &outcomes);
-        for (n, (subject, finding)) in findings.iter().enumerate() {
-            let path = folder.join(format!("{}.toml", finding.id(n + 1)));
-            output::write(&path, finding.text(subject, n + 1).as_bytes())?;
-        }
+        let count = survey
+            .save(folder)
+            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
         output::say(format_args!(
-            "{} cases: lowtide score --suite {}",
-            findings.len(),
+            "{count} cases: lowtide score --suite {}",
             folder.display()
         ));
     }
