@@ -254,7 +254,8 @@ enum LowtideStatus lowtide_flow_sent(struct LowtideFlow *flow,
 /**
  * A packet was acknowledged. One that was declared lost may be, too: it arrived after all.
  *
- * Of those declared lost the newest 4096 are remembered, and others count as never sent.
+ * Of those declared lost the newest 4096 are remembered, and all that one settlement lost. Others
+ * count as never sent.
  *
  * Returns `NULL_POINTER`, `PANICKED`; `WRONG_ORDER` when it was never sent, or was acknowledged or
  * discarded before.

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use lowtide_cc::units::Bytes;
 use lowtide_host::{Flight, Sent};
 
-/// Lost packets that are remembered in case that they are acknowledged after all.
+/// Lost packets that are remembered in case that they are acknowledged after all. Those of one
+/// settlement are remembered together: a timeout may give up a larger flight, all of which arrives.
 const MAX_LOST: usize = 4096;
 
 /// A packet that was declared lost.
@@ -70,7 +71,8 @@ impl Packets {
             settlement: self.settlements,
             in_flight: false,
         });
-        let is_full = self.lost.len() > MAX_LOST;
+        let is_too_old = |l: &Lost| l.settlement < self.settlements;
+        let is_full = self.lost.len() > MAX_LOST && self.lost.front().is_some_and(is_too_old);
         let oldest = is_full.then(|| self.lost.pop_front()).flatten();
         let forgotten = oldest.filter(|l| l.in_flight).map(|l| l.sent);
         Some((sent, forgotten))
@@ -157,18 +159,19 @@ mod tests {
     }
 
     #[test]
-    fn of_packets_that_are_lost_and_never_acknowledged_the_oldest_are_forgotten() {
+    fn lost_packets_are_forgotten_oldest_first_and_never_within_their_settlement() {
         let mut packets = Packets::default();
-        packets.push(sent(0));
-        packets.lose(0);
+        let flight = 2 * MAX_LOST as u64;
+        (0..=flight).for_each(|number| packets.push(sent(number)));
+        for number in 0..flight {
+            let (_, forgotten) = packets.lose(number).expect("it is in flight");
+            assert!(forgotten.is_none(), "{number}: the same timeout gave it up");
+        }
         packets.settle(true);
         assert!(packets.revive().is_some());
-        for number in 1..=MAX_LOST as u64 {
-            packets.push(sent(number));
-            let (_, forgotten) = packets.lose(number).expect("it is in flight");
-            assert_eq!(forgotten.is_some(), number == MAX_LOST as u64);
-        }
+        let (_, forgotten) = packets.lose(flight).expect("it is in flight");
+        assert_eq!(forgotten.map(|old| old.number), Some(0));
         assert_eq!(take(&mut packets, 0), None);
-        assert_eq!(take(&mut packets, 1), Some(false));
+        assert_eq!(take(&mut packets, 1), Some(true));
     }
 }
