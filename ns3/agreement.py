@@ -5,7 +5,7 @@
                      [--traces DIR] [--jobs N] [--json FILE] [--report FILE]
 
 Needs target/release/lowtide (or the binary that LOWTIDE_BIN names) and target/ns3/lowtide-ns3;
-ns3/README.md builds both. Exit code 1 when fewer cells than the goal agree.
+ns3/README.md builds both. Exit code 1 when a scenario fails or fewer cells than the goal agree.
 """
 
 import argparse
@@ -251,14 +251,21 @@ def main():
     if args.jobs == 0:
         tasks = []
     tasks.sort(key=lambda task: "80bdp" in task[0][1] and "50mbit" in task[0][1])
+    failed = False
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         for done in as_completed([pool.submit(cell, task) for task in tasks]):
+            if done.exception():
+                print(f"error: {done.exception()}", file=sys.stderr, flush=True)
+                failed = True
+                continue
             kept.update({(r["scenario"], r["controller"]): r for r in done.result()})
             if args.json:
                 with open(args.json, "w") as out:
                     json.dump(list(kept.values()), out, indent=1)
     order = [name for name, _ in scenarios(args)]
     rows = [r for r in kept.values() if r["controller"] in controllers and r["scenario"] in order]
+    if not rows:
+        sys.exit("error: no cell to report")
     for row in rows:
         judge(row)
     rows.sort(key=lambda r: (controllers.index(r["controller"]), order.index(r["scenario"])))
@@ -269,7 +276,7 @@ def main():
     print(text)
     agreeing = sum(r["within"] for r in rows)
     print(f"{agreeing} of {len(rows)} cells within the goal")
-    return 0 if agreeing >= SHARE_OF_CELLS * len(rows) else 1
+    return 1 if failed or agreeing < SHARE_OF_CELLS * len(rows) else 0
 
 
 if __name__ == "__main__":
