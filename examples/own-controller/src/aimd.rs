@@ -4,7 +4,7 @@ use lowtide_cc::controller::{
     AckEvent, Config, Controller, LossEvent, PacketSent, Snapshot, TimeoutEvent,
 };
 use lowtide_cc::mechanisms::RecoveryEpoch;
-use lowtide_cc::registry::{Domain, Entry, Parameter, Value};
+use lowtide_cc::registry::{Entry, Parameter};
 use lowtide_cc::state::{State, StateKind};
 use lowtide_cc::units::{Bytes, Rate};
 
@@ -12,15 +12,8 @@ pub(crate) static AIMD: Entry = Entry {
     name: "aimd",
     summary: "adds a packet each round trip, keeps a share of the window at a loss",
     source: "examples/own-controller",
-    parameters: &[Parameter {
-        name: "beta",
-        summary: "share of the window that is kept at a loss",
-        default: Value::Real(0.5),
-        domain: Domain::Real {
-            min: 0.1,
-            max: 0.95,
-        },
-    }],
+    parameters: &[Parameter::real("beta", 0.5, 0.1..=0.95)
+        .about("share of the window that is kept at a loss")],
     make: |values, config| Box::new(Aimd::new(config, values.real("beta"))),
     receiver: None,
 };

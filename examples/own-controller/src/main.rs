@@ -6,7 +6,7 @@ mod aimd;
 use std::process::ExitCode;
 
 use lowtide_cc::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Policy};
-use lowtide_cc::registry::{Domain, Entry, Parameter, Value};
+use lowtide_cc::registry::{Entry, Parameter};
 
 /// BBR that leaves a share of the bandwidth to the queue, so that it drains.
 #[derive(Debug)]
@@ -24,12 +24,9 @@ static MODEST: Entry = Entry {
     name: "modest",
     summary: "BBR that paces its steady phases below the bandwidth",
     source: "examples/own-controller",
-    parameters: &[Parameter {
-        name: "share",
-        summary: "share of the bandwidth that is left",
-        default: Value::Real(0.05),
-        domain: Domain::Real { min: 0.0, max: 0.5 },
-    }],
+    parameters: &[
+        Parameter::real("share", 0.05, 0.0..=0.5).about("share of the bandwidth that is left")
+    ],
     make: |values, config| {
         let share = values.real("share");
         let max = MaxBandwidth::default();

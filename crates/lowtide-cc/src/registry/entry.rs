@@ -10,18 +10,13 @@ use crate::controllers::rbbr::ReceiverConfig;
 ///
 /// ```
 /// use lowtide_cc::controllers::window::ConstantWindow;
-/// use lowtide_cc::registry::{Domain, Entry, Parameter, Registry, Value};
+/// use lowtide_cc::registry::{Entry, Parameter, Registry};
 ///
 /// static STEADY: Entry = Entry {
 ///     name: "steady",
 ///     summary: "keeps its packets in flight",
 ///     source: "this example",
-///     parameters: &[Parameter {
-///         name: "packets",
-///         summary: "packets in flight",
-///         default: Value::Whole(20),
-///         domain: Domain::Whole { min: 1, max: 1000 },
-///     }],
+///     parameters: &[Parameter::whole("packets", 20, 1..=1000).about("packets in flight")],
 ///     make: |values, config| Box::new(ConstantWindow::new(config, values.whole("packets"))),
 ///     receiver: None,
 /// };

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 pub use self::entry::{Entry, ReceiverTask};
 pub use self::nearest::{nearest, unknown};
-pub use self::parameter::{Domain, Parameter, Value, Values};
+pub use self::parameter::{Domain, Parameter, UP_TO_10_S, Value, Values};
 use crate::controller::{Config, Controller};
 use crate::controllers::ENTRIES;
 use crate::controllers::rbbr::ReceiverConfig;

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::RangeInclusive;
 
 use crate::units::{Duration, quantity};
 
@@ -116,6 +117,76 @@ pub struct Parameter {
     pub default: Value,
     /// What fits.
     pub domain: Domain,
+}
+
+/// Spans of time that most parameters take.
+pub const UP_TO_10_S: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(10);
+
+/// One constructor for each [`Domain`], from name, default and what fits.
+impl Parameter {
+    const fn new(name: &'static str, default: Value, domain: Domain) -> Self {
+        let summary = "";
+        Self {
+            name,
+            summary,
+            default,
+            domain,
+        }
+    }
+
+    /// With its summary.
+    #[must_use]
+    pub const fn about(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    /// A [`Domain::Flag`].
+    #[must_use]
+    pub const fn flag(name: &'static str, default: bool) -> Self {
+        Self::new(name, Value::Flag(default), Domain::Flag)
+    }
+
+    /// A [`Domain::Whole`].
+    #[must_use]
+    pub const fn whole(name: &'static str, default: u64, fits: RangeInclusive<u64>) -> Self {
+        let (min, max) = (*fits.start(), *fits.end());
+        Self::new(name, Value::Whole(default), Domain::Whole { min, max })
+    }
+
+    /// A [`Domain::Real`].
+    #[must_use]
+    pub const fn real(name: &'static str, default: f64, fits: RangeInclusive<f64>) -> Self {
+        let (min, max) = (*fits.start(), *fits.end());
+        Self::new(name, Value::Real(default), Domain::Real { min, max })
+    }
+
+    /// A [`Domain::Share`].
+    #[must_use]
+    pub const fn share(name: &'static str, default: f64, fits: RangeInclusive<f64>) -> Self {
+        let (min, max) = (*fits.start(), *fits.end());
+        Self::new(name, Value::Share(default), Domain::Share { min, max })
+    }
+
+    /// A [`Domain::Span`].
+    #[must_use]
+    pub const fn span(
+        name: &'static str,
+        default: Duration,
+        fits: RangeInclusive<Duration>,
+    ) -> Self {
+        let (min, max) = (*fits.start(), *fits.end());
+        Self::new(name, Value::Span(default), Domain::Span { min, max })
+    }
+
+    /// A [`Domain::Choice`].
+    #[must_use]
+    pub const fn choice(
+        name: &'static str,
+        default: &'static str,
+        fits: &'static [&'static str],
+    ) -> Self {
+        Self::new(name, Value::Word(default), Domain::Choice(fits))
+    }
 }
 
 /// A value of a parameter. It prints as it would be typed in a spec.

@@ -3,52 +3,38 @@
 use alloc::boxed::Box;
 
 use super::{Bbr, Options};
-use crate::registry::{Domain, Entry, Parameter, Value, Values};
+use crate::registry::{Entry, Parameter, Values};
 
-pub(crate) const AGGREGATION: Parameter = Parameter {
-    name: "aggregation",
-    summary: "compensate aggregated acknowledgments by a larger window",
-    default: Value::Flag(Options::DEFAULT.aggregation),
-    domain: Domain::Flag,
-};
+pub(crate) const AGGREGATION: Parameter = aggregation(Options::DEFAULT.aggregation);
 
 /// Off in the simulator that the papers of these derivatives used.
-pub(crate) const AGGREGATION_OFF: Parameter = Parameter {
-    default: Value::Flag(false),
-    ..AGGREGATION
-};
+pub(crate) const AGGREGATION_OFF: Parameter = aggregation(false);
 
-pub(crate) const POLICER: Parameter = Parameter {
-    name: "policer",
-    summary: "recognise token-bucket policers by long-term sampling",
-    default: Value::Flag(Options::DEFAULT.policer),
-    domain: Domain::Flag,
-};
+const fn aggregation(default: bool) -> Parameter {
+    Parameter::flag("aggregation", default)
+        .about("compensate aggregated acknowledgments by a larger window")
+}
 
-pub(crate) const BURST: Parameter = Parameter {
-    name: "burst",
-    summary: "packets of a burst; 0: about a millisecond's worth",
-    default: Value::Whole(match Options::DEFAULT.burst_packets {
+pub(crate) const POLICER: Parameter = Parameter::flag("policer", Options::DEFAULT.policer)
+    .about("recognise token-bucket policers by long-term sampling");
+
+pub(crate) const BURST: Parameter = Parameter::whole(
+    "burst",
+    match Options::DEFAULT.burst_packets {
         Some(packets) => packets,
         None => 0,
-    }),
-    domain: Domain::Whole { min: 0, max: 1000 },
-};
+    },
+    0..=1000,
+)
+.about("packets of a burst; 0: about a millisecond's worth");
 
-pub(crate) const ECN: Parameter = Parameter {
-    name: "ecn",
-    summary: "be ECN-capable, and let marks cap what is in flight (ours)",
-    default: Value::Flag(Options::DEFAULT.ecn),
-    domain: Domain::Flag,
-};
+pub(crate) const ECN: Parameter = Parameter::flag("ecn", Options::DEFAULT.ecn)
+    .about("be ECN-capable, and let marks cap what is in flight (ours)");
 
-pub(crate) const PRIME: Parameter = Parameter {
-    name: "prime",
-    summary: "as BBR' for ns-3.27 (Claypool et al. 2018): steady phases at 0.95 of the estimate, \
+pub(crate) const PRIME: Parameter = Parameter::flag("prime", Options::DEFAULT.prime).about(
+    "as BBR' for ns-3.27 (Claypool et al. 2018): steady phases at 0.95 of the estimate, \
               all phases one min_rtt long, ProbeRTT by the simulation's clock",
-    default: Value::Flag(Options::DEFAULT.prime),
-    domain: Domain::Flag,
-};
+);
 
 /// What every BBR of the first version takes beside its own parameters.
 pub(crate) fn options(values: &Values, aggregation: bool) -> Options {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Bbr3, Options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 pub(crate) static BBR3: Entry = Entry {
     name: "bbr3",
@@ -20,16 +20,11 @@ pub(crate) static BBR3: Entry = Entry {
     receiver: None,
 };
 
-const OFFLOAD: Parameter = Parameter {
-    name: "offload",
-    summary: "send quanta that may always be in flight: 3 for TCP with offload, 1 for QUIC",
-    default: Value::Whole(Options::DEFAULT.offload_quanta),
-    domain: Domain::Whole { min: 1, max: 16 },
-};
+const OFFLOAD: Parameter = Parameter::whole("offload", Options::DEFAULT.offload_quanta, 1..=16)
+    .about("send quanta that may always be in flight: 3 for TCP with offload, 1 for QUIC");
 
-const PROBE_RTT_ENDS_CYCLE: Parameter = Parameter {
-    name: "probe-rtt-ends-cycle",
-    summary: "ProbeRTT too ages the bandwidth filter; not in the draft",
-    default: Value::Flag(Options::DEFAULT.probe_rtt_ends_cycle),
-    domain: Domain::Flag,
-};
+const PROBE_RTT_ENDS_CYCLE: Parameter = Parameter::flag(
+    "probe-rtt-ends-cycle",
+    Options::DEFAULT.probe_rtt_ends_cycle,
+)
+.about("ProbeRTT too ages the bandwidth filter; not in the draft");

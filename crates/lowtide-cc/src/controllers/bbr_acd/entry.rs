@@ -4,8 +4,7 @@ use alloc::boxed::Box;
 
 use super::{CongestionDetection, Halving, InflightCap, bbr_acd};
 use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
-use crate::registry::{Domain, Entry, Parameter, Value};
-use crate::units::Duration;
+use crate::registry::{Entry, Parameter, UP_TO_10_S};
 
 const ONCE: &str = "once";
 const EVERY_ACK: &str = "every-ack";
@@ -32,29 +31,21 @@ pub(crate) static BBR_ACD: Entry = Entry {
     summary: "BBR that halves its window at losses of congestion and ignores those of the link",
     source: "Mahmud et al. 2020 (BBR-ACD)",
     parameters: &[
-        Parameter {
-            name: "alpha",
-            summary: "RTTs that differ by no more are equal",
-            default: Value::Span(CongestionDetection::DEFAULT_TOLERANCE),
-            domain: Domain::Span {
-                min: Duration::ZERO,
-                max: Duration::from_secs(10),
-            },
-        },
-        Parameter {
-            name: "halve",
-            summary: "how often a loss of congestion halves the window: at once (the paper's \
+        Parameter::span("alpha", CongestionDetection::DEFAULT_TOLERANCE, UP_TO_10_S)
+            .about("RTTs that differ by no more are equal"),
+        Parameter::choice("halve", halving_word(Halving::DEFAULT), &[ONCE, EVERY_ACK]).about(
+            "how often a loss of congestion halves the window: at once (the paper's \
                       text) or at each acknowledgment of a round (its code)",
-            default: Value::Word(halving_word(Halving::DEFAULT)),
-            domain: Domain::Choice(&[ONCE, EVERY_ACK]),
-        },
-        Parameter {
-            name: "cap",
-            summary: "how long a loss of congestion caps the window at one BDP: while it is halved \
+        ),
+        Parameter::choice(
+            "cap",
+            cap_word(InflightCap::DEFAULT),
+            &[HALVING, NEXT_PHASE],
+        )
+        .about(
+            "how long a loss of congestion caps the window at one BDP: while it is halved \
                       (the paper's Linux module) or until the next phase (its ns-3 module)",
-            default: Value::Word(cap_word(InflightCap::DEFAULT)),
-            domain: Domain::Choice(&[HALVING, NEXT_PHASE]),
-        },
+        ),
         AGGREGATION,
         POLICER,
         BURST,

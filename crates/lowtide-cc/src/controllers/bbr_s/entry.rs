@@ -1,11 +1,12 @@
 //! BBR-S.
 
 use alloc::boxed::Box;
+use core::ops::RangeInclusive;
 
 use super::{SkipConfig, bbr_s};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
 use crate::estimators::{Adaptation, NoiseBounds};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 use crate::units::Duration;
 
 pub(crate) static BBR_S: Entry = Entry {
@@ -37,63 +38,43 @@ pub(crate) static BBR_S: Entry = Entry {
     receiver: None,
 };
 
-const NOISE_SHARE: Domain = Domain::Real {
-    min: 0.0,
-    max: 10.0,
-};
+const NOISE_SHARE: RangeInclusive<f64> = 0.0..=10.0;
 
 static PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "step",
-        summary: "time from capacity sample to capacity sample",
-        default: Value::Span(SkipConfig::DEFAULT.step),
-        domain: Domain::Span {
-            min: Duration::from_millis(1),
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "acks",
-        summary: "fewest acknowledgments of a sample; a step lasts until it has them",
-        default: Value::Whole(SkipConfig::DEFAULT.min_acks as u64),
-        domain: Domain::Whole { min: 2, max: 1000 },
-    },
-    Parameter {
-        name: "queue",
-        summary: "rtt/min_rtt above which packets have queued and show more than was sent",
-        default: Value::Real(SkipConfig::DEFAULT.queue_ratio),
-        domain: Domain::Real {
-            min: 1.0,
-            max: 1000.0,
-        },
-    },
-    Parameter {
-        name: "gamma",
-        summary: "memory of the noise estimates",
-        default: Value::Real(SkipConfig::DEFAULT.adaptation.forgetting),
-        domain: Domain::Real {
-            min: 0.0,
-            max: 0.9999,
-        },
-    },
-    Parameter {
-        name: "window",
-        summary: "innovations that the noise estimates average",
-        default: Value::Whole(SkipConfig::DEFAULT.adaptation.window as u64),
-        domain: Domain::Whole { min: 1, max: 64 },
-    },
-    Parameter {
-        name: "process-max",
-        summary: "most process noise, standard deviation, share of the estimate",
-        default: Value::Real(SkipConfig::DEFAULT.bounds.process.1),
-        domain: NOISE_SHARE,
-    },
-    Parameter {
-        name: "measurement-max",
-        summary: "most measurement noise, standard deviation, share of the estimate",
-        default: Value::Real(SkipConfig::DEFAULT.bounds.measurement.1),
-        domain: NOISE_SHARE,
-    },
+    Parameter::span(
+        "step",
+        SkipConfig::DEFAULT.step,
+        Duration::from_millis(1)..=Duration::from_secs(10),
+    )
+    .about("time from capacity sample to capacity sample"),
+    Parameter::whole("acks", SkipConfig::DEFAULT.min_acks as u64, 2..=1000)
+        .about("fewest acknowledgments of a sample; a step lasts until it has them"),
+    Parameter::real("queue", SkipConfig::DEFAULT.queue_ratio, 1.0..=1000.0)
+        .about("rtt/min_rtt above which packets have queued and show more than was sent"),
+    Parameter::real(
+        "gamma",
+        SkipConfig::DEFAULT.adaptation.forgetting,
+        0.0..=0.9999,
+    )
+    .about("memory of the noise estimates"),
+    Parameter::whole(
+        "window",
+        SkipConfig::DEFAULT.adaptation.window as u64,
+        1..=64,
+    )
+    .about("innovations that the noise estimates average"),
+    Parameter::real(
+        "process-max",
+        SkipConfig::DEFAULT.bounds.process.1,
+        NOISE_SHARE,
+    )
+    .about("most process noise, standard deviation, share of the estimate"),
+    Parameter::real(
+        "measurement-max",
+        SkipConfig::DEFAULT.bounds.measurement.1,
+        NOISE_SHARE,
+    )
+    .about("most measurement noise, standard deviation, share of the estimate"),
     AGGREGATION_OFF,
     POLICER,
     BURST,

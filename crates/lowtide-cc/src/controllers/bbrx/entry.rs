@@ -4,28 +4,17 @@ use alloc::boxed::Box;
 
 use super::{CorrectedMax, bbrx};
 use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 pub(crate) static BBRX: Entry = Entry {
     name: "bbrx",
     summary: "BBR whose estimate is corrected by the RTT",
     source: "Lowtide's law after Chung et al. 2018 (BBRx)",
     parameters: &[
-        Parameter {
-            name: "beta",
-            summary: "gain of the correction",
-            default: Value::Real(CorrectedMax::DEFAULT_BETA),
-            domain: Domain::Real { min: 0.0, max: 1.0 },
-        },
-        Parameter {
-            name: "k",
-            summary: "rtt/min_rtt at which nothing is corrected",
-            default: Value::Real(CorrectedMax::DEFAULT_K),
-            domain: Domain::Real {
-                min: 1.0,
-                max: 10.0,
-            },
-        },
+        Parameter::real("beta", CorrectedMax::DEFAULT_BETA, 0.0..=1.0)
+            .about("gain of the correction"),
+        Parameter::real("k", CorrectedMax::DEFAULT_K, 1.0..=10.0)
+            .about("rtt/min_rtt at which nothing is corrected"),
         AGGREGATION,
         POLICER,
         BURST,

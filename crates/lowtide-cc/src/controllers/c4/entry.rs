@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{DelaySignal, Options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 const PUSHING: &str = "pushing";
 const ALWAYS: &str = "always";
@@ -13,24 +13,30 @@ pub(crate) static C4: Entry = Entry {
     summary: "C4: the highest rate seen times the longest RTT without a queue, for media over Wi-Fi",
     source: "draft-huitema-ccwg-c4-spec-00; private-octopus/c4, November 2025",
     parameters: &[
-        Parameter {
-            name: "delay",
-            summary: "a long RTT counts in Push only, which it ends (the code), or always, and lowers the rate (the text)",
-            default: Value::Word(match Options::DEFAULT.delay {
+        Parameter::choice(
+            "delay",
+            match Options::DEFAULT.delay {
                 DelaySignal::Pushing => PUSHING,
                 DelaySignal::Always => ALWAYS,
-            }),
-            domain: Domain::Choice(&[PUSHING, ALWAYS]),
-        },
-        Parameter {
-            name: "restart",
-            summary: "successful pushes in a row after which Initial returns; 0: never (the code, in effect)",
-            default: Value::Whole(match Options::DEFAULT.restart {
+            },
+            &[PUSHING, ALWAYS],
+        )
+        .about(
+            "a long RTT counts in Push only, which it ends (the code), or always, and lowers the \
+             rate (the text)",
+        ),
+        Parameter::whole(
+            "restart",
+            match Options::DEFAULT.restart {
                 Some(pushes) => pushes as u64,
                 None => 0,
-            }),
-            domain: Domain::Whole { min: 0, max: 1000 },
-        },
+            },
+            0..=1000,
+        )
+        .about(
+            "successful pushes in a row after which Initial returns; 0: never (the code, in \
+             effect)",
+        ),
     ],
     make: |values, config| {
         // The registry's range fits.

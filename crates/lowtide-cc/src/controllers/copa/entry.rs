@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Copa, Options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 const SWITCHING: &str = "switching";
 
@@ -12,25 +12,18 @@ pub(crate) static COPA: Entry = Entry {
     summary: "Copa: steers towards the rate 1/(delta x queueing delay)",
     source: "Arun and Balakrishnan, NSDI 2018",
     parameters: &[
-        Parameter {
-            name: "delta",
-            summary: "price of delay, 1/packets; 1.25/delta packets are queued on average",
-            default: Value::Real(Options::DEFAULT.delta),
-            domain: Domain::Real {
-                min: 0.004,
-                max: 10.0,
-            },
-        },
-        Parameter {
-            name: "mode",
-            summary: "switching: competes with flows that fill the buffer; default: never",
-            default: Value::Word(if Options::DEFAULT.mode_switching {
+        Parameter::real("delta", Options::DEFAULT.delta, 0.004..=10.0)
+            .about("price of delay, 1/packets; 1.25/delta packets are queued on average"),
+        Parameter::choice(
+            "mode",
+            if Options::DEFAULT.mode_switching {
                 SWITCHING
             } else {
                 "default"
-            }),
-            domain: Domain::Choice(&["default", SWITCHING]),
-        },
+            },
+            &["default", SWITCHING],
+        )
+        .about("switching: competes with flows that fill the buffer; default: never"),
     ],
     make: |values, config| {
         let options = Options {

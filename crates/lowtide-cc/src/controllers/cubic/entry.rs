@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{Cubic, HyStart};
 use crate::controllers::newreno::entry::{ABE, REDUCE, reduces_at_each_loss};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 const TRUE: &str = "true";
 const FALSE: &str = "false";
@@ -16,13 +16,10 @@ pub(crate) static CUBIC: Entry = Entry {
     summary: "CUBIC: the window follows a cubic function of time since the last loss",
     source: "RFC 9438; HyStart as in Linux's tcp_cubic.c, HyStart++ RFC 9406",
     parameters: &[
-        Parameter {
-            name: "hystart",
-            summary: "leave slow start before packets are lost: true: as hosts of the transport do; \
+        Parameter::choice("hystart", TRUE, &[TRUE, FALSE, LINUX, RFC9406]).about(
+            "leave slow start before packets are lost: true: as hosts of the transport do; \
                       linux: HyStart and growth as in Linux; rfc9406: HyStart++; false: no",
-            default: Value::Word(TRUE),
-            domain: Domain::Choice(&[TRUE, FALSE, LINUX, RFC9406]),
-        },
+        ),
         ABE,
         REDUCE,
     ],

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{LastWindow, LossAndQueue, LossProbe, ebcc};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 const MIRRORED: &str = "mirrored";
 const BEFORE_QUEUE: &str = "before-queue";
@@ -31,29 +31,21 @@ pub(crate) static EBCC: Entry = Entry {
     summary: "BBR whose window follows loss and queue together",
     source: "Han et al. 2022 (eBCC)",
     parameters: &[
-        Parameter {
-            name: "gamma",
-            summary: "packets in the queue from which on it counts as long",
-            default: Value::Whole(LossAndQueue::DEFAULT_QUEUE_PACKETS),
-            domain: Domain::Whole {
-                min: 1,
-                max: 1_000_000,
-            },
-        },
-        Parameter {
-            name: "last",
-            summary: "the paper's last window: mirrored at the target (Eq. 6) or the one \
+        Parameter::whole("gamma", LossAndQueue::DEFAULT_QUEUE_PACKETS, 1..=1_000_000)
+            .about("packets in the queue from which on it counts as long"),
+        Parameter::choice(
+            "last",
+            last_word(LastWindow::DEFAULT),
+            &[MIRRORED, BEFORE_QUEUE],
+        )
+        .about(
+            "the paper's last window: mirrored at the target (Eq. 6) or the one \
                       before the queue grew (its text)",
-            default: Value::Word(last_word(LastWindow::DEFAULT)),
-            domain: Domain::Choice(&[MIRRORED, BEFORE_QUEUE]),
-        },
-        Parameter {
-            name: "probe",
-            summary: "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
+        ),
+        Parameter::choice("probe", probe_word(LossProbe::DEFAULT), &[BDP, SMALLEST]).about(
+            "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
                       on, or BBR's 4 packets, after which the window before comes back",
-            default: Value::Word(probe_word(LossProbe::DEFAULT)),
-            domain: Domain::Choice(&[BDP, SMALLEST]),
-        },
+        ),
         AGGREGATION_OFF,
         POLICER,
         BURST,

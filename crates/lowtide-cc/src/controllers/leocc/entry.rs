@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{Cruise, Reconfigurations, Satellite, leocc};
 use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, options_without_policer};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter, UP_TO_10_S};
 use crate::units::Duration;
 
 pub(crate) static LEOCC: Entry = Entry {
@@ -12,33 +12,20 @@ pub(crate) static LEOCC: Entry = Entry {
     summary: "BBR that begins anew at the times when satellites are reassigned",
     source: "LeoCC, SIGCOMM 2025; SpaceNetLab/LeoCC",
     parameters: &[
-        Parameter {
-            name: "period",
-            summary: "time from reconfiguration to reconfiguration; 0s: none",
-            default: Value::Span(Reconfigurations::DEFAULT_PERIOD),
-            domain: Domain::Span {
-                min: Duration::ZERO,
-                max: Duration::from_secs(3600),
-            },
-        },
-        Parameter {
-            name: "offset",
-            summary: "time from the flow's start to the first of them",
-            default: Value::Span(Reconfigurations::DEFAULT_OFFSET),
-            domain: Domain::Span {
-                min: Duration::ZERO,
-                max: Duration::from_secs(3600),
-            },
-        },
-        Parameter {
-            name: "fluctuation",
-            summary: "how far above the minimum the filtered RTT shows a queue",
-            default: Value::Span(Cruise::DEFAULT_FLUCTUATION),
-            domain: Domain::Span {
-                min: Duration::ZERO,
-                max: Duration::from_secs(10),
-            },
-        },
+        Parameter::span(
+            "period",
+            Reconfigurations::DEFAULT_PERIOD,
+            Duration::ZERO..=Duration::from_secs(3600),
+        )
+        .about("time from reconfiguration to reconfiguration; 0s: none"),
+        Parameter::span(
+            "offset",
+            Reconfigurations::DEFAULT_OFFSET,
+            Duration::ZERO..=Duration::from_secs(3600),
+        )
+        .about("time from the flow's start to the first of them"),
+        Parameter::span("fluctuation", Cruise::DEFAULT_FLUCTUATION, UP_TO_10_S)
+            .about("how far above the minimum the filtered RTT shows a queue"),
         AGGREGATION,
         BURST,
         ECN,

@@ -3,15 +3,11 @@
 use alloc::boxed::Box;
 
 use super::NewReno;
-use crate::registry::{Domain, Entry, Parameter, Value, Values};
+use crate::registry::{Entry, Parameter, Values};
 
 /// Off by default, as in Linux: RFC 8511 is an experiment.
-pub(crate) const ABE: Parameter = Parameter {
-    name: "abe",
-    summary: "reduce the window by less at a mark than at a loss (RFC 8511)",
-    default: Value::Flag(false),
-    domain: Domain::Flag,
-};
+pub(crate) const ABE: Parameter = Parameter::flag("abe", false)
+    .about("reduce the window by less at a mark than at a loss (RFC 8511)");
 
 const ROUND: &str = "round";
 const EACH_LOSS: &str = "each-loss";
@@ -19,26 +15,20 @@ const BYTES: &str = "bytes";
 const ACKS: &str = "acks";
 
 /// How often losses reduce the window.
-pub(crate) const REDUCE: Parameter = Parameter {
-    name: "reduce",
-    summary: "reduce the window at losses once a round trip, or at each loss event as in ns-3's \
+pub(crate) const REDUCE: Parameter = Parameter::choice("reduce", ROUND, &[ROUND, EACH_LOSS]).about(
+    "reduce the window at losses once a round trip, or at each loss event as in ns-3's \
               QUIC module",
-    default: Value::Word(ROUND),
-    domain: Domain::Choice(&[ROUND, EACH_LOSS]),
-};
+);
 
 /// Whether the parameters ask for a reduction at each loss event.
 pub(crate) fn reduces_at_each_loss(values: &Values) -> bool {
     values.word("reduce") == EACH_LOSS
 }
 
-const GROW: Parameter = Parameter {
-    name: "grow",
-    summary: "grow by bytes acknowledged, or by a packet's share for each acknowledgment as in \
+const GROW: Parameter = Parameter::choice("grow", BYTES, &[BYTES, ACKS]).about(
+    "grow by bytes acknowledged, or by a packet's share for each acknowledgment as in \
               ns-3 (RFC 5681 Eq. 2 and 3)",
-    default: Value::Word(BYTES),
-    domain: Domain::Choice(&[BYTES, ACKS]),
-};
+);
 
 pub(crate) static NEWRENO: Entry = Entry {
     name: "newreno",

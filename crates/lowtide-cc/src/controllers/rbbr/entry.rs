@@ -1,10 +1,11 @@
 //! RBBR.
 
 use alloc::boxed::Box;
+use core::ops::RangeInclusive;
 
 use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, Source, rbbr};
 use crate::controllers::bbr::entry::{BURST, ECN, POLICER, options};
-use crate::registry::{Domain, Entry, Parameter, ReceiverTask, Value, Values};
+use crate::registry::{Entry, Parameter, ReceiverTask, UP_TO_10_S, Values};
 use crate::units::Duration;
 
 pub(crate) static RBBR: Entry = Entry {
@@ -49,80 +50,45 @@ const SCHEDULE: (u64, Duration) = match ReceiverConfig::DEFAULT.schedule {
     Schedule::Periodic(period) => (1, period),
 };
 
-const INITIAL_NOISE: Domain = Domain::Real {
-    min: 0.0,
-    max: 100.0,
-};
+const INITIAL_NOISE: RangeInclusive<f64> = 0.0..=100.0;
 
 static PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "from",
-        summary: "the estimate comes in the receiver's frames, or is made from its receive timestamps",
-        default: Value::Word(FRAME),
-        domain: Domain::Choice(&[FRAME, TIMESTAMPS]),
-    },
-    Parameter {
-        name: "filter",
-        summary: "the receiver's filter",
-        default: Value::Word(FILTER),
-        domain: Domain::Choice(&[KALMAN, EWMA, NONE]),
-    },
-    Parameter {
-        name: "alpha",
-        summary: "memory of the Kalman filter's noise estimates; weight of EWMA's newest sample",
-        default: Value::Real(Filter::DEFAULT_ALPHA),
-        domain: Domain::Real { min: 0.0, max: 1.0 },
-    },
-    Parameter {
-        name: "interval",
-        summary: "the receiver's sampling interval",
-        default: Value::Span(ReceiverConfig::DEFAULT.interval),
-        domain: Domain::Span {
-            min: Duration::from_micros(1),
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "gaps",
-        summary: "an interval without arrivals stretches the sample or counts as zeros",
-        default: Value::Word(GAPS),
-        domain: Domain::Choice(&[STRETCH, ZEROS]),
-    },
-    Parameter {
-        name: "acks",
-        summary: "acknowledgments from feedback to feedback",
-        default: Value::Whole(SCHEDULE.0),
-        // 1000 acknowledgments of two packets each are a second at 24 Mbit/s. Where they are more than
-        // the whole transfer, the first estimate never comes.
-        domain: Domain::Whole { min: 1, max: 1000 },
-    },
-    Parameter {
-        name: "period",
-        summary: "time from feedback to feedback; 0s: by acknowledgments",
-        default: Value::Span(SCHEDULE.1),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "state-noise",
-        summary: "the Kalman filter's initial standard deviation, share of the first sample",
-        default: Value::Real(Noise::DEFAULT.state),
-        domain: INITIAL_NOISE,
-    },
-    Parameter {
-        name: "process-noise",
-        summary: "the Kalman filter's initial process noise, standard deviation, share of the first sample",
-        default: Value::Real(Noise::DEFAULT.process),
-        domain: INITIAL_NOISE,
-    },
-    Parameter {
-        name: "measurement-noise",
-        summary: "the Kalman filter's initial measurement noise, standard deviation, share of the first sample",
-        default: Value::Real(Noise::DEFAULT.measurement),
-        domain: INITIAL_NOISE,
-    },
+    Parameter::choice("from", FRAME, &[FRAME, TIMESTAMPS]).about(
+        "the estimate comes in the receiver's frames, or is made from its receive \
+         timestamps",
+    ),
+    Parameter::choice("filter", FILTER, &[KALMAN, EWMA, NONE]).about("the receiver's filter"),
+    Parameter::real("alpha", Filter::DEFAULT_ALPHA, 0.0..=1.0)
+        .about("memory of the Kalman filter's noise estimates; weight of EWMA's newest sample"),
+    Parameter::span(
+        "interval",
+        ReceiverConfig::DEFAULT.interval,
+        Duration::from_micros(1)..=Duration::from_secs(10),
+    )
+    .about("the receiver's sampling interval"),
+    Parameter::choice("gaps", GAPS, &[STRETCH, ZEROS])
+        .about("an interval without arrivals stretches the sample or counts as zeros"),
+    // 1000 acknowledgments of two packets each are a second at 24 Mbit/s. Where they are more than
+    // the whole transfer, the first estimate never comes.
+    Parameter::whole("acks", SCHEDULE.0, 1..=1000)
+        .about("acknowledgments from feedback to feedback"),
+    Parameter::span("period", SCHEDULE.1, UP_TO_10_S)
+        .about("time from feedback to feedback; 0s: by acknowledgments"),
+    Parameter::real("state-noise", Noise::DEFAULT.state, INITIAL_NOISE)
+        .about("the Kalman filter's initial standard deviation, share of the first sample"),
+    Parameter::real("process-noise", Noise::DEFAULT.process, INITIAL_NOISE).about(
+        "the Kalman filter's initial process noise, standard deviation, share of the first \
+         sample",
+    ),
+    Parameter::real(
+        "measurement-noise",
+        Noise::DEFAULT.measurement,
+        INITIAL_NOISE,
+    )
+    .about(
+        "the Kalman filter's initial measurement noise, standard deviation, share of the first \
+         sample",
+    ),
     POLICER,
     BURST,
     ECN,

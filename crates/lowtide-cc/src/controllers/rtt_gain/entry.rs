@@ -4,22 +4,15 @@ use alloc::boxed::Box;
 
 use super::{RttGain, rtt_gain};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 pub(crate) static RTT_GAIN: Entry = Entry {
     name: "rtt-gain",
     summary: "BBR whose steady pacing gain follows min_rtt/rtt",
     source: "Xiong 2020 (RTT-gain BBR) §3.2",
     parameters: &[
-        Parameter {
-            name: "alpha",
-            summary: "factor of the steady gain",
-            default: Value::Real(RttGain::DEFAULT_ALPHA),
-            domain: Domain::Real {
-                min: 0.01,
-                max: 1.0,
-            },
-        },
+        Parameter::real("alpha", RttGain::DEFAULT_ALPHA, 0.01..=1.0)
+            .about("factor of the steady gain"),
         AGGREGATION_OFF,
         POLICER,
         BURST,

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::{Forecaster, Sprout};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 const BAYES: &str = "bayes";
 const EWMA: &str = "ewma";
@@ -13,30 +13,12 @@ pub(crate) static SPROUT: Entry = Entry {
     summary: "Sprout: sends what a cautious forecast lets through within 100 ms",
     source: "Winstein, Sivaraman and Balakrishnan, NSDI 2013; keithw/sprout",
     parameters: &[
-        Parameter {
-            name: "forecast",
-            summary: "Bayes' rule over all rates, or a moving average (Sprout-EWMA)",
-            default: Value::Word(BAYES),
-            domain: Domain::Choice(&[BAYES, EWMA]),
-        },
-        Parameter {
-            name: "quantile",
-            summary: "probability that less is delivered than is forecast",
-            default: Value::Share(Forecaster::DEFAULT_QUANTILE),
-            domain: Domain::Share {
-                min: 0.001,
-                max: 0.999,
-            },
-        },
-        Parameter {
-            name: "max",
-            summary: "the largest rate, packets a second (the paper: 1000); 0: follows what arrives",
-            default: Value::Whole(0),
-            domain: Domain::Whole {
-                min: 0,
-                max: 100_000_000,
-            },
-        },
+        Parameter::choice("forecast", BAYES, &[BAYES, EWMA])
+            .about("Bayes' rule over all rates, or a moving average (Sprout-EWMA)"),
+        Parameter::share("quantile", Forecaster::DEFAULT_QUANTILE, 0.001..=0.999)
+            .about("probability that less is delivered than is forecast"),
+        Parameter::whole("max", 0, 0..=100_000_000)
+            .about("the largest rate, packets a second (the paper: 1000); 0: follows what arrives"),
     ],
     make: |values, config| {
         let forecaster = match values.word("forecast") {

@@ -1,33 +1,22 @@
 //! Vegas.
 
 use alloc::boxed::Box;
+use core::ops::RangeInclusive;
 
 use super::{Thresholds, Vegas};
-use crate::registry::{Domain, Entry, Parameter, Value};
+use crate::registry::{Entry, Parameter};
 
 pub(crate) static VEGAS: Entry = Entry {
     name: "vegas",
     summary: "Vegas: keeps two to four packets queued",
     source: "Brakmo and Peterson 1995; Linux tcp_vegas",
     parameters: &[
-        Parameter {
-            name: "alpha",
-            summary: "with fewer packets queued the window grows",
-            default: Value::Whole(Thresholds::DEFAULT.alpha),
-            domain: QUEUED_PACKETS,
-        },
-        Parameter {
-            name: "beta",
-            summary: "with more packets queued the window shrinks; at least alpha",
-            default: Value::Whole(Thresholds::DEFAULT.beta),
-            domain: QUEUED_PACKETS,
-        },
-        Parameter {
-            name: "gamma",
-            summary: "with more packets queued slow start ends",
-            default: Value::Whole(Thresholds::DEFAULT.gamma),
-            domain: QUEUED_PACKETS,
-        },
+        Parameter::whole("alpha", Thresholds::DEFAULT.alpha, QUEUED_PACKETS)
+            .about("with fewer packets queued the window grows"),
+        Parameter::whole("beta", Thresholds::DEFAULT.beta, QUEUED_PACKETS)
+            .about("with more packets queued the window shrinks; at least alpha"),
+        Parameter::whole("gamma", Thresholds::DEFAULT.gamma, QUEUED_PACKETS)
+            .about("with more packets queued slow start ends"),
     ],
     make: |values, config| {
         let thresholds = Thresholds {
@@ -41,7 +30,4 @@ pub(crate) static VEGAS: Entry = Entry {
 };
 
 /// Numbers of packets in the queue.
-pub(crate) const QUEUED_PACKETS: Domain = Domain::Whole {
-    min: 0,
-    max: 1_000_000,
-};
+pub(crate) const QUEUED_PACKETS: RangeInclusive<u64> = 0..=1_000_000;

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lowtide_cc::Ecn;
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, UP_TO_10_S, Values};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use super::discipline::{Discipline, Waiting};
@@ -44,15 +44,11 @@ pub struct AbcConfig {
 
 impl AbcConfig {
     /// Names, defaults and ranges of the parameters.
-    pub const PARAMETERS: &[Parameter] = &[Parameter {
-        name: "delay",
-        summary: "the wait that does not count",
-        default: Value::Span(Duration::from_millis(20)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    }];
+    pub const PARAMETERS: &[Parameter] =
+        &[
+            Parameter::span("delay", Duration::from_millis(20), UP_TO_10_S)
+                .about("the wait that does not count"),
+        ];
 
     /// What these values say.
     #[must_use]

@@ -4,12 +4,13 @@
 //! Linux's `codel` is the same law; with ECN it marks where the RFC drops, and can mark whatever has
 //! waited for longer than a threshold (`ce_threshold`).
 
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, UP_TO_10_S, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::{Discipline, Waiting};
 use super::fifo::Fifo;
 use super::limit::Capacity;
+use super::pi;
 use crate::network::packet::{DropCause, Handle};
 
 /// Parameters of CoDel.
@@ -28,39 +29,18 @@ pub struct CoDelConfig {
 
 /// Names, defaults and ranges of the parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "target",
-        summary: "acceptable standing wait",
-        default: Value::Span(Duration::from_millis(5)),
-        domain: Domain::Span {
-            min: Duration::from_micros(1),
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "interval",
-        summary: "how long it may be exceeded: about the longest round trip",
-        default: Value::Span(Duration::from_millis(100)),
-        domain: Domain::Span {
-            min: Duration::from_micros(1),
-            max: Duration::from_secs(100),
-        },
-    },
-    Parameter {
-        name: "ecn",
-        summary: "mark packets of ECN-capable flows instead of dropping them",
-        default: Value::Flag(true),
-        domain: Domain::Flag,
-    },
-    Parameter {
-        name: "ce_threshold",
-        summary: "mark whatever has waited for longer; 0s: off",
-        default: Value::Span(Duration::ZERO),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
+    Parameter::span("target", Duration::from_millis(5), pi::TARGET)
+        .about("acceptable standing wait"),
+    Parameter::span(
+        "interval",
+        Duration::from_millis(100),
+        Duration::from_micros(1)..=Duration::from_secs(100),
+    )
+    .about("how long it may be exceeded: about the longest round trip"),
+    Parameter::flag("ecn", true)
+        .about("mark packets of ECN-capable flows instead of dropping them"),
+    Parameter::span("ce_threshold", Duration::ZERO, UP_TO_10_S)
+        .about("mark whatever has waited for longer; 0s: off"),
 ];
 
 impl CoDelConfig {

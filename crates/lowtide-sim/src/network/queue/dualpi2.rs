@@ -16,7 +16,7 @@
 //! Marks and drops recur evenly instead of by chance, as in the pseudo-code (`recur`).
 
 use lowtide_cc::Ecn;
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, UP_TO_10_S, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::{Discipline, Waiting};
@@ -66,78 +66,23 @@ pub struct DualPi2Config {
 
 /// Names, defaults and ranges of the parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "target",
-        summary: "wait that the classic queue is held at",
-        default: Value::Span(Duration::from_millis(15)),
-        domain: pi::TARGET,
-    },
-    Parameter {
-        name: "tupdate",
-        summary: "time between updates of the probability",
-        default: Value::Span(Duration::from_millis(16)),
-        domain: pi::TUPDATE,
-    },
-    Parameter {
-        name: "alpha",
-        summary: "integral gain (Hz)",
-        default: Value::Real(0.16),
-        domain: pi::GAIN,
-    },
-    Parameter {
-        name: "beta",
-        summary: "proportional gain (Hz)",
-        default: Value::Real(3.2),
-        domain: pi::GAIN,
-    },
-    Parameter {
-        name: "k",
-        summary: "coupling of L4S marks to the base probability",
-        default: Value::Real(2.0),
-        domain: Domain::Real {
-            min: 1.0,
-            max: 100.0,
-        },
-    },
-    Parameter {
-        name: "step",
-        summary: "wait above which all L4S packets are marked",
-        default: Value::Span(Duration::from_millis(1)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "step_packets",
-        summary: "the step marks no packet that leaves fewer behind",
-        default: Value::Whole(1),
-        domain: Domain::Whole { min: 0, max: 1000 },
-    },
-    Parameter {
-        name: "scheduler",
-        summary: "weighted round robin, or a FIFO with L4S packets ahead by a time",
-        default: Value::Word("wrr"),
-        domain: Domain::Choice(&["wrr", "tsfifo"]),
-    },
-    Parameter {
-        name: "classic_share",
-        summary: "least share of the classic queue (wrr)",
-        default: Value::Share(0.1),
-        domain: Domain::Share {
-            min: 0.001,
-            max: 0.999,
-        },
-    },
-    Parameter {
-        name: "tshift",
-        summary: "time by which L4S packets are ahead (tsfifo)",
-        default: Value::Span(Duration::from_millis(50)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
+    Parameter::span("target", Duration::from_millis(15), pi::TARGET)
+        .about("wait that the classic queue is held at"),
+    Parameter::span("tupdate", Duration::from_millis(16), pi::TUPDATE)
+        .about("time between updates of the probability"),
+    Parameter::real("alpha", 0.16, pi::GAIN).about("integral gain (Hz)"),
+    Parameter::real("beta", 3.2, pi::GAIN).about("proportional gain (Hz)"),
+    Parameter::real("k", 2.0, 1.0..=100.0).about("coupling of L4S marks to the base probability"),
+    Parameter::span("step", Duration::from_millis(1), UP_TO_10_S)
+        .about("wait above which all L4S packets are marked"),
+    Parameter::whole("step_packets", 1, 0..=1000)
+        .about("the step marks no packet that leaves fewer behind"),
+    Parameter::choice("scheduler", "wrr", &["wrr", "tsfifo"])
+        .about("weighted round robin, or a FIFO with L4S packets ahead by a time"),
+    Parameter::share("classic_share", 0.1, 0.001..=0.999)
+        .about("least share of the classic queue (wrr)"),
+    Parameter::span("tshift", Duration::from_millis(50), UP_TO_10_S)
+        .about("time by which L4S packets are ahead (tsfifo)"),
 ];
 
 impl DualPi2Config {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, Values};
 use lowtide_cc::units::{Bytes, Time};
 
 use super::discipline::Waiting;
@@ -23,24 +23,10 @@ pub struct RoundRobin {
 
 /// Names, defaults and ranges of the parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "quantum",
-        summary: "bytes that a flow may send in its turn",
-        default: Value::Whole(1514),
-        domain: Domain::Whole {
-            min: 256,
-            max: 1_000_000,
-        },
-    },
-    Parameter {
-        name: "queues",
-        summary: "number of queues; flow n has queue n modulo this",
-        default: Value::Whole(1024),
-        domain: Domain::Whole {
-            min: 1,
-            max: 65_536,
-        },
-    },
+    Parameter::whole("quantum", 1514, 256..=1_000_000)
+        .about("bytes that a flow may send in its turn"),
+    Parameter::whole("queues", 1024, 1..=65_536)
+        .about("number of queues; flow n has queue n modulo this"),
 ];
 
 impl RoundRobin {

@@ -6,7 +6,7 @@
 //! flows alone, so packets of others are left to the limit of the queue.
 
 use lowtide_cc::Ecn;
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, UP_TO_10_S, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::{Discipline, Waiting};
@@ -29,24 +29,10 @@ pub struct L4sMarkerConfig {
 /// Names, defaults and ranges of the parameters. The defaults are ours: above the few milliseconds
 /// between a device's turns on the radio, which no sender can avoid.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "low",
-        summary: "up to this wait nothing is marked",
-        default: Value::Span(Duration::from_millis(5)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "high",
-        summary: "from this wait on everything is; not above 'low': a step at 'low'",
-        default: Value::Span(Duration::from_millis(15)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
+    Parameter::span("low", Duration::from_millis(5), UP_TO_10_S)
+        .about("up to this wait nothing is marked"),
+    Parameter::span("high", Duration::from_millis(15), UP_TO_10_S)
+        .about("from this wait on everything is; not above 'low': a step at 'low'"),
 ];
 
 impl L4sMarkerConfig {

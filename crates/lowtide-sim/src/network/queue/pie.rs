@@ -4,7 +4,7 @@
 //! The wait is that of the packet that left last (timestamps, §4.3), zero when nothing waits. The law is
 //! that of Appendix A, with marks, derandomisation and the cap of Appendix B.
 
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, UP_TO_10_S, Values};
 use lowtide_cc::units::{Bytes, Duration, Time};
 
 use super::discipline::{Discipline, Waiting};
@@ -37,51 +37,16 @@ pub struct PieConfig {
 
 /// Names, defaults and ranges of the parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "target",
-        summary: "wait that it aims at",
-        default: Value::Span(Duration::from_millis(15)),
-        domain: pi::TARGET,
-    },
-    Parameter {
-        name: "tupdate",
-        summary: "time between updates of the probability",
-        default: Value::Span(Duration::from_millis(15)),
-        domain: pi::TUPDATE,
-    },
-    Parameter {
-        name: "alpha",
-        summary: "weight of the wait's deviation (Hz)",
-        default: Value::Real(0.125),
-        domain: pi::GAIN,
-    },
-    Parameter {
-        name: "beta",
-        summary: "weight of the wait's change (Hz)",
-        default: Value::Real(1.25),
-        domain: pi::GAIN,
-    },
-    Parameter {
-        name: "max_burst",
-        summary: "a burst of this length passes after a calm time",
-        default: Value::Span(Duration::from_millis(150)),
-        domain: Domain::Span {
-            min: Duration::ZERO,
-            max: Duration::from_secs(10),
-        },
-    },
-    Parameter {
-        name: "mark_ecnth",
-        summary: "up to this probability ECN-capable flows are marked; 0: never",
-        default: Value::Share(0.1),
-        domain: Domain::Share { min: 0.0, max: 1.0 },
-    },
-    Parameter {
-        name: "derandomize",
-        summary: "keep drops from coming in clusters",
-        default: Value::Flag(true),
-        domain: Domain::Flag,
-    },
+    Parameter::span("target", Duration::from_millis(15), pi::TARGET).about("wait that it aims at"),
+    Parameter::span("tupdate", Duration::from_millis(15), pi::TUPDATE)
+        .about("time between updates of the probability"),
+    Parameter::real("alpha", 0.125, pi::GAIN).about("weight of the wait's deviation (Hz)"),
+    Parameter::real("beta", 1.25, pi::GAIN).about("weight of the wait's change (Hz)"),
+    Parameter::span("max_burst", Duration::from_millis(150), UP_TO_10_S)
+        .about("a burst of this length passes after a calm time"),
+    Parameter::share("mark_ecnth", 0.1, 0.0..=1.0)
+        .about("up to this probability ECN-capable flows are marked; 0: never"),
+    Parameter::flag("derandomize", true).about("keep drops from coming in clusters"),
 ];
 
 impl PieConfig {

@@ -1,7 +1,7 @@
 //! RED (Floyd and Jacobson 1993), gentle (Floyd 2000): arrivals are dropped or marked by chance, with a
 //! probability that grows with the average queue.
 
-use lowtide_cc::registry::{Domain, Parameter, Value, Values};
+use lowtide_cc::registry::{Parameter, Values};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 use super::discipline::{Discipline, Waiting};
@@ -30,45 +30,15 @@ pub struct RedConfig {
 
 /// Names, defaults and ranges of the parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "min",
-        summary: "average queue up to which nothing is dropped (packets)",
-        default: Value::Real(5.0),
-        domain: Domain::Real { min: 0.0, max: 1e6 },
-    },
-    Parameter {
-        name: "max",
-        summary: "average queue where the probability is max_p (packets)",
-        default: Value::Real(15.0),
-        domain: Domain::Real { min: 0.0, max: 1e6 },
-    },
-    Parameter {
-        name: "max_p",
-        summary: "probability at an average queue of 'max'",
-        default: Value::Share(0.1),
-        domain: Domain::Share { min: 0.0, max: 1.0 },
-    },
-    Parameter {
-        name: "weight",
-        summary: "weight of an arrival in the average",
-        default: Value::Real(0.002),
-        domain: Domain::Real {
-            min: 1e-6,
-            max: 1.0,
-        },
-    },
-    Parameter {
-        name: "gentle",
-        summary: "from 'max' to twice that the probability grows to 1 instead of being 1",
-        default: Value::Flag(true),
-        domain: Domain::Flag,
-    },
-    Parameter {
-        name: "ecn",
-        summary: "mark ECN-capable flows while the probability is below 1",
-        default: Value::Flag(true),
-        domain: Domain::Flag,
-    },
+    Parameter::real("min", 5.0, 0.0..=1e6)
+        .about("average queue up to which nothing is dropped (packets)"),
+    Parameter::real("max", 15.0, 0.0..=1e6)
+        .about("average queue where the probability is max_p (packets)"),
+    Parameter::share("max_p", 0.1, 0.0..=1.0).about("probability at an average queue of 'max'"),
+    Parameter::real("weight", 0.002, 1e-6..=1.0).about("weight of an arrival in the average"),
+    Parameter::flag("gentle", true)
+        .about("from 'max' to twice that the probability grows to 1 instead of being 1"),
+    Parameter::flag("ecn", true).about("mark ECN-capable flows while the probability is below 1"),
 ];
 
 impl RedConfig {
