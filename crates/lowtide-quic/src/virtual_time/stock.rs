@@ -116,64 +116,62 @@ impl Endpoint for Senders {
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Sender {
         let max_datagram = path.max_datagram_size;
         let host = self.controllers.new_congestion_controller(path);
-        match &self.stock {
-            None => Sender::Lowtide(host),
-            Some((BBR, mirror)) => {
-                let stock = BbrCongestionController::new(max_datagram, Default::default());
-                Sender::Bbr(Watched::new(stock, host, mirror, "Startup"))
-            }
-            Some((_, mirror)) => {
-                let stock = CubicCongestionController::new(max_datagram, Default::default());
-                Sender::Cubic(Watched::new(stock, host, mirror, "SlowStart"))
-            }
-        }
+        let watched = self.stock.clone().map(|(name, mirror)| {
+            let (own, phase) = if name == BBR {
+                let bbr = BbrCongestionController::new(max_datagram, Default::default());
+                (Own::Bbr(bbr), "Startup")
+            } else {
+                let cubic = CubicCongestionController::new(max_datagram, Default::default());
+                (Own::Cubic(cubic), "SlowStart")
+            };
+            mirror.update(|shown| shown.snapshot.phase = phase);
+            let watched = Watched { own, mirror };
+            watched.show();
+            watched
+        });
+        Sender { host, watched }
     }
 }
 
-/// What decides on a path.
+/// One of s2n-quic's controllers.
 // There are as many as connections, which are larger.
 #[expect(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
-pub(super) enum Sender {
-    Lowtide(Host),
-    Bbr(Watched<BbrCongestionController>),
-    Cubic(Watched<CubicCongestionController>),
+enum Own {
+    Bbr(BbrCongestionController),
+    Cubic(CubicCongestionController),
 }
 
-/// Finds a packet again.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PacketInfo {
-    Lowtide(<Host as CongestionController>::PacketInfo),
-    Bbr(<Watched<BbrCongestionController> as CongestionController>::PacketInfo),
-    Cubic(<Watched<CubicCongestionController> as CongestionController>::PacketInfo),
-}
-
-/// One of s2n-quic's controllers, which decides, and a host of ours, which is told the same and tells
-/// the observer.
 #[derive(Clone, Debug)]
-pub(super) struct Watched<C> {
-    stock: C,
-    host: Host,
+struct Watched {
+    own: Own,
     mirror: Mirror,
 }
 
-impl<C: CongestionController> Watched<C> {
-    fn new(stock: C, host: Host, mirror: &Mirror, phase: &'static str) -> Self {
-        let mirror = mirror.clone();
-        mirror.update(|shown| shown.snapshot.phase = phase);
-        let watched = Self {
-            stock,
-            host,
-            mirror,
-        };
-        watched.show();
-        watched
-    }
-
+impl Watched {
     fn show(&self) {
-        let cwnd = Bytes::new(u64::from(self.stock.congestion_window()));
+        let cwnd = match &self.own {
+            Own::Bbr(bbr) => bbr.congestion_window(),
+            Own::Cubic(cubic) => cubic.congestion_window(),
+        };
+        let cwnd = Bytes::new(u64::from(cwnd));
         self.mirror.update(|shown| shown.cwnd = cwnd);
     }
+}
+
+/// A path's controller: Lowtide's host, or one of s2n-quic's, which decides; then the host is told the
+/// same and tells the observer.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    host: Host,
+    watched: Option<Watched>,
+}
+
+/// Finds a packet again: in the host, and in s2n-quic's BBR. Its CUBIC has nothing to find.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PacketInfo {
+    host: host::PacketInfo,
+    bbr: Option<<BbrCongestionController as CongestionController>::PacketInfo>,
 }
 
 /// Shows what a controller says of itself, and hands it on.
@@ -218,170 +216,75 @@ impl<Pub: Publisher> Publisher for Heard<'_, Pub> {
     }
 }
 
-/// Tells both, the one that decides first; what that returns.
+/// Asks the one that decides.
+macro_rules! ask {
+    ($self:ident, $decider:ident => $call:expr) => {
+        match $self.watched.as_ref().map(|watched| &watched.own) {
+            None => {
+                let $decider = &$self.host;
+                $call
+            }
+            Some(Own::Bbr($decider)) => $call,
+            Some(Own::Cubic($decider)) => $call,
+        }
+    };
+}
+
+/// Tells s2n-quic's controller, if it decides, of a packet where it is of one; then the host.
 macro_rules! tell {
-    ($self:ident, $publisher:ident, $both:ident => $stock:expr, $host:expr) => {{
-        let mirror = $self.mirror.clone();
-        let told = {
-            let $both = &mut $self.stock;
+    ($self:ident, $publisher:ident, $packet:ident, $told:ident => $call:expr) => {{
+        if let Some(watched) = &mut $self.watched {
             let $publisher = &mut Heard {
-                mirror: &mirror,
+                mirror: &watched.mirror,
                 publisher: &mut *$publisher,
             };
-            $stock
-        };
-        $self.show();
-        let $both = &mut $self.host;
-        (told, $host)
+            match (&mut watched.own, $packet.bbr) {
+                (Own::Bbr($told), Some($packet)) => $call,
+                (Own::Bbr(_), None) => {}
+                (Own::Cubic($told), _) => {
+                    let $packet = ();
+                    $call
+                }
+            }
+            watched.show();
+        }
+        let ($told, $packet) = (&mut $self.host, $packet.host);
+        $call
     }};
-}
-
-impl<C: CongestionController> CongestionController for Watched<C> {
-    type PacketInfo = (C::PacketInfo, host::PacketInfo);
-
-    fn congestion_window(&self) -> u32 {
-        self.stock.congestion_window()
-    }
-
-    fn bytes_in_flight(&self) -> u32 {
-        self.stock.bytes_in_flight()
-    }
-
-    fn is_congestion_limited(&self) -> bool {
-        self.stock.is_congestion_limited()
-    }
-
-    fn requires_fast_retransmission(&self) -> bool {
-        self.stock.requires_fast_retransmission()
-    }
-
-    fn on_packet_sent<Pub: Publisher>(
-        &mut self,
-        time_sent: Timestamp,
-        sent_bytes: usize,
-        app_limited: Option<bool>,
-        rtt: &RttEstimator,
-        publisher: &mut Pub,
-    ) -> Self::PacketInfo {
-        tell!(self, publisher, both =>
-            both.on_packet_sent(time_sent, sent_bytes, app_limited, rtt, publisher),
-            both.on_packet_sent(time_sent, sent_bytes, app_limited, rtt, publisher))
-    }
-
-    fn on_rtt_update<Pub: Publisher>(
-        &mut self,
-        time_sent: Timestamp,
-        now: Timestamp,
-        rtt: &RttEstimator,
-        publisher: &mut Pub,
-    ) {
-        tell!(self, publisher, both =>
-            both.on_rtt_update(time_sent, now, rtt, publisher),
-            both.on_rtt_update(time_sent, now, rtt, publisher));
-    }
-
-    fn on_ack<Pub: Publisher>(
-        &mut self,
-        sent: Timestamp,
-        bytes: usize,
-        newest: Self::PacketInfo,
-        rtt: &RttEstimator,
-        random: &mut dyn RandomGenerator,
-        now: Timestamp,
-        publisher: &mut Pub,
-    ) {
-        tell!(self, publisher, both =>
-            both.on_ack(sent, bytes, newest.0, rtt, random, now, publisher),
-            both.on_ack(sent, bytes, newest.1, rtt, random, now, publisher));
-    }
-
-    fn on_packet_lost<Pub: Publisher>(
-        &mut self,
-        bytes: u32,
-        packet: Self::PacketInfo,
-        is_persistent: bool,
-        is_new_burst: bool,
-        random: &mut dyn RandomGenerator,
-        now: Timestamp,
-        publisher: &mut Pub,
-    ) {
-        tell!(self, publisher, both =>
-            both.on_packet_lost(bytes, packet.0, is_persistent, is_new_burst, random, now, publisher),
-            both.on_packet_lost(bytes, packet.1, is_persistent, is_new_burst, random, now, publisher));
-    }
-
-    fn on_explicit_congestion<Pub: Publisher>(
-        &mut self,
-        ce_count: u64,
-        now: Timestamp,
-        publisher: &mut Pub,
-    ) {
-        tell!(self, publisher, both =>
-            both.on_explicit_congestion(ce_count, now, publisher),
-            both.on_explicit_congestion(ce_count, now, publisher));
-    }
-
-    fn on_mtu_update<Pub: Publisher>(&mut self, max_data_size: u16, publisher: &mut Pub) {
-        tell!(self, publisher, both =>
-            both.on_mtu_update(max_data_size, publisher),
-            both.on_mtu_update(max_data_size, publisher));
-    }
-
-    fn on_packet_discarded<Pub: Publisher>(&mut self, bytes: usize, publisher: &mut Pub) {
-        tell!(self, publisher, both =>
-            both.on_packet_discarded(bytes, publisher),
-            both.on_packet_discarded(bytes, publisher));
-    }
-
-    fn earliest_departure_time(&self) -> Option<Timestamp> {
-        self.stock.earliest_departure_time()
-    }
-
-    fn send_quantum(&self) -> Option<usize> {
-        self.stock.send_quantum()
-    }
-}
-
-/// The same call to whichever it is.
-macro_rules! each {
-    ($self:ident, $sender:ident => $call:expr) => {
-        match $self {
-            Self::Lowtide($sender) => $call,
-            Self::Bbr($sender) => $call,
-            Self::Cubic($sender) => $call,
+    ($self:ident, $publisher:ident, $told:ident => $call:expr) => {{
+        if let Some(watched) = &mut $self.watched {
+            let $publisher = &mut Heard {
+                mirror: &watched.mirror,
+                publisher: &mut *$publisher,
+            };
+            match &mut watched.own {
+                Own::Bbr($told) => $call,
+                Own::Cubic($told) => $call,
+            }
+            watched.show();
         }
-    };
-}
-
-/// The same with a packet, which is one of its own: a path keeps its controller.
-macro_rules! each_of {
-    ($self:ident, $packet:ident, $sender:ident => $call:expr) => {
-        match ($self, $packet) {
-            (Self::Lowtide($sender), PacketInfo::Lowtide($packet)) => $call,
-            (Self::Bbr($sender), PacketInfo::Bbr($packet)) => $call,
-            (Self::Cubic($sender), PacketInfo::Cubic($packet)) => $call,
-            _ => {}
-        }
-    };
+        let $told = &mut $self.host;
+        $call
+    }};
 }
 
 impl CongestionController for Sender {
     type PacketInfo = PacketInfo;
 
     fn congestion_window(&self) -> u32 {
-        each!(self, sender => sender.congestion_window())
+        ask!(self, decider => decider.congestion_window())
     }
 
     fn bytes_in_flight(&self) -> u32 {
-        each!(self, sender => sender.bytes_in_flight())
+        ask!(self, decider => decider.bytes_in_flight())
     }
 
     fn is_congestion_limited(&self) -> bool {
-        each!(self, sender => sender.is_congestion_limited())
+        ask!(self, decider => decider.is_congestion_limited())
     }
 
     fn requires_fast_retransmission(&self) -> bool {
-        each!(self, sender => sender.requires_fast_retransmission())
+        ask!(self, decider => decider.requires_fast_retransmission())
     }
 
     fn on_packet_sent<Pub: Publisher>(
@@ -392,16 +295,26 @@ impl CongestionController for Sender {
         rtt: &RttEstimator,
         publisher: &mut Pub,
     ) -> PacketInfo {
-        match self {
-            Self::Lowtide(sender) => {
-                PacketInfo::Lowtide(sender.on_packet_sent(at, bytes, app_limited, rtt, publisher))
+        let mut found = None;
+        if let Some(watched) = &mut self.watched {
+            let publisher = &mut Heard {
+                mirror: &watched.mirror,
+                publisher: &mut *publisher,
+            };
+            match &mut watched.own {
+                Own::Bbr(bbr) => {
+                    found = Some(bbr.on_packet_sent(at, bytes, app_limited, rtt, publisher));
+                }
+                Own::Cubic(cubic) => {
+                    cubic.on_packet_sent(at, bytes, app_limited, rtt, publisher);
+                }
             }
-            Self::Bbr(sender) => {
-                PacketInfo::Bbr(sender.on_packet_sent(at, bytes, app_limited, rtt, publisher))
-            }
-            Self::Cubic(sender) => {
-                PacketInfo::Cubic(sender.on_packet_sent(at, bytes, app_limited, rtt, publisher))
-            }
+            watched.show();
+        }
+        let host = &mut self.host;
+        PacketInfo {
+            host: host.on_packet_sent(at, bytes, app_limited, rtt, publisher),
+            bbr: found,
         }
     }
 
@@ -412,7 +325,7 @@ impl CongestionController for Sender {
         rtt: &RttEstimator,
         publisher: &mut Pub,
     ) {
-        each!(self, sender => sender.on_rtt_update(sent, now, rtt, publisher));
+        tell!(self, publisher, told => told.on_rtt_update(sent, now, rtt, publisher));
     }
 
     fn on_ack<Pub: Publisher>(
@@ -425,8 +338,8 @@ impl CongestionController for Sender {
         now: Timestamp,
         publisher: &mut Pub,
     ) {
-        each_of!(self, newest, sender =>
-            sender.on_ack(sent, bytes, newest, rtt, random, now, publisher));
+        tell!(self, publisher, newest, told =>
+            told.on_ack(sent, bytes, newest, rtt, random, now, publisher));
     }
 
     fn on_packet_lost<Pub: Publisher>(
@@ -439,8 +352,8 @@ impl CongestionController for Sender {
         now: Timestamp,
         publisher: &mut Pub,
     ) {
-        each_of!(self, packet, sender =>
-            sender.on_packet_lost(bytes, packet, is_persistent, is_new_burst, random, now, publisher));
+        tell!(self, publisher, packet, told =>
+            told.on_packet_lost(bytes, packet, is_persistent, is_new_burst, random, now, publisher));
     }
 
     fn on_explicit_congestion<Pub: Publisher>(
@@ -449,22 +362,22 @@ impl CongestionController for Sender {
         now: Timestamp,
         publisher: &mut Pub,
     ) {
-        each!(self, sender => sender.on_explicit_congestion(ce_count, now, publisher));
+        tell!(self, publisher, told => told.on_explicit_congestion(ce_count, now, publisher));
     }
 
     fn on_mtu_update<Pub: Publisher>(&mut self, max_data_size: u16, publisher: &mut Pub) {
-        each!(self, sender => sender.on_mtu_update(max_data_size, publisher));
+        tell!(self, publisher, told => told.on_mtu_update(max_data_size, publisher));
     }
 
     fn on_packet_discarded<Pub: Publisher>(&mut self, bytes: usize, publisher: &mut Pub) {
-        each!(self, sender => sender.on_packet_discarded(bytes, publisher));
+        tell!(self, publisher, told => told.on_packet_discarded(bytes, publisher));
     }
 
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        each!(self, sender => sender.earliest_departure_time())
+        ask!(self, decider => decider.earliest_departure_time())
     }
 
     fn send_quantum(&self) -> Option<usize> {
-        each!(self, sender => sender.send_quantum())
+        ask!(self, decider => decider.send_quantum())
     }
 }
