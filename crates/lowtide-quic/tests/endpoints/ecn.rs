@@ -7,15 +7,13 @@ use std::time::Duration;
 use lowtide_cc::ecn::EcnCounts;
 use lowtide_cc::{Ecn, registry};
 use lowtide_host::contract;
-use lowtide_quic::certificate::SelfSigned;
-use lowtide_quic::{Controllers, Rbbr};
-use s2n_quic::client::Connect;
+use lowtide_quic::Controllers;
+use s2n_quic::Server;
 use s2n_quic::provider::io::testing::network::{Buffers, Network};
-use s2n_quic::provider::io::testing::{Handle, Model, spawn, test_seed};
-use s2n_quic::{Client, Server};
+use s2n_quic::provider::io::testing::{Handle, Model};
 use s2n_quic_core::inet::ExplicitCongestionNotification;
 
-use crate::peers::{endpoint, fetch, model, serve};
+use crate::peers::{self, client, endpoint, model};
 
 const SIZE: usize = 2_000_000;
 
@@ -79,22 +77,13 @@ fn download(
         inner: model(),
         wire: wire.clone(),
     };
-    let certificate = SelfSigned::new(["localhost"]).unwrap();
-    let mut done = None;
-    test_seed(network, 1, |handle| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
+    let server = |handle: &Handle, tls: (&str, &str)| {
         let server = start(handle, tls, controllers);
-        let address = server.local_addr().unwrap();
-        wire.lock().unwrap().server = Some(address);
-        spawn(serve(server, SIZE));
-        let parts = Rbbr::default().parts().into();
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
-        let connect = Connect::new(address).with_server_name("localhost");
-        done = Some(fetch(client, connect, Duration::from_secs(60)));
-        Ok(())
-    })
-    .unwrap();
-    assert!(done.unwrap().is_done());
+        wire.lock().unwrap().server = server.local_addr().ok();
+        server
+    };
+    let patience = Duration::from_secs(60);
+    assert!(peers::download(network, SIZE, patience, server, client).is_done());
     let wire = std::mem::take(&mut *wire.lock().unwrap());
     assert!(wire.packets > 1_200, "{wire:?}");
     (wire, notes)

@@ -9,10 +9,13 @@ use lowtide_quic::lowtide_cc::controller::FeedbackSnapshot;
 use lowtide_quic::lowtide_cc::units::Time;
 use lowtide_quic::{AckSeen, Controllers, ExtensionSeen, Observer, Rbbr};
 use s2n_quic::client::Connect;
-use s2n_quic::provider::io::testing::{Socket, primary, spawn, time};
+use s2n_quic::provider::io::testing::{Handle, Socket, primary, spawn, time};
 use s2n_quic::{Client, Server};
 
-use crate::peers::{FOREVER, endpoint, fetch, model, narrow, run, serve};
+use crate::peers::{
+    FOREVER, bare_server, client, download, endpoint, model, narrow, plain_client, run, serve,
+    server,
+};
 use crate::recorder::recorded;
 
 const SIZE: usize = 3_000_000;
@@ -41,30 +44,13 @@ fn feedback_travels_between_peers_that_speak_the_extension_and_plain_peers_never
         let (controllers, notes) = recorded("rbbr");
         let extension = Arc::new(Extension::default());
         let controllers = controllers.with_observer(extension.clone());
-        let mut download = None;
-        run(narrow(), |handle, certificate| {
-            let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-            let io = || handle.builder().build().unwrap();
-            let server = if server_speaks {
-                endpoint!(Server, handle, tls, controllers.parts().into())
-            } else {
-                let builder = Server::builder().with_io(io()).unwrap();
-                let builder = builder.with_tls(tls).unwrap();
-                let builder = builder.with_congestion_controller(controllers).unwrap();
-                builder.start().unwrap()
-            };
-            let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-            spawn(serve(server, 5 * SIZE));
-            let tls = certificate.certificate.as_str();
-            let client = if client_speaks {
-                endpoint!(Client, handle, tls, Rbbr::default().parts().into())
-            } else {
-                let builder = Client::builder().with_io(io()).unwrap();
-                builder.with_tls(tls).unwrap().start().unwrap()
-            };
-            download = Some(fetch(client, connect, PATIENCE));
-        });
-        let download = download.unwrap();
+        let client = if client_speaks { client } else { plain_client };
+        let download = if server_speaks {
+            download(narrow(), 5 * SIZE, PATIENCE, server(controllers), client)
+        } else {
+            let server = bare_server(controllers);
+            download(narrow(), 5 * SIZE, PATIENCE, server, client)
+        };
         let both = client_speaks && server_speaks;
         assert!(download.is_done(), "{}", download.error());
         let notes = notes.lock().unwrap();
@@ -101,22 +87,9 @@ fn a_new_path_gets_a_new_controller_of_the_same_connection() {
         seen.0.lock().unwrap().push(id);
         Some(Arc::new(Nothing))
     }));
-    let mut download = None;
-    run(model(), |handle, certificate| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, controllers.parts().into());
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, 2 * SIZE));
+    let moving_client = |handle: &Handle, tls: &str| {
         let socket: Arc<Mutex<Option<Socket>>> = Arc::default();
         let mine = socket.clone();
-        let client = endpoint!(
-            Client,
-            handle,
-            certificate.certificate.as_str(),
-            Rbbr::default().parts().into(),
-            move |socket| *mine.lock().unwrap() = Some(socket)
-        );
-        download = Some(fetch(client, connect, PATIENCE));
         spawn(async move {
             time::delay(Duration::from_millis(400)).await;
             let socket = socket.lock().unwrap().take().unwrap();
@@ -125,8 +98,13 @@ fn a_new_path_gets_a_new_controller_of_the_same_connection() {
             socket.rebind(address);
             time::delay(FOREVER).await;
         });
-    });
-    let download = download.unwrap();
+        let parts = Rbbr::default().parts().into();
+        endpoint!(Client, handle, tls, parts, move |socket| {
+            *mine.lock().unwrap() = Some(socket);
+        })
+    };
+    let server = server(controllers);
+    let download = download(model(), 2 * SIZE, PATIENCE, server, moving_client);
     assert!(download.is_done(), "{}", download.error());
     assert_eq!(download.received(), 2 * SIZE as u64);
     let paths = paths.0.lock().unwrap();
@@ -139,17 +117,7 @@ fn a_new_path_gets_a_new_controller_of_the_same_connection() {
 #[test]
 fn larger_packets_are_found_and_become_the_controllers_unit() {
     let (controllers, notes) = recorded("cubic");
-    let mut download = None;
-    run(model(), |handle, certificate| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, controllers.parts().into());
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, SIZE));
-        let parts = Rbbr::default().parts().into();
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
-        download = Some(fetch(client, connect, PATIENCE));
-    });
-    assert!(download.unwrap().is_done());
+    assert!(download(model(), SIZE, PATIENCE, server(controllers), client).is_done());
     let notes = notes.lock().unwrap();
     assert_eq!(notes.mtus.last(), Some(&1472), "{:?}", notes.mtus);
     assert_eq!(notes.breaches, [""; 0], "probes are packets too");
@@ -167,7 +135,7 @@ fn a_thousand_connections_at_one_endpoint_do_not_mix_and_leave_nothing_behind() 
         let address = server.local_addr().unwrap();
         spawn(serve(server, 20_000));
         let tls = certificate.certificate.as_str();
-        let client = endpoint!(Client, handle, tls, Rbbr::default().parts().into());
+        let client = client(handle, tls);
         primary::spawn(async move {
             let mut most = 0;
             for _ in 0..20 {
@@ -202,22 +170,10 @@ fn a_thousand_connections_at_one_endpoint_do_not_mix_and_leave_nothing_behind() 
 
 #[test]
 fn a_typed_provider_is_enough_for_an_endpoint() {
-    let mut download = None;
-    run(model(), |handle, certificate| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let builder = Server::builder()
-            .with_io(handle.builder().build().unwrap())
-            .unwrap();
-        let builder = builder.with_tls(tls).unwrap();
-        let builder = builder
-            .with_congestion_controller(lowtide_quic::BbrS::default())
-            .unwrap();
-        let server = builder.start().unwrap();
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, SIZE));
+    let server = bare_server(lowtide_quic::BbrS::default());
+    let client = |handle: &Handle, tls: &str| {
         let parts = Controllers::new("copa").unwrap().parts().into();
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), parts);
-        download = Some(fetch(client, connect, PATIENCE));
-    });
-    assert!(download.unwrap().is_done());
+        endpoint!(Client, handle, tls, parts)
+    };
+    assert!(download(model(), SIZE, PATIENCE, server, client).is_done());
 }

@@ -8,17 +8,16 @@ use lowtide_quic::frame::Frame;
 use lowtide_quic::{CAPABILITY, Controllers, Rbbr};
 use s2n_codec::Encoder;
 use s2n_codec::encoder::scatter;
-use s2n_quic::client::Connect;
 use s2n_quic::provider::datagram::{
     ConnectionInfo, Endpoint, Packet, PreConnectionInfo, ReceiveContext, Receiver, Sender,
 };
 use s2n_quic::provider::event::events::Subject;
-use s2n_quic::provider::io::testing::spawn;
+use s2n_quic::provider::io::testing::Handle;
 use s2n_quic::provider::packet_interceptor::PacketInterceptor;
-use s2n_quic::{Client, Server, connection};
+use s2n_quic::{Client, connection};
 use s2n_quic_core::packet::interceptor;
 
-use crate::peers::{DELAY, Download, Pieces, endpoint, fetch, narrow, run, serve};
+use crate::peers::{DELAY, Download, Pieces, download, endpoint, narrow, server};
 use crate::recorder::{Shared, recorded};
 
 const SIZE: usize = 5_000_000;
@@ -133,12 +132,7 @@ pub(crate) fn forged_download(
     capability: u64,
     forge: impl FnMut(u64) -> Vec<u8> + Send + 'static,
 ) -> Download {
-    let mut download = None;
-    run(narrow(), |handle, certificate| {
-        let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-        let server = endpoint!(Server, handle, tls, provider.parts().into());
-        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-        spawn(serve(server, size));
+    let forger = |handle: &Handle, tls: &str| {
         let own = Rbbr::default().parts();
         let pieces = Pieces {
             controller: own.controller,
@@ -147,10 +141,9 @@ pub(crate) fn forged_download(
             datagrams: Claims(capability),
             codepoints: own.codepoints,
         };
-        let client = endpoint!(Client, handle, certificate.certificate.as_str(), pieces);
-        download = Some(fetch(client, connect, patience));
-    });
-    download.unwrap()
+        endpoint!(Client, handle, tls, pieces)
+    };
+    download(narrow(), size, patience, server(provider), forger)
 }
 
 #[test]

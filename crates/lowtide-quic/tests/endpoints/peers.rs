@@ -5,18 +5,55 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use lowtide_quic::Parts;
 use lowtide_quic::certificate::SelfSigned;
+use lowtide_quic::{Controllers, Parts, Rbbr};
 use s2n_quic::client::Connect;
+use s2n_quic::provider::io::testing::network::Network;
 use s2n_quic::provider::io::testing::{Handle, Model, primary, spawn, test_seed, time};
 use s2n_quic::provider::limits::Limits;
-use s2n_quic::{Client, Server};
+use s2n_quic::{Client, Server, provider};
 
 /// One way delay of the network.
 pub(crate) const DELAY: Duration = Duration::from_millis(20);
 
 /// Longer than any run.
 pub(crate) const FOREVER: Duration = Duration::from_secs(3_600);
+
+/// Starts an endpoint of the given type with the given parts.
+macro_rules! endpoint {
+    ($type:ident, $handle:expr, $tls:expr, $parts:expr) => {
+        endpoint!($type, $handle, $tls, $parts, |_| {})
+    };
+    ($type:ident, $handle:expr, $tls:expr, $parts:expr, $on_socket:expr) => {{
+        let parts: $crate::peers::Pieces<_, _> = $parts;
+        let io = $handle
+            .builder()
+            .with_base_mtu(1228)
+            .with_initial_mtu(1228)
+            .with_max_mtu(1500)
+            .on_socket($on_socket)
+            .build()
+            .unwrap();
+        $type::builder()
+            .with_io(parts.codepoints.on(io))
+            .unwrap()
+            .with_tls($tls)
+            .unwrap()
+            .with_limits($crate::peers::limits())
+            .unwrap()
+            .with_congestion_controller(parts.controller)
+            .unwrap()
+            .with_event(parts.events)
+            .unwrap()
+            .with_packet_interceptor(parts.interceptor)
+            .unwrap()
+            .with_datagram(parts.datagrams)
+            .unwrap()
+            .start()
+            .unwrap()
+    }};
+}
+pub(crate) use endpoint;
 
 /// What became of a download.
 #[derive(Clone, Debug, Default)]
@@ -61,17 +98,64 @@ pub(crate) fn narrow() -> Model {
     model
 }
 
-/// Runs endpoints over `model` until all primary tasks have ended.
-pub(crate) fn run(model: Model, start: impl FnOnce(&Handle, &SelfSigned)) {
+/// Runs endpoints over `network` until all primary tasks have ended.
+pub(crate) fn run(network: impl Network, start: impl FnOnce(&Handle, &SelfSigned)) {
     let certificate = SelfSigned::new(["localhost"]).unwrap();
-    test_seed(model, 1, |handle| {
+    test_seed(network, 1, |handle| {
         start(handle, &certificate);
         Ok(())
     })
     .unwrap();
 }
 
-fn limits() -> Limits {
+/// A download of `size` from one of two endpoints to the other, given up after `patience`.
+pub(crate) fn download(
+    network: impl Network,
+    size: usize,
+    patience: Duration,
+    server: impl FnOnce(&Handle, (&str, &str)) -> Server,
+    client: impl FnOnce(&Handle, &str) -> Client,
+) -> Download {
+    let mut download = None;
+    run(network, |handle, certificate| {
+        let server = server(handle, (&certificate.certificate, &certificate.key));
+        let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
+        spawn(serve(server, size));
+        let client = client(handle, &certificate.certificate);
+        download = Some(fetch(client, connect, patience));
+    });
+    download.unwrap()
+}
+
+/// A server with all parts of these controllers.
+pub(crate) fn server(controllers: Controllers) -> impl FnOnce(&Handle, (&str, &str)) -> Server {
+    move |handle, tls| endpoint!(Server, handle, tls, controllers.parts().into())
+}
+
+/// A server with a controller and without the other parts.
+pub(crate) fn bare_server<C: provider::congestion_controller::Provider>(
+    controller: C,
+) -> impl FnOnce(&Handle, (&str, &str)) -> Server {
+    move |handle, tls| {
+        let builder = Server::builder().with_io(handle.builder().build().unwrap());
+        let builder = builder.unwrap().with_tls(tls).unwrap();
+        let builder = builder.with_congestion_controller(controller).ok();
+        builder.unwrap().start().unwrap()
+    }
+}
+
+/// A client with RBBR's parts.
+pub(crate) fn client(handle: &Handle, tls: &str) -> Client {
+    endpoint!(Client, handle, tls, Rbbr::default().parts().into())
+}
+
+/// A client that is s2n-quic's alone.
+pub(crate) fn plain_client(handle: &Handle, tls: &str) -> Client {
+    let builder = Client::builder().with_io(handle.builder().build().unwrap());
+    builder.unwrap().with_tls(tls).unwrap().start().unwrap()
+}
+
+pub(crate) fn limits() -> Limits {
     lowtide_quic::limits()
         .with_data_window(1 << 30)
         .and_then(|l| l.with_bidirectional_local_data_window(1 << 30))
@@ -79,46 +163,6 @@ fn limits() -> Limits {
         .and_then(|l| l.with_max_send_buffer_size(1 << 26))
         .and_then(|l| l.with_max_idle_timeout(Duration::from_secs(5)))
         .unwrap()
-}
-
-/// Starts an endpoint of the given type with the given parts.
-macro_rules! endpoint {
-    ($type:ident, $handle:expr, $tls:expr, $parts:expr) => {
-        endpoint!($type, $handle, $tls, $parts, |_| {})
-    };
-    ($type:ident, $handle:expr, $tls:expr, $parts:expr, $on_socket:expr) => {{
-        let parts: $crate::peers::Pieces<_, _> = $parts;
-        let io = $handle
-            .builder()
-            .with_base_mtu(1228)
-            .with_initial_mtu(1228)
-            .with_max_mtu(1500)
-            .on_socket($on_socket)
-            .build()
-            .unwrap();
-        $type::builder()
-            .with_io(parts.codepoints.on(io))
-            .unwrap()
-            .with_tls($tls)
-            .unwrap()
-            .with_limits($crate::peers::test_limits())
-            .unwrap()
-            .with_congestion_controller(parts.controller)
-            .unwrap()
-            .with_event(parts.events)
-            .unwrap()
-            .with_packet_interceptor(parts.interceptor)
-            .unwrap()
-            .with_datagram(parts.datagrams)
-            .unwrap()
-            .start()
-            .unwrap()
-    }};
-}
-pub(crate) use endpoint;
-
-pub(crate) fn test_limits() -> Limits {
-    limits()
 }
 
 /// An endpoint's parts, of which the interceptor and the datagrams may be a test's.

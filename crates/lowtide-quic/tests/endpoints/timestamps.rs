@@ -5,13 +5,10 @@ use std::time::Duration;
 
 use lowtide_host::timestamps::encode;
 use lowtide_quic::lowtide_cc::controller::AckedPacket;
-use lowtide_quic::{AckSeen, CAPABILITY, Controllers, Observer, Rbbr};
-use s2n_quic::client::Connect;
-use s2n_quic::provider::io::testing::spawn;
-use s2n_quic::{Client, Server};
+use lowtide_quic::{AckSeen, CAPABILITY, Controllers, Observer};
 
 use crate::hostile::forged_download;
-use crate::peers::{Download, endpoint, fetch, model, run, serve};
+use crate::peers::{Download, client, download, model, plain_client, server};
 
 const SIZE: usize = 3_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,22 +49,8 @@ fn sender(asks: bool) -> (Controllers, Arc<Told>) {
 fn arrivals_are_reported_to_who_asks_by_peers_that_know_how() {
     for (asks, peer_speaks) in [(true, true), (false, true), (true, false)] {
         let (controllers, told) = sender(asks);
-        let mut download = None;
-        run(model(), |handle, certificate| {
-            let tls = (certificate.certificate.as_str(), certificate.key.as_str());
-            let server = endpoint!(Server, handle, tls, controllers.parts().into());
-            let connect = Connect::new(server.local_addr().unwrap()).with_server_name("localhost");
-            spawn(serve(server, SIZE));
-            let tls = certificate.certificate.as_str();
-            let client = if peer_speaks {
-                endpoint!(Client, handle, tls, Rbbr::default().parts().into())
-            } else {
-                let builder = Client::builder().with_io(handle.builder().build().unwrap());
-                builder.unwrap().with_tls(tls).unwrap().start().unwrap()
-            };
-            download = Some(fetch(client, connect, PATIENCE));
-        });
-        let download = download.unwrap();
+        let client = if peer_speaks { client } else { plain_client };
+        let download = download(model(), SIZE, PATIENCE, server(controllers), client);
         assert!(download.is_done(), "{}", download.error());
         let share = told.share();
         if !(asks && peer_speaks) {
