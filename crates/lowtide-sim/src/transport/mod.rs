@@ -4,7 +4,6 @@ mod connection;
 mod ecn;
 mod lie;
 mod pacer;
-mod protocol;
 mod quic;
 mod ranges;
 mod recovery;

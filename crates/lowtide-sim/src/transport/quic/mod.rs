@@ -12,7 +12,7 @@ use self::pto::ProbeTimeout;
 use super::connection::Connection;
 use super::ranges::Range;
 use super::receiver::Ack;
-use super::recovery::{Expiry, LossRecovery, Repeat};
+use super::recovery::{Expiry, Repeat};
 
 #[derive(Debug)]
 pub(super) struct Quic {
@@ -31,16 +31,9 @@ impl Quic {
             first_rtt_sample_at: None,
         }
     }
-}
-
-impl LossRecovery for Quic {
-    #[inline]
-    fn first_unacked(&self, connection: &Connection) -> u64 {
-        connection.board.first_number()
-    }
 
     #[inline]
-    fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
         ack: &Ack,
@@ -61,7 +54,7 @@ impl LossRecovery for Quic {
     }
 
     #[inline]
-    fn detect_losses(
+    pub(super) fn detect_losses(
         &mut self,
         now: Time,
         connection: &Connection,
@@ -76,26 +69,21 @@ impl LossRecovery for Quic {
     }
 
     #[inline]
-    fn loss_time(&self) -> Option<Time> {
+    pub(super) fn loss_time(&self) -> Option<Time> {
         self.loss.loss_time()
     }
 
     #[inline]
-    fn timeout_at(&self, connection: &Connection) -> Time {
+    pub(super) fn timeout_at(&self, connection: &Connection) -> Time {
         self.pto
             .expires_at(&connection.rtt, connection.last_sent_at)
     }
 
-    fn on_timeout(&mut self, _now: Time, _connection: &Connection, _lost: &mut Vec<u64>) -> Expiry {
+    pub(super) fn on_timeout(&mut self) -> Expiry {
         Expiry::Probe {
             packets: self.pto.on_expiry(),
             // After lost and new data (§6.2.4).
             repeat: Repeat::Oldest,
         }
-    }
-
-    #[inline]
-    fn paces_by_window(&self) -> bool {
-        true
     }
 }

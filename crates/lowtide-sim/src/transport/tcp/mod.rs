@@ -22,7 +22,7 @@ use self::tlp::TailLossProbe;
 use super::connection::Connection;
 use super::ranges::Range;
 use super::receiver::Ack;
-use super::recovery::{Expiry, LossRecovery, Repeat};
+use super::recovery::{Expiry, Repeat};
 use super::scoreboard::{Fate, Scoreboard};
 
 /// Added to the reordering timer and to a probe's, so that they do not fire just before an
@@ -97,16 +97,9 @@ impl Tcp {
         }
         connection.driver.on_spurious_timeout(now);
     }
-}
-
-impl LossRecovery for Tcp {
-    #[inline]
-    fn first_unacked(&self, connection: &Connection) -> u64 {
-        connection.board.first_segment()
-    }
 
     #[inline]
-    fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
         ack: &Ack,
@@ -145,12 +138,12 @@ impl LossRecovery for Tcp {
     }
 
     #[inline]
-    fn detect_losses(
+    pub(super) fn detect_losses(
         &mut self,
         now: Time,
         connection: &Connection,
         lost: &mut Vec<u64>,
-    ) -> Option<TimeoutKind> {
+    ) {
         let in_recovery = self.recovery_point.is_some();
         let (board, rtt) = (&connection.board, &connection.rtt);
         self.rack.detect(now, board, rtt, in_recovery, lost);
@@ -158,16 +151,15 @@ impl LossRecovery for Tcp {
             self.recovery_point = Some(board.next_segment());
             self.tlp.forget_end();
         }
-        None
     }
 
     #[inline]
-    fn loss_time(&self) -> Option<Time> {
+    pub(super) fn loss_time(&self) -> Option<Time> {
         self.rack.loss_time()
     }
 
     #[inline]
-    fn timeout_at(&self, connection: &Connection) -> Time {
+    pub(super) fn timeout_at(&self, connection: &Connection) -> Time {
         let rto = self.rto.expires_at(&connection.rtt);
         if self.may_probe(connection) {
             let armed_at = connection.last_sent_at.max(self.rto.armed_at());
@@ -177,7 +169,12 @@ impl LossRecovery for Tcp {
         }
     }
 
-    fn on_timeout(&mut self, now: Time, connection: &Connection, lost: &mut Vec<u64>) -> Expiry {
+    pub(super) fn on_timeout(
+        &mut self,
+        now: Time,
+        connection: &Connection,
+        lost: &mut Vec<u64>,
+    ) -> Expiry {
         if self.may_probe(connection) {
             self.tlp.on_sent(&connection.board);
             // RFC 8985 §7.3: the probe gets the time of a whole timeout for its acknowledgment.
@@ -203,26 +200,20 @@ impl LossRecovery for Tcp {
     /// Armed by the first segment that waits for an acknowledgment (RFC 6298 §5.1), and anew whenever it is sent again
     /// (Linux `tcp_event_new_data_sent`, `tcp_xmit_retransmit_queue`).
     #[inline]
-    fn on_sent(&mut self, now: Time, segment: Option<u64>, connection: &Connection) {
+    pub(super) fn on_sent(&mut self, now: Time, segment: Option<u64>, connection: &Connection) {
         let board = &connection.board;
         if connection.inflight().is_zero() || segment == Some(board.first_segment()) {
             self.rto.arm(now);
         }
     }
 
-    fn on_repeating_probe(&mut self, original: u64) {
+    pub(super) fn on_repeating_probe(&mut self, original: u64) {
         self.tlp.on_repeating_probe(original);
     }
 
     #[inline]
-    fn needs_settled(&self) -> bool {
+    pub(super) fn needs_settled(&self) -> bool {
         self.eifel.is_waiting()
-    }
-
-    /// Linux does not pace a controller by its window alone unless told to.
-    #[inline]
-    fn paces_by_window(&self) -> bool {
-        false
     }
 }
 
