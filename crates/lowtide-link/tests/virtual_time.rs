@@ -149,16 +149,14 @@ fn a_flow_of_the_simulator_arrives_at_the_same_nanoseconds() {
             reorder: true,
         });
         let seed = 7;
+        let flow = FlowConfig {
+            transport: TransportConfig::tcp(),
+            ..FlowConfig::bulk(SenderKind::of(&registry::parse("cubic").unwrap()))
+        };
         let config = SimConfig {
             forward: forward.clone(),
             reverse: PipeConfig::delay_only(rtt.div(2)),
-            flows: vec![FlowConfig {
-                transport: TransportConfig::tcp(),
-                ..FlowConfig::bulk(SenderKind::Controlled {
-                    controller: Arc::new(|c| registry::build("cubic", c).unwrap()),
-                    estimator: None,
-                })
-            }],
+            flows: vec![flow],
             duration: Duration::from_secs(5),
             packet_size: SIZE,
             ack_size: Bytes::new(60),

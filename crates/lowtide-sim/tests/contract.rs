@@ -126,26 +126,13 @@ fn a_controller_is_told_which_transport_carries_it() {
             *record.lock().unwrap() = Some(config.transport);
             registry::build("newreno", config).unwrap()
         };
-        let sender = SenderKind::Controlled {
-            controller: Arc::new(controller),
-            estimator: None,
+        let flow = FlowConfig {
+            transport,
+            ..FlowConfig::bulk(SenderKind::controlled(controller))
         };
-        let delay = Duration::from_millis(20);
-        let pipe = |link| {
-            PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bytes(PACKET * 20), delay)
-        };
-        let config = SimConfig {
-            forward: pipe(Link::constant(Rate::from_mbps(10)).unwrap()),
-            reverse: pipe(Link::unlimited()),
-            flows: vec![FlowConfig {
-                transport,
-                ..FlowConfig::bulk(sender)
-            }],
-            duration: Duration::from_millis(100),
-            packet_size: PACKET,
-            ack_size: Bytes::new(40),
-            seed: 1,
-        };
+        let link = Link::constant(Rate::from_mbps(10)).unwrap();
+        let ms = Duration::from_millis;
+        let config = SimConfig::over(link, QueueLimit::Packets(20), ms(20), vec![flow], ms(100));
         Simulation::new(config).unwrap();
         assert_eq!(*told.lock().unwrap(), Some(expected));
     }

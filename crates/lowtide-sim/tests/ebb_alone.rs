@@ -1,15 +1,13 @@
 //! ebb on links of its own.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::AckSeen;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::trace::generate;
-use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, Probe, SenderKind, SimConfig, Simulation};
 
 const DURATION: Duration = Duration::from_secs(60);
 
@@ -43,18 +41,9 @@ impl Probe for Competes {
 fn run(link: Link, buffer: QueueLimit, loss: f64, seed: u64) -> Competes {
     let one_way = Duration::from_millis(20);
     let spec = registry::parse("ebb").unwrap();
-    let mut config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), buffer, one_way),
-        reverse: PipeConfig::delay_only(one_way),
-        flows: vec![FlowConfig::bulk(SenderKind::Controlled {
-            controller: Arc::new(move |config| spec.build(config)),
-            estimator: None,
-        })],
-        duration: DURATION,
-        packet_size: Bytes::new(1_500),
-        ack_size: Bytes::new(60),
-        seed,
-    };
+    let flows = vec![FlowConfig::bulk(SenderKind::of(&spec))];
+    let mut config = SimConfig::over(link, buffer, one_way, flows, DURATION);
+    config.seed = seed;
     config.forward.loss = LossModel::Random(loss);
     let mut seen = Competes::default();
     Simulation::new(config).unwrap().run(&mut seen);

@@ -1,18 +1,17 @@
 //! Controllers are told when packets arrived, where the flow's receiver reports it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use lowtide_cc::controller::AckedPacket;
 use lowtide_cc::registry;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate, Time};
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::trace::generate;
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, Probe, SenderKind, SimConfig, Simulation};
 
 /// The grain of reported times.
 const TICK: Duration = Duration::from_micros(16);
@@ -62,23 +61,12 @@ fn run_by(
     ack_loss: f64,
 ) -> Watch {
     let one_way = Duration::from_millis(20);
-    let spec = registry::parse(spec).unwrap();
-    let estimator = spec.receiver();
-    let mut config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Unlimited, one_way),
-        reverse: PipeConfig::delay_only(one_way),
-        flows: vec![FlowConfig {
-            transport,
-            ..FlowConfig::bulk(SenderKind::Controlled {
-                controller: Arc::new(move |config| spec.build(config)),
-                estimator,
-            })
-        }],
-        duration: Duration::from_secs(seconds),
-        packet_size: Bytes::new(1_500),
-        ack_size: Bytes::new(60),
-        seed: 1,
+    let flow = FlowConfig {
+        transport,
+        ..FlowConfig::bulk(SenderKind::of(&registry::parse(spec).unwrap()))
     };
+    let duration = Duration::from_secs(seconds);
+    let mut config = SimConfig::over(link, QueueLimit::Unlimited, one_way, vec![flow], duration);
     config.reverse.loss = LossModel::Random(ack_loss);
     let mut watch = Watch::default();
     Simulation::new(config).unwrap().run(&mut watch);

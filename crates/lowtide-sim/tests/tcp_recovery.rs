@@ -1,8 +1,6 @@
 //! TCP's loss recovery on a path that can be followed by hand: 12 Mbit/s, that is a packet of 1500
 //! bytes each millisecond, and 20 ms each way.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::parse_scripted_loss;
@@ -11,7 +9,7 @@ use lowtide_sim::probe::{LossSeen, Sent};
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, Probe, SenderKind, SimConfig, Simulation};
 
 const PACKET: Bytes = Bytes::new(1500);
 
@@ -57,32 +55,23 @@ impl Log {
 
 /// A flow that loses packets, and acknowledgments, as the scripts say.
 fn run(controller: &str, source: SourceConfig, losses: &str, ack_losses: &str, until: u64) -> Log {
-    let spec = registry::parse(controller).unwrap();
-    let delay = Duration::from_millis(20);
+    let flow = FlowConfig {
+        transport: TransportConfig::tcp(),
+        source,
+        ..FlowConfig::bulk(SenderKind::of(&registry::parse(controller).unwrap()))
+    };
     let link = Link::constant(Rate::from_mbps(12)).unwrap();
-    let scripted = |mut pipe: PipeConfig, losses: &str| {
+    let (buffer, delay) = (QueueLimit::Unlimited, Duration::from_millis(20));
+    let until = Duration::from_millis(until);
+    let mut config = SimConfig::over(link, buffer, delay, vec![flow], until);
+    for (pipe, losses) in [
+        (&mut config.forward, losses),
+        (&mut config.reverse, ack_losses),
+    ] {
         if !losses.is_empty() {
             pipe.script.losses = parse_scripted_loss(losses).unwrap();
         }
-        pipe
-    };
-    let forward = PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Unlimited, delay);
-    let config = SimConfig {
-        forward: scripted(forward, losses),
-        reverse: scripted(PipeConfig::delay_only(delay), ack_losses),
-        flows: vec![FlowConfig {
-            transport: TransportConfig::tcp(),
-            source,
-            ..FlowConfig::bulk(SenderKind::Controlled {
-                controller: Arc::new(move |config| spec.build(config)),
-                estimator: None,
-            })
-        }],
-        duration: Duration::from_millis(until),
-        packet_size: PACKET,
-        ack_size: Bytes::new(64),
-        seed: 1,
-    };
+    }
     let mut log = Log::default();
     Simulation::new(config).unwrap().run(&mut log);
     log

@@ -1,7 +1,5 @@
 //! noq and quinn in virtual time, with their own controllers and with Lowtide's.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::impairment::LossModel;
@@ -11,7 +9,7 @@ use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::stack::Error;
 use lowtide_sim::transport::{EcnFeedback, TransportConfig};
-use lowtide_sim::{FlowConfig, Outcome, PipeConfig, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig, Simulation};
 use lowtide_stacks::{noq, quinn};
 
 /// What is seen of all flows.
@@ -78,26 +76,16 @@ fn sender(name: &str) -> SenderKind {
     if let Some(stock) = stock.find(|stock| stock.name == name) {
         return SenderKind::Stock(stock);
     }
-    let spec = registry::parse(name).unwrap();
-    SenderKind::Controlled {
-        estimator: spec.receiver(),
-        controller: Arc::new(move |config| spec.build(config)),
-    }
+    SenderKind::of(&registry::parse(name).unwrap())
 }
 
 /// One bulk flow of `seconds` over a link of one rate with 40 ms RTT and two BDP of buffer.
 fn config(name: &str, mbps: u64, seconds: u64) -> SimConfig {
     let there = Duration::from_millis(20);
-    let link = Arc::new(Link::constant(Rate::from_mbps(mbps)).unwrap());
-    SimConfig {
-        forward: PipeConfig::link_with_delay(link, QueueLimit::Bdp(2.0), there),
-        reverse: PipeConfig::delay_only(there),
-        flows: vec![FlowConfig::bulk(sender(name))],
-        duration: Duration::from_secs(seconds),
-        packet_size: Bytes::new(1500),
-        ack_size: Bytes::new(60),
-        seed: 1,
-    }
+    let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
+    let flows = vec![FlowConfig::bulk(sender(name))];
+    let duration = Duration::from_secs(seconds);
+    SimConfig::over(link, QueueLimit::Bdp(2.0), there, flows, duration)
 }
 
 fn try_run(stack: &str, config: &SimConfig) -> Result<(Outcome, Watch), Error> {

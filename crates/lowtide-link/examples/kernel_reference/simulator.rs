@@ -1,7 +1,6 @@
 //! A cell in the simulator.
 
 use std::error::Error;
-use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Time};
@@ -66,10 +65,7 @@ fn handshake_packet(at: Time, is_answered: bool) -> Result<FlowConfig, Failure> 
         source: SourceConfig::Sized(HANDSHAKE_PACKET),
         start: at,
         stop: Some(at + Duration::from_nanos(1)),
-        ..FlowConfig::bulk(SenderKind::Controlled {
-            estimator: None,
-            controller: Arc::new(move |c| any.build(c)),
-        })
+        ..FlowConfig::bulk(SenderKind::of(&any))
     })
 }
 
@@ -113,10 +109,7 @@ fn attempt(
                 transport: TransportConfig::tcp(),
                 source,
                 start: established,
-                ..FlowConfig::bulk(SenderKind::Controlled {
-                    estimator: spec.receiver(),
-                    controller: Arc::new(move |c| spec.build(c)),
-                })
+                ..FlowConfig::bulk(SenderKind::of(&spec))
             },
             handshake_packet(Time::ZERO, true)?,
             handshake_packet(established - Duration::from_nanos(1), false)?,

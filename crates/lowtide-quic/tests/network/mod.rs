@@ -1,32 +1,25 @@
 //! A bottleneck and what is seen of the flows over it.
 
-use std::sync::Arc;
-
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::{FlowConfig, PipeConfig, Probe, SenderKind, SimConfig};
+use lowtide_sim::{FlowConfig, Probe, SenderKind, SimConfig};
 
 /// One bulk flow over a link of one rate with 40 ms RTT, for `seconds`.
 pub(crate) fn config(spec: &str, rate: Rate, buffer: QueueLimit, seconds: u64) -> SimConfig {
-    let spec = registry::parse(spec).unwrap();
+    let sender = SenderKind::of(&registry::parse(spec).unwrap());
     let there = Duration::from_millis(20);
-    let link = Arc::new(Link::constant(rate).unwrap());
-    let estimator = spec.receiver();
-    SimConfig {
-        forward: PipeConfig::link_with_delay(link, buffer, there),
-        reverse: PipeConfig::delay_only(there),
-        flows: vec![FlowConfig::bulk(SenderKind::Controlled {
-            controller: Arc::new(move |config| spec.build(config)),
-            estimator,
-        })],
-        duration: Duration::from_secs(seconds),
-        packet_size: Bytes::new(1500),
-        ack_size: Bytes::new(60),
-        seed: 1,
-    }
+    let link = Link::constant(rate).unwrap();
+    let duration = Duration::from_secs(seconds);
+    SimConfig::over(
+        link,
+        buffer,
+        there,
+        vec![FlowConfig::bulk(sender)],
+        duration,
+    )
 }
 
 /// Sums over all flows.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use lowtide_cc::controllers::rbbr::ReceiverConfig;
+use lowtide_cc::registry::Spec;
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_cc::{Config, Controller};
 use lowtide_host::Stock;
 
 use super::causal::CausalConfig;
+use crate::link::Link;
 use crate::network::{AccessConfig, Direction, NetworkConfig, PipeConfig};
+use crate::queue::QueueLimit;
 use crate::source::SourceConfig;
 use crate::transport::{EcnFeedback, Lie, Pacing, TransportConfig};
 
@@ -36,6 +39,27 @@ pub struct SimConfig {
 }
 
 impl SimConfig {
+    /// Flows over one link with a buffer before it, on a path that takes `one_way` in each direction:
+    /// packets of 1500 bytes, acknowledgments of 60.
+    #[must_use]
+    pub fn over(
+        link: Link,
+        buffer: QueueLimit,
+        one_way: Duration,
+        flows: Vec<FlowConfig>,
+        duration: Duration,
+    ) -> Self {
+        Self {
+            forward: PipeConfig::link_with_delay(Arc::new(link), buffer, one_way),
+            reverse: PipeConfig::delay_only(one_way),
+            flows,
+            duration,
+            packet_size: Bytes::new(1500),
+            ack_size: Bytes::new(60),
+            seed: 1,
+        }
+    }
+
     /// The shared path of a direction.
     #[must_use]
     pub fn pipe(&self, direction: Direction) -> &PipeConfig {
@@ -140,6 +164,27 @@ pub enum SenderKind {
 }
 
 impl SenderKind {
+    /// The controller of a spec, with the estimator that it needs at the receiver.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Self {
+        let made = spec.clone();
+        Self::Controlled {
+            controller: Arc::new(move |config| made.build(config)),
+            estimator: spec.receiver(),
+        }
+    }
+
+    /// A controller of your own, with no estimator at the receiver.
+    #[must_use]
+    pub fn controlled(
+        make: impl Fn(&Config) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Controlled {
+            controller: Arc::new(make),
+            estimator: None,
+        }
+    }
+
     /// Whether it is told about the link itself, which no real sender is.
     #[must_use]
     pub const fn knows_link(&self) -> bool {

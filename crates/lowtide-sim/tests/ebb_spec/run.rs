@@ -2,17 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::Probe;
 use lowtide_sim::queue::QueueLimit;
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{FlowConfig, PipeConfig, SenderKind, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, SenderKind, SimConfig, Simulation};
 
 use crate::side_by_side::{Seen, SideBySide, Tales};
 
-const PACKET: Bytes = Bytes::new(1_500);
 pub(crate) const ONE_WAY: Duration = Duration::from_millis(20);
 
 /// Watches nothing.
@@ -46,28 +45,16 @@ impl Run {
             let both = SideBySide::new(config, tales, Arc::clone(&tally));
             Box::new(both) as Box<_>
         };
-        let config = SimConfig {
-            forward: PipeConfig::link_with_delay(Arc::new(link), buffer, ONE_WAY),
-            reverse: PipeConfig::delay_only(ONE_WAY),
-            flows: vec![FlowConfig::bulk(SenderKind::Controlled {
-                controller: Arc::new(controller),
-                estimator: None,
-            })],
-            duration: Duration::from_secs(seconds),
-            packet_size: PACKET,
-            ack_size: Bytes::new(40),
-            seed: 1,
-        };
+        let flows = vec![FlowConfig::bulk(SenderKind::controlled(controller))];
+        let duration = Duration::from_secs(seconds);
+        let config = SimConfig::over(link, buffer, ONE_WAY, flows, duration);
         Self { config, seen }
     }
 
     pub(crate) fn beside(mut self, rival: &'static str, start: Time, stop: Option<Time>) -> Self {
         let controller = |config: &Config| registry::build(rival, config).unwrap();
         self.config.flows.push(FlowConfig {
-            sender: SenderKind::Controlled {
-                controller: Arc::new(controller),
-                estimator: None,
-            },
+            sender: SenderKind::controlled(controller),
             start,
             stop,
             ..self.config.flows[0].clone()

@@ -1,9 +1,7 @@
 //! ebb.
 
-use std::sync::Arc;
-
 use lowtide_cc::units::{Duration, Rate, Time};
-use lowtide_cc::{Config, Controller, registry};
+use lowtide_cc::{Controller, registry};
 use lowtide_sim::link::Link;
 use lowtide_sim::trace::generate;
 use lowtide_sim::transport::TransportConfig;
@@ -56,23 +54,20 @@ const fn will(name: &'static str, will: Will) -> Receiver {
 
 pub(crate) fn flow(name: &str, receiver: Receiver, start: Time) -> FlowConfig {
     let spec = registry::parse(name).unwrap();
-    let sender = SenderKind::Controlled {
-        controller: Arc::new(move |config: &Config| {
-            let mut controller: Box<dyn Controller> = spec.build(config);
-            if let Some(clock) = receiver.clock {
-                controller = Box::new(Deceived {
-                    inner: controller,
-                    lie: |_, rate| rate,
-                    clock,
-                });
-            }
-            if let Some(will) = receiver.will {
-                controller = Box::new(Withheld::new(controller, will));
-            }
-            controller
-        }),
-        estimator: None,
-    };
+    let sender = SenderKind::controlled(move |config| {
+        let mut controller: Box<dyn Controller> = spec.build(config);
+        if let Some(clock) = receiver.clock {
+            controller = Box::new(Deceived {
+                inner: controller,
+                lie: |_, rate| rate,
+                clock,
+            });
+        }
+        if let Some(will) = receiver.will {
+            controller = Box::new(Withheld::new(controller, will));
+        }
+        controller
+    });
     FlowConfig {
         transport: TransportConfig::Quic {
             ack_every: receiver.ack_every,

@@ -1,14 +1,11 @@
 //! Two flows over one link.
 
-use std::sync::Arc;
-
-use lowtide_cc::units::{Bytes, Duration};
+use lowtide_cc::units::Duration;
 use lowtide_sim::link::Link;
 use lowtide_sim::probe::{AckSeen, Delivery};
 use lowtide_sim::queue::QueueLimit;
-use lowtide_sim::{FlowConfig, PipeConfig, Probe, SimConfig, Simulation};
+use lowtide_sim::{FlowConfig, Probe, SimConfig, Simulation};
 
-const PACKET: Bytes = Bytes::new(1_500);
 pub(crate) const ONE_WAY: Duration = Duration::from_millis(20);
 pub(crate) const DURATION: Duration = Duration::from_secs(60);
 
@@ -23,15 +20,8 @@ pub(crate) fn run_over(
     seed: u64,
     probe: &mut impl Probe,
 ) {
-    let config = SimConfig {
-        forward: PipeConfig::link_with_delay(Arc::new(link), QueueLimit::Bdp(2.0), one_way),
-        reverse: PipeConfig::delay_only(one_way),
-        flows,
-        duration: DURATION,
-        packet_size: PACKET,
-        ack_size: Bytes::new(40),
-        seed,
-    };
+    let mut config = SimConfig::over(link, QueueLimit::Bdp(2.0), one_way, flows, DURATION);
+    config.seed = seed;
     Simulation::new(config).unwrap().run(probe);
 }
 

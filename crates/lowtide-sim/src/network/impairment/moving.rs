@@ -30,22 +30,7 @@ impl MovingDelay {
     /// When there is no step, the first does not start at zero, starts do not increase, or the
     /// repetition has no length.
     pub fn new(steps: Vec<(Time, Duration)>, after: AfterLast) -> Result<Self, LinkError> {
-        let (Some(&(first, _)), Some(&(last, _))) = (steps.first(), steps.last()) else {
-            return Err(LinkError::NoSteps);
-        };
-        if first != Time::ZERO {
-            return Err(LinkError::FirstStepNotAtZero(first));
-        }
-        if let Some(at) = steps.windows(2).position(|w| w[1].0 <= w[0].0) {
-            return Err(LinkError::StepsNotIncreasing(at + 1));
-        }
-        let period = match after {
-            AfterLast::Hold => Time::MAX,
-            AfterLast::RepeatAfter(length) if length.is_zero() => {
-                return Err(LinkError::EmptyRepetition);
-            }
-            AfterLast::RepeatAfter(length) => last + length,
-        };
+        let period = after.period(&steps)?;
         let ends = steps.iter().skip(1).map(|(start, _)| *start);
         let mut latest = Time::ZERO;
         let arrived = ends

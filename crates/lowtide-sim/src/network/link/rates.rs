@@ -21,6 +21,30 @@ pub enum AfterLast {
     RepeatAfter(Duration),
 }
 
+impl AfterLast {
+    /// The length of one repetition of steps from these starts; [`Time::MAX`] without repetition.
+    ///
+    /// # Errors
+    /// When there is no step, the first does not start at zero, starts do not increase, or the
+    /// repetition has no length.
+    pub(in crate::network) fn period<T>(self, steps: &[(Time, T)]) -> Result<Time, LinkError> {
+        let (Some((first, _)), Some((last, _))) = (steps.first(), steps.last()) else {
+            return Err(LinkError::NoSteps);
+        };
+        if *first != Time::ZERO {
+            return Err(LinkError::FirstStepNotAtZero(*first));
+        }
+        if let Some(at) = steps.windows(2).position(|w| w[1].0 <= w[0].0) {
+            return Err(LinkError::StepsNotIncreasing(at + 1));
+        }
+        match self {
+            Self::Hold => Ok(Time::MAX),
+            Self::RepeatAfter(length) if length.is_zero() => Err(LinkError::EmptyRepetition),
+            Self::RepeatAfter(length) => Ok(*last + length),
+        }
+    }
+}
+
 /// A schedule of rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -47,23 +71,8 @@ impl RateSchedule {
     /// When there is no step, the first does not start at zero, starts do not increase, the
     /// repetition has no length, or no rate is above zero.
     pub fn new(steps: Vec<(Time, Rate)>, after: AfterLast) -> Result<Self, LinkError> {
-        let Some(&(first, _)) = steps.first() else {
-            return Err(LinkError::NoSteps);
-        };
-        if first != Time::ZERO {
-            return Err(LinkError::FirstStepNotAtZero(first));
-        }
-        if let Some(at) = steps.windows(2).position(|w| w[1].0 <= w[0].0) {
-            return Err(LinkError::StepsNotIncreasing(at + 1));
-        }
-        let (last, last_rate) = *steps.last().unwrap_or(&(Time::ZERO, Rate::ZERO));
-        let period = match after {
-            AfterLast::Hold => Time::MAX,
-            AfterLast::RepeatAfter(length) if length.is_zero() => {
-                return Err(LinkError::EmptyRepetition);
-            }
-            AfterLast::RepeatAfter(length) => last + length,
-        };
+        let period = after.period(&steps)?;
+        let (last, last_rate) = steps[steps.len() - 1];
         if steps.iter().all(|(_, rate)| rate.is_zero()) {
             return Err(LinkError::NothingEverLeaves);
         }
