@@ -290,7 +290,9 @@ mod tests {
 
     #[test]
     fn what_a_spec_builds_without_parameters_is_the_types_default() {
-        use crate::controllers::{bbr, bbr_s, bbr3, compound, copa, ebb, vegas};
+        use crate::controllers::bbr_acd::{CongestionDetection, Halving, InflightCap};
+        use crate::controllers::ebcc::{LastWindow, LossAndQueue, LossProbe};
+        use crate::controllers::{bbr, bbr_acd, bbr_s, bbr3, c4, compound, copa, ebb, ebcc, vegas};
 
         let config = &Config::default();
         let same = |spec, cc: &dyn Controller| {
@@ -304,6 +306,16 @@ mod tests {
         };
         same("bbr", &bbr::Bbr::v1(config, options));
         same("bbr-s", &bbr_s::bbr_s(config, plain, &Default::default()));
+        let detection = CongestionDetection::new(
+            CongestionDetection::DEFAULT_TOLERANCE,
+            Halving::DEFAULT,
+            InflightCap::DEFAULT,
+        );
+        same("bbr-acd", &bbr_acd::bbr_acd(config, options, detection));
+        let (last, probe) = (LastWindow::DEFAULT, LossProbe::DEFAULT);
+        let queue = LossAndQueue::new(LossAndQueue::DEFAULT_QUEUE_PACKETS, last, probe);
+        same("ebcc", &ebcc::ebcc(config, plain, queue));
+        same("c4", &c4::C4::new(config, Default::default()));
         same("bbr3", &bbr3::Bbr3::new(config, Default::default()));
         same("copa", &copa::Copa::new(config, Default::default()));
         same("vegas", &vegas::Vegas::new(config, Default::default()));

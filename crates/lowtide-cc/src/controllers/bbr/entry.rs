@@ -18,22 +18,15 @@ const fn aggregation(default: bool) -> Parameter {
 pub(crate) const POLICER: Parameter = Parameter::flag("policer", Options::DEFAULT.policer)
     .about("recognise token-bucket policers by long-term sampling");
 
-pub(crate) const BURST: Parameter = Parameter::whole(
-    "burst",
-    match Options::DEFAULT.burst_packets {
-        Some(packets) => packets,
-        None => 0,
-    },
-    0..=1000,
-)
-.about("packets of a burst; 0: about a millisecond's worth");
+pub(crate) const BURST: Parameter = Parameter::whole("burst", 0, 0..=1000)
+    .about("packets of a burst; 0: about a millisecond's worth");
 
 pub(crate) const ECN: Parameter = Parameter::flag("ecn", Options::DEFAULT.ecn)
     .about("be ECN-capable, and let marks cap what is in flight (ours)");
 
 pub(crate) const PRIME: Parameter = Parameter::flag("prime", Options::DEFAULT.prime).about(
     "as BBR' for ns-3.27 (Claypool et al. 2018): steady phases at 0.95 of the estimate, \
-              all phases one min_rtt long, ProbeRTT by the simulation's clock",
+     all phases one min_rtt long, ProbeRTT by the simulation's clock",
 );
 
 /// What every BBR of the first version takes beside its own parameters.

@@ -12,20 +12,6 @@ const EVERY_ACK: &str = "every-ack";
 const HALVING: &str = "halving";
 const NEXT_PHASE: &str = "next-phase";
 
-const fn halving_word(halving: Halving) -> &'static str {
-    match halving {
-        Halving::OncePerRecovery => ONCE,
-        Halving::EveryAckForOneRound => EVERY_ACK,
-    }
-}
-
-const fn cap_word(cap: InflightCap) -> &'static str {
-    match cap {
-        InflightCap::Halving => HALVING,
-        InflightCap::NextPhase => NEXT_PHASE,
-    }
-}
-
 pub(crate) static BBR_ACD: Entry = Entry {
     name: "bbr-acd",
     summary: "BBR that halves its window at losses of congestion and ignores those of the link",
@@ -33,18 +19,13 @@ pub(crate) static BBR_ACD: Entry = Entry {
     parameters: &[
         Parameter::span("alpha", CongestionDetection::DEFAULT_TOLERANCE, UP_TO_10_S)
             .about("RTTs that differ by no more are equal"),
-        Parameter::choice("halve", halving_word(Halving::DEFAULT), &[ONCE, EVERY_ACK]).about(
+        Parameter::choice("halve", EVERY_ACK, &[ONCE, EVERY_ACK]).about(
             "how often a loss of congestion halves the window: at once (the paper's \
-                      text) or at each acknowledgment of a round (its code)",
+             text) or at each acknowledgment of a round (its code)",
         ),
-        Parameter::choice(
-            "cap",
-            cap_word(InflightCap::DEFAULT),
-            &[HALVING, NEXT_PHASE],
-        )
-        .about(
+        Parameter::choice("cap", HALVING, &[HALVING, NEXT_PHASE]).about(
             "how long a loss of congestion caps the window at one BDP: while it is halved \
-                      (the paper's Linux module) or until the next phase (its ns-3 module)",
+             (the paper's Linux module) or until the next phase (its ns-3 module)",
         ),
         AGGREGATION,
         POLICER,

@@ -13,27 +13,11 @@ pub(crate) static C4: Entry = Entry {
     summary: "C4: the highest rate seen times the longest RTT without a queue, for media over Wi-Fi",
     source: "draft-huitema-ccwg-c4-spec-00; private-octopus/c4, November 2025",
     parameters: &[
-        Parameter::choice(
-            "delay",
-            match Options::DEFAULT.delay {
-                DelaySignal::Pushing => PUSHING,
-                DelaySignal::Always => ALWAYS,
-            },
-            &[PUSHING, ALWAYS],
-        )
-        .about(
+        Parameter::choice("delay", PUSHING, &[PUSHING, ALWAYS]).about(
             "a long RTT counts in Push only, which it ends (the code), or always, and lowers the \
              rate (the text)",
         ),
-        Parameter::whole(
-            "restart",
-            match Options::DEFAULT.restart {
-                Some(pushes) => pushes as u64,
-                None => 0,
-            },
-            0..=1000,
-        )
-        .about(
+        Parameter::whole("restart", 0, 0..=1000).about(
             "successful pushes in a row after which Initial returns; 0: never (the code, in \
              effect)",
         ),

@@ -14,16 +14,8 @@ pub(crate) static COPA: Entry = Entry {
     parameters: &[
         Parameter::real("delta", Options::DEFAULT.delta, 0.004..=10.0)
             .about("price of delay, 1/packets; 1.25/delta packets are queued on average"),
-        Parameter::choice(
-            "mode",
-            if Options::DEFAULT.mode_switching {
-                SWITCHING
-            } else {
-                "default"
-            },
-            &["default", SWITCHING],
-        )
-        .about("switching: competes with flows that fill the buffer; default: never"),
+        Parameter::choice("mode", SWITCHING, &["default", SWITCHING])
+            .about("switching: competes with flows that fill the buffer; default: never"),
     ],
     make: |values, config| {
         let options = Options {

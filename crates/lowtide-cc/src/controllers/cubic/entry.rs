@@ -18,7 +18,7 @@ pub(crate) static CUBIC: Entry = Entry {
     parameters: &[
         Parameter::choice("hystart", TRUE, &[TRUE, FALSE, LINUX, RFC9406]).about(
             "leave slow start before packets are lost: true: as hosts of the transport do; \
-                      linux: HyStart and growth as in Linux; rfc9406: HyStart++; false: no",
+             linux: HyStart and growth as in Linux; rfc9406: HyStart++; false: no",
         ),
         ABE,
         REDUCE,

@@ -9,22 +9,8 @@ use crate::registry::{Entry, Parameter};
 const MIRRORED: &str = "mirrored";
 const BEFORE_QUEUE: &str = "before-queue";
 
-const fn last_word(last: LastWindow) -> &'static str {
-    match last {
-        LastWindow::Mirrored => MIRRORED,
-        LastWindow::BeforeQueue => BEFORE_QUEUE,
-    }
-}
-
 const BDP: &str = "bdp";
 const SMALLEST: &str = "smallest";
-
-const fn probe_word(probe: LossProbe) -> &'static str {
-    match probe {
-        LossProbe::OneBdp => BDP,
-        LossProbe::Smallest => SMALLEST,
-    }
-}
 
 pub(crate) static EBCC: Entry = Entry {
     name: "ebcc",
@@ -33,18 +19,13 @@ pub(crate) static EBCC: Entry = Entry {
     parameters: &[
         Parameter::whole("gamma", LossAndQueue::DEFAULT_QUEUE_PACKETS, 1..=1_000_000)
             .about("packets in the queue from which on it counts as long"),
-        Parameter::choice(
-            "last",
-            last_word(LastWindow::DEFAULT),
-            &[MIRRORED, BEFORE_QUEUE],
-        )
-        .about(
+        Parameter::choice("last", MIRRORED, &[MIRRORED, BEFORE_QUEUE]).about(
             "the paper's last window: mirrored at the target (Eq. 6) or the one \
-                      before the queue grew (its text)",
+             before the queue grew (its text)",
         ),
-        Parameter::choice("probe", probe_word(LossProbe::DEFAULT), &[BDP, SMALLEST]).about(
+        Parameter::choice("probe", BDP, &[BDP, SMALLEST]).about(
             "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
-                      on, or BBR's 4 packets, after which the window before comes back",
+             on, or BBR's 4 packets, after which the window before comes back",
         ),
         AGGREGATION_OFF,
         POLICER,

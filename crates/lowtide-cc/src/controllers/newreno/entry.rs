@@ -17,7 +17,7 @@ const ACKS: &str = "acks";
 /// How often losses reduce the window.
 pub(crate) const REDUCE: Parameter = Parameter::choice("reduce", ROUND, &[ROUND, EACH_LOSS]).about(
     "reduce the window at losses once a round trip, or at each loss event as in ns-3's \
-              QUIC module",
+     QUIC module",
 );
 
 /// Whether the parameters ask for a reduction at each loss event.
@@ -27,7 +27,7 @@ pub(crate) fn reduces_at_each_loss(values: &Values) -> bool {
 
 const GROW: Parameter = Parameter::choice("grow", BYTES, &[BYTES, ACKS]).about(
     "grow by bytes acknowledged, or by a packet's share for each acknowledgment as in \
-              ns-3 (RFC 5681 Eq. 2 and 3)",
+     ns-3 (RFC 5681 Eq. 2 and 3)",
 );
 
 pub(crate) static NEWRENO: Entry = Entry {

@@ -27,28 +27,11 @@ const KALMAN: &str = "kalman";
 const EWMA: &str = "ewma";
 const NONE: &str = "none";
 
-const FILTER: &str = match ReceiverConfig::DEFAULT.filter {
-    Filter::Kalman { .. } => KALMAN,
-    Filter::Ewma { .. } => EWMA,
-    Filter::Unfiltered => NONE,
-};
-
 const STRETCH: &str = "stretch";
 const ZEROS: &str = "zeros";
 
-const GAPS: &str = match ReceiverConfig::DEFAULT.gaps {
-    Gaps::Stretch => STRETCH,
-    Gaps::Zeros => ZEROS,
-};
-
 const FRAME: &str = "frame";
 const TIMESTAMPS: &str = "timestamps";
-
-/// `acks` and `period`.
-const SCHEDULE: (u64, Duration) = match ReceiverConfig::DEFAULT.schedule {
-    Schedule::EveryAcks(n) => (n as u64, Duration::ZERO),
-    Schedule::Periodic(period) => (1, period),
-};
 
 const INITIAL_NOISE: RangeInclusive<f64> = 0.0..=100.0;
 
@@ -57,7 +40,7 @@ static PARAMETERS: &[Parameter] = &[
         "the estimate comes in the receiver's frames, or is made from its receive \
          timestamps",
     ),
-    Parameter::choice("filter", FILTER, &[KALMAN, EWMA, NONE]).about("the receiver's filter"),
+    Parameter::choice("filter", KALMAN, &[KALMAN, EWMA, NONE]).about("the receiver's filter"),
     Parameter::real("alpha", Filter::DEFAULT_ALPHA, 0.0..=1.0)
         .about("memory of the Kalman filter's noise estimates; weight of EWMA's newest sample"),
     Parameter::span(
@@ -66,13 +49,12 @@ static PARAMETERS: &[Parameter] = &[
         Duration::from_micros(1)..=Duration::from_secs(10),
     )
     .about("the receiver's sampling interval"),
-    Parameter::choice("gaps", GAPS, &[STRETCH, ZEROS])
+    Parameter::choice("gaps", STRETCH, &[STRETCH, ZEROS])
         .about("an interval without arrivals stretches the sample or counts as zeros"),
     // 1000 acknowledgments of two packets each are a second at 24 Mbit/s. Where they are more than
     // the whole transfer, the first estimate never comes.
-    Parameter::whole("acks", SCHEDULE.0, 1..=1000)
-        .about("acknowledgments from feedback to feedback"),
-    Parameter::span("period", SCHEDULE.1, UP_TO_10_S)
+    Parameter::whole("acks", 1, 1..=1000).about("acknowledgments from feedback to feedback"),
+    Parameter::span("period", Duration::ZERO, UP_TO_10_S)
         .about("time from feedback to feedback; 0s: by acknowledgments"),
     Parameter::real("state-noise", Noise::DEFAULT.state, INITIAL_NOISE)
         .about("the Kalman filter's initial standard deviation, share of the first sample"),
