@@ -29,18 +29,6 @@ pub fn cdf(eta: f64) -> f64 {
     0.5 * libm::erfc(-eta * core::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Inverse Mills ratio φ(η)/Φ(η), positive: minus the mean of a standard normal variable that is
-/// known to be below `eta`. About −η for η ≪ 0; zero for η → +∞; finite even at −∞. NaN gives NaN.
-#[must_use]
-pub fn inverse_mills(eta: f64) -> f64 {
-    if eta < TAIL {
-        let z = (-eta).min(f64::MAX);
-        z + mills_tail(z).0
-    } else {
-        pdf(eta) / cdf(eta)
-    }
-}
-
 /// Unit loss L(η) = E\[max(0, Z − η)\] = φ(η) − η·Φ(−η) of a standard normal Z: by how much a value
 /// exceeds a ceiling `eta` on average, counting zero where it does not. About −η for η ≪ 0; zero
 /// for η → +∞; finite even at −∞. NaN gives NaN.

@@ -98,23 +98,6 @@ impl SlopeFit {
         (self.sum_tt > 0.0).then(|| self.sum_ttau / self.sum_tt)
     }
 
-    /// Mean send time, weighted by length, to the nanosecond.
-    #[must_use]
-    pub fn mean_time(&self) -> Option<Time> {
-        let (first, _) = self.first?;
-        Some(Time::from_nanos(offset(first.as_nanos(), self.mean_t)))
-    }
-
-    /// Mean delay, weighted by length, to the nanosecond.
-    #[must_use]
-    pub fn mean_delay(&self) -> Option<Duration> {
-        let (_, first) = self.first?;
-        Some(Duration::from_nanos(offset(
-            first.as_nanos(),
-            self.mean_tau,
-        )))
-    }
-
     /// Average sending rate S of these packets: what was sent from the earliest on and before the
     /// latest send time, over that span. (The paper counts the last packet too, which overrates n
     /// evenly spaced packets by a factor n/(n − 1).) `None` unless two packets were sent at
@@ -148,15 +131,5 @@ fn signed(value: u64, origin: u64) -> f64 {
         (value - origin) as f64
     } else {
         -((origin - value) as f64)
-    }
-}
-
-/// `origin + by`, rounded and saturating.
-fn offset(origin: u64, by: f64) -> u64 {
-    // `as` saturates.
-    if by >= 0.0 {
-        origin.saturating_add((by + 0.5) as u64)
-    } else {
-        origin.saturating_sub((0.5 - by) as u64)
     }
 }

@@ -183,7 +183,7 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&terms.eth));
         prop_assert!(terms.variance_factor > 0.0 && terms.variance_factor <= 1.0);
         prop_assert!(normal::loss(eta).is_finite() && normal::loss(eta) >= 0.0);
-        prop_assert!(normal::inverse_mills(eta).is_finite() && normal::pdf(eta) >= 0.0);
+        prop_assert!(normal::pdf(eta) >= 0.0);
     }
 
     #[test]
@@ -205,7 +205,6 @@ proptest! {
         let distinct = times.len() >= 2;
         prop_assert_eq!(fit.sending_rate().is_some(), distinct);
         prop_assert_eq!(fit.slope().is_some(), distinct);
-        prop_assert_eq!(fit.mean_time().is_some(), !times.is_empty());
         if let (Some(slope), Some(rate)) = (fit.slope(), fit.sending_rate()) {
             prop_assert!(slope.is_finite());
             prop_assert_eq!(capacity(rate, slope).is_some(), 1.0 + slope > 0.0);
@@ -245,17 +244,12 @@ fn a_capacity_follows_from_the_rate_and_the_slope() {
 #[test]
 fn packets_sent_at_one_time_have_neither_slope_nor_rate() {
     let mut fit = SlopeFit::new();
-    assert_eq!(
-        (fit.slope(), fit.sending_rate(), fit.mean_time()),
-        (None, None, None)
-    );
+    assert_eq!((fit.slope(), fit.sending_rate()), (None, None));
     let late = Time::from_nanos(1_000_000_000_000);
     for n in 0..10 {
         fit.push(late, Duration::from_millis(40 + n), Bytes::new(1200));
     }
     assert_eq!((fit.slope(), fit.sending_rate()), (None, None));
-    assert_eq!(fit.mean_time(), Some(late));
-    assert_eq!(fit.mean_delay(), Some(Duration::from_micros(44_500)));
     // A burst of two, then a burst of two: only the first counts for the rate.
     fit.clear();
     for (ms, tau) in [(0, 40), (0, 41), (10, 45), (10, 46)] {

@@ -45,12 +45,6 @@ fn normal_and_tobit_terms_are_right_from_the_centre_to_the_tails() {
         close(normal::pdf(eta), pdf, tiny, &format!("φ({eta})"));
         close(normal::cdf(eta), cdf, tiny, &format!("Φ({eta})"));
         close(terms.uncensored, cdf, tiny, &format!("P({eta})"));
-        close(
-            normal::inverse_mills(eta),
-            mills,
-            tiny,
-            &format!("φ/Φ({eta})"),
-        );
         close(terms.lambda, -mills, tiny, &format!("λ({eta})"));
         close(normal::loss(eta), loss, tiny, &format!("L({eta})"));
         close(terms.eth, eth, tiny, &format!("ð({eta})"));
@@ -67,7 +61,6 @@ fn beyond_the_tails_the_terms_are_their_limits() {
         let depth = -eta.max(f64::MIN);
         assert_eq!(terms.uncensored, 0.0);
         close(-terms.lambda, depth, depth * 1e6, "λ ≈ η");
-        close(normal::inverse_mills(eta), -terms.lambda, 0.0, "φ/Φ");
         assert!((0.99..=1.0).contains(&terms.eth));
         let factor = terms.variance_factor;
         assert!(factor > 0.0 && factor <= 1.0 / depth / depth + f64::MIN_POSITIVE);
@@ -179,10 +172,6 @@ fn the_slope_is_exact_for_clocks_far_from_zero() {
                     0.0,
                     "slope",
                 );
-                let mean = fit.mean_time().unwrap().as_nanos();
-                assert!(mean.abs_diff(integer(2)) <= 1, "{mean}");
-                let mean = fit.mean_delay().unwrap().as_nanos();
-                assert!(mean.abs_diff(integer(3)) <= 1, "{mean}");
                 let rate = Rate::from_bytes_per_sec(integer(4));
                 assert_eq!(fit.sending_rate(), Some(rate));
                 checked += 1;
