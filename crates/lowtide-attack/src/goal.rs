@@ -44,6 +44,17 @@ struct Form {
     reason: &'static str,
 }
 
+/// What most forms have.
+const ALONE: Form = Form {
+    seconds: 20,
+    flows: Flows::Alone,
+    measure: None,
+    metric: "",
+    value: "",
+    at_most: 0.0,
+    reason: "",
+};
+
 /// Who sends.
 enum Flows {
     /// One flow, of the candidate and then of the reference.
@@ -159,40 +170,33 @@ impl Goal {
         // 20 ms of delay more or less are nobody's trouble: they keep the ratio of two short queues from being a finding.
         match self {
             Self::Throughput => Form {
-                seconds: 20,
-                flows: Flows::Alone,
-                measure: None,
                 metric: "share of the reference's throughput that is missing",
                 value: "1 - throughput_mbps('candidate') / max(throughput_mbps('REFERENCE'), 0.001)",
                 at_most: 0.2,
                 reason: "a fifth is what forecasting costs at a round trip's notice",
+                ..ALONE
             },
             Self::Delay => Form {
-                seconds: 20,
-                flows: Flows::Alone,
-                measure: None,
                 metric: "1 - (the reference's p95 queueing delay + 20 ms) / (its own + 20 ms)",
                 value: "1 - (queue_delay_ms.p95('REFERENCE') + 20) / (queue_delay_ms.p95('candidate') + 20)",
                 at_most: 0.8,
                 reason: "a queue five times as long as the path asks for",
+                ..ALONE
             },
             Self::Both => Form {
-                seconds: 20,
-                flows: Flows::Alone,
-                measure: None,
                 metric: "1 - throughput over the reference's, times (its p95 queueing delay + 20 ms) over (its own + 20 ms)",
                 value: "1 - min(1, throughput_mbps('candidate') / max(throughput_mbps('REFERENCE'), 0.001)) * min(1, (queue_delay_ms.p95('REFERENCE') + 20) / (queue_delay_ms.p95('candidate') + 20))",
                 at_most: 0.8,
                 reason: "a fifth of what the path allows",
+                ..ALONE
             },
             Self::Stall => Form {
-                seconds: 20,
-                flows: Flows::Alone,
                 measure: Some(("worst", "{ least = { window = \"5s\", from = \"3s\" } }")),
                 metric: "share of what the reference uses in its worst 5 s that is missing in its own",
                 value: "max(0, worst('REFERENCE') - worst('candidate')) / max(worst('REFERENCE'), 0.2)",
                 at_most: 0.9,
                 reason: "a tenth of the link for 5 s is a stall",
+                ..ALONE
             },
             Self::Starvation => Form {
                 seconds: 40,
@@ -218,33 +222,30 @@ impl Goal {
             Self::Harm => Form {
                 seconds: 30,
                 flows: Flows::Harm,
-                measure: None,
                 metric: "share of CUBIC's goodput beside CUBIC that is missing beside it",
                 value: "1 - flows.1.goodput_mbps('candidate beside cubic') / max(flows.1.goodput_mbps('cubic beside cubic'), 0.001)",
                 at_most: 0.5,
                 reason: "half of what CUBIC leaves to CUBIC",
+                ..ALONE
             },
             Self::Share(n) => Form {
                 seconds: 30,
                 flows: Flows::Beside(NEIGHBOURS[n]),
-                measure: None,
                 metric: "share of half of the throughput that is missing",
                 value: "1 - min(1, 2 * flows.0.throughput_mbps / max(flows.0.throughput_mbps + flows.1.throughput_mbps, 0.001))",
                 at_most: 0.9,
                 reason: "who has a twentieth beside what is there will not be deployed",
+                ..ALONE
             },
             Self::Loss => Form {
-                seconds: 20,
-                flows: Flows::Alone,
-                measure: None,
                 metric: "share of packets lost beyond the reference's",
                 value: "loss_share('candidate') - loss_share('REFERENCE')",
                 at_most: 0.1,
                 reason: "a tenth of all packets, sent again over somebody's radio",
+                ..ALONE
             },
             Self::Memory => Form {
                 seconds: 40,
-                flows: Flows::Alone,
                 measure: Some((
                     "after",
                     "{ span = { metric = \"throughput_mbps\", from = \"30s\", to = \"40s\" } }",
@@ -253,6 +254,7 @@ impl Goal {
                 value: "1 - after('candidate') / max(after('REFERENCE'), 0.001)",
                 at_most: 0.2,
                 reason: "ten seconds later nothing but memory speaks against four fifths",
+                ..ALONE
             },
         }
     }

@@ -173,12 +173,6 @@ impl Network {
         }
     }
 
-    /// The greatest rate, kbit/s.
-    #[must_use]
-    pub fn greatest_kbit(&self) -> u64 {
-        self.rates.iter().map(|step| step.kbit).max().unwrap_or(0)
-    }
-
     /// The sections `link` and `path` of a scenario file.
     #[must_use]
     pub fn sections(&self) -> (Table, Table) {
