@@ -3,6 +3,10 @@
 //! Where the property test draws sequences at random, all of these are tried: three events deep, each a
 //! combination of the smallest, a usual and the largest time, volume and rate.
 
+#[path = "controllers/events.rs"]
+#[allow(dead_code, reason = "the controllers' own tests need more of it")]
+mod events;
+
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
 };
@@ -17,10 +21,10 @@ const RATES: [u64; 3] = [1, 2_500_000, u64::MAX];
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Sent { inflight: u64, app_limited: bool },
-    Acked { rtt: u64, volume: u64, rate: u64 },
-    Lost { volume: u64 },
-    Timeout { kind: TimeoutKind, volume: u64 },
+    Sent(Bytes, bool),
+    Acked(Bytes, Duration, Rate),
+    Lost(Bytes),
+    Timeout(TimeoutKind, Bytes),
     Spurious,
     Marked,
     Wakeup,
@@ -28,21 +32,15 @@ enum Event {
 
 fn events() -> Vec<Event> {
     let mut events = vec![Event::Spurious, Event::Marked, Event::Wakeup];
-    for volume in VOLUMES {
-        events.push(Event::Lost { volume });
-        for app_limited in [false, true] {
-            let inflight = volume;
-            events.push(Event::Sent {
-                inflight,
-                app_limited,
-            });
-        }
+    for volume in VOLUMES.map(Bytes::new) {
+        events.push(Event::Lost(volume));
+        events.extend([false, true].map(|limited| Event::Sent(volume, limited)));
         for kind in [TimeoutKind::Rto, TimeoutKind::PersistentCongestion] {
-            events.push(Event::Timeout { kind, volume });
+            events.push(Event::Timeout(kind, volume));
         }
-        for rtt in TIMES {
-            for rate in RATES {
-                events.push(Event::Acked { rtt, volume, rate });
+        for rtt in TIMES.map(Duration::from_nanos) {
+            for rate in RATES.map(Rate::from_bytes_per_sec) {
+                events.push(Event::Acked(volume, rtt, rate));
             }
         }
     }
@@ -51,101 +49,65 @@ fn events() -> Vec<Event> {
 
 fn play(cc: &mut dyn Controller, now: Time, number: u64, event: Event) {
     match event {
-        Event::Sent {
-            inflight,
-            app_limited,
-        } => cc.on_packet_sent(&PacketSent {
-            now,
-            number,
+        Event::Sent(inflight, app_limited) => cc.on_packet_sent(&PacketSent {
             bytes: MSS,
-            inflight: Bytes::new(inflight),
             app_limited,
+            ..events::sent(now, number, inflight)
         }),
-        Event::Acked { rtt, volume, rate } => acked(cc, now, number, [rtt, volume, rate]),
-        Event::Lost { volume } => {
-            let bytes = Bytes::new(volume);
-            let packet = LostPacket {
-                number,
+        Event::Acked(bytes, rtt, rate) => {
+            let sent_at = now - rtt;
+            let acked = [AckedPacket {
                 bytes,
-                sent_at: Time::ZERO,
+                ..events::packet(number, sent_at)
+            }];
+            cc.on_ack(&AckEvent {
+                bytes_acked: bytes,
+                prior_inflight: bytes,
+                inflight: Bytes::ZERO,
+                rate_sample: Some(RateSample {
+                    delivered: bytes,
+                    interval: rtt,
+                    total_delivered: bytes,
+                    sent_inflight: bytes,
+                    sent_at,
+                    ..events::rate_sample(rate)
+                }),
+                ..events::ack(now, rtt, &acked)
+            });
+        }
+        Event::Lost(bytes) => {
+            let lost = [LostPacket {
+                bytes,
                 sent_inflight: bytes,
                 lost: bytes,
-                app_limited: false,
-            };
+                ..events::lost(number, Time::ZERO)
+            }];
             cc.on_loss(&LossEvent {
-                now,
-                packets: &[packet],
                 bytes_lost: bytes,
-                inflight: MSS,
+                ..events::loss(now, &lost, MSS)
             });
         }
-        Event::Timeout { kind, volume } => {
-            let inflight = Bytes::new(volume);
-            cc.on_timeout(&TimeoutEvent {
-                now,
-                kind,
-                inflight,
-            });
-        }
+        Event::Timeout(kind, inflight) => cc.on_timeout(&TimeoutEvent {
+            now,
+            kind,
+            inflight,
+        }),
         Event::Spurious => cc.on_spurious_timeout(now),
         Event::Marked => cc.on_ecn_ce(now, Time::ZERO, 1),
         Event::Wakeup => cc.on_wakeup(now),
     }
 }
 
-fn acked(cc: &mut dyn Controller, now: Time, number: u64, [rtt, volume, rate]: [u64; 3]) {
-    let (rtt, bytes) = (Duration::from_nanos(rtt), Bytes::new(volume));
-    let sent_at = Time::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
-    cc.on_ack(&AckEvent {
-        now,
-        packets: &[AckedPacket {
-            number,
-            bytes,
-            sent_at,
-            received_at: None,
-        }],
-        bytes_acked: bytes,
-        bytes_lost: Bytes::ZERO,
-        rtt: Some(rtt),
-        prior_inflight: bytes,
-        inflight: Bytes::ZERO,
-        rate_sample: Some(RateSample {
-            delivery_rate: Rate::from_bytes_per_sec(rate),
-            delivered: bytes,
-            interval: rtt,
-            prior_delivered: Bytes::ZERO,
-            total_delivered: bytes,
-            lost: Bytes::ZERO,
-            total_lost: Bytes::ZERO,
-            sent_inflight: bytes,
-            sent_at,
-            app_limited: false,
-        }),
-    });
-}
-
 /// A window in which a packet fits, a rate that is not zero, a quantum, gains that are finite.
 fn check(cc: &dyn Controller, name: &str, path: &[Event]) {
-    let cwnd = cc.cwnd();
-    assert!(cwnd >= MSS, "{name}: {cwnd:?} after {path:?}");
-    let rate = cc.pacing_rate();
-    assert!(
-        rate.is_none_or(|r| !r.is_zero()),
-        "{name}: no rate after {path:?}"
-    );
-    assert!(
-        !cc.send_quantum().is_zero(),
-        "{name}: no quantum after {path:?}"
-    );
+    let (cwnd, rate, quantum) = (cc.cwnd(), cc.pacing_rate(), cc.send_quantum());
+    let shows = format_args!("{name}: {cwnd:?}, {rate:?}, {quantum:?} after {path:?}");
+    assert!(cwnd >= MSS && !quantum.is_zero(), "{shows}");
+    assert!(rate.is_none_or(|r| !r.is_zero()), "{shows}");
     let snapshot = cc.snapshot();
-    for gain in [snapshot.pacing_gain, snapshot.cwnd_gain]
-        .into_iter()
-        .flatten()
-    {
-        assert!(
-            gain.is_finite() && gain > 0.0,
-            "{name}: gain {gain} after {path:?}"
-        );
+    let gains = [snapshot.pacing_gain, snapshot.cwnd_gain];
+    for gain in gains.into_iter().flatten() {
+        assert!(gain.is_finite() && gain > 0.0, "{shows}: gain {gain}");
     }
 }
 
