@@ -7,7 +7,7 @@
 use lowtide_cc::units::{Duration, Rate, Time};
 
 use super::Cellular;
-use super::random::Random;
+use super::random::{GaussMarkov, Random};
 use crate::link::{AfterLast, LinkError, RateSchedule};
 
 /// Parameters of the model.
@@ -42,11 +42,9 @@ impl Blockage {
         }
         let mut random = Random::new(seed);
         let step = self.interval.as_secs_f64();
-        let rho = libm::exp(-step / self.time.as_secs_f64().max(1e-9));
-        let innovation = libm::sqrt(1.0 - rho * rho);
         // E[exp(σ·N)] = exp(σ²/2).
         let scale = self.mean.as_f64() / libm::exp(self.sigma * self.sigma / 2.0);
-        let mut factor = random.draw();
+        let mut factor = GaussMarkov::new(self.time, self.interval, &mut random);
         let mut blocked = false;
         let mut until = random.exponential(self.los.as_secs_f64());
         let mut steps = Vec::with_capacity(intervals as usize);
@@ -59,10 +57,10 @@ impl Blockage {
                 until += random.exponential(stay.as_secs_f64()).max(step);
             }
             let depth = if blocked { self.depth } else { 1.0 };
-            let rate = scale * libm::exp(self.sigma * factor) * depth;
+            let rate = scale * libm::exp(self.sigma * factor.value()) * depth;
             let at = Time::ZERO + self.interval * n;
             steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
-            factor = rho * factor + innovation * random.draw();
+            factor.advance(&mut random);
         }
         RateSchedule::new(steps, AfterLast::RepeatAfter(self.interval))
     }

@@ -15,7 +15,7 @@
 
 use lowtide_cc::units::{Duration, Rate, Time};
 
-use super::random::Random;
+use super::random::{GaussMarkov, Random};
 use crate::link::{AfterLast, LinkError, RateSchedule};
 
 /// Parameters of the model.
@@ -78,18 +78,12 @@ impl Cellular {
         }
         let mut normal = Random::new(seed);
         let step = self.interval.as_secs_f64();
-        // Autocorrelation of neighbouring values, and the innovation that keeps the variance.
-        let decay = |time: Duration| {
-            let rho = libm::exp(-step / time.as_secs_f64().max(1e-9));
-            (rho, libm::sqrt(1.0 - rho * rho))
-        };
-        let (slow_rho, slow_innovation) = decay(self.slow_time);
-        let (fast_rho, fast_innovation) = decay(self.fast_time);
         // E[exp(σ·N)] = exp(σ²/2).
         let variance = self.slow_sigma * self.slow_sigma + self.fast_sigma * self.fast_sigma;
         let served = (1.0 - self.idle_share).clamp(0.01, 1.0);
         let scale = self.mean.as_f64() / libm::exp(variance / 2.0) / served;
-        let (mut slow, mut fast) = (normal.draw(), normal.draw());
+        let mut slow = GaussMarkov::new(self.slow_time, self.interval, &mut normal);
+        let mut fast = GaussMarkov::new(self.fast_time, self.interval, &mut normal);
         let mut fade_at = normal.exponential(self.fade_every.as_secs_f64());
         let mut fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
         let mut steps = Vec::with_capacity(intervals as usize);
@@ -100,7 +94,7 @@ impl Cellular {
                 fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
             }
             let depth = if now >= fade_at { self.fade_depth } else { 1.0 };
-            let log = self.slow_sigma * slow + self.fast_sigma * fast;
+            let log = self.slow_sigma * slow.value() + self.fast_sigma * fast.value();
             // No draw without idle intervals, so that the other processes stay as they are.
             let idle = served < 1.0 && normal.uniform() >= served;
             let rate = if idle {
@@ -110,8 +104,8 @@ impl Cellular {
             };
             let at = Time::ZERO + self.interval * n;
             steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
-            slow = slow_rho * slow + slow_innovation * normal.draw();
-            fast = fast_rho * fast + fast_innovation * normal.draw();
+            slow.advance(&mut normal);
+            fast.advance(&mut normal);
         }
         RateSchedule::new(steps, AfterLast::RepeatAfter(self.interval))
     }

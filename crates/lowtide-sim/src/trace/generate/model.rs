@@ -238,11 +238,8 @@ mod tests {
     fn four_g_models_have_the_statistics_of_recorded_links() {
         let info = statistics("4g-mobility", 1);
         assert!((0.75..=1.3).contains(&info.variation), "{}", info.variation);
-        assert!(
-            (0.14..=0.28).contains(&info.empty_share),
-            "{}",
-            info.empty_share
-        );
+        let empty = info.empty_share;
+        assert!((0.14..=0.28).contains(&empty), "{empty}");
         let at_100ms = info.autocorrelation[1].unwrap();
         assert!((0.19..=0.61).contains(&at_100ms), "{at_100ms}");
     }

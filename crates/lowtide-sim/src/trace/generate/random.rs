@@ -22,9 +22,17 @@ impl GaussMarkov {
         }
     }
 
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
+    pub(super) fn advance(&mut self, random: &mut Random) {
+        self.value = self.rho * self.value + self.innovation * random.draw();
+    }
+
     pub(super) fn next(&mut self, random: &mut Random) -> f64 {
         let value = self.value;
-        self.value = self.rho * value + self.innovation * random.draw();
+        self.advance(random);
         value
     }
 }
