@@ -1,6 +1,6 @@
 //! The controllers that can be loaded.
 
-use lowtide_cc::registry::{Domain, Parameter, Value};
+use lowtide_cc::registry::Parameter;
 
 use crate::Error;
 
@@ -23,15 +23,8 @@ pub struct Known {
 }
 
 /// Of the core's, those that the programs have.
-const EBB_PARAMETERS: &[Parameter] = &[Parameter {
-    name: "idle",
-    summary: "share of the link's capacity that may stay unused; less means more delay",
-    default: Value::Share(0.05),
-    domain: Domain::Share {
-        min: 0.001,
-        max: 0.5,
-    },
-}];
+const EBB_PARAMETERS: &[Parameter] = &[Parameter::share("idle", 0.05, 0.001..=0.5)
+    .about("share of the link's capacity that may stay unused; less means more delay")];
 
 const EBB_PHASES: &[&str] = &["Startup", "Drain", "Steady", "Compete"];
 const BBR_PHASES: &[&str] = &["Startup", "Drain", "ProbeBW", "ProbeRTT"];
