@@ -31,11 +31,8 @@ fn startup_doubles_drain_empties_and_probe_bw_keeps_the_link_busy() {
     host.run_until(|h| h.phase() == "Drain");
     // A queue was built, within the window's gain and its allowance for bursts.
     let most = BDP.mul_f64(2.885) + MSS * 30;
-    assert!(
-        host.inflight() > BDP && host.inflight() < most,
-        "{}",
-        host.inflight()
-    );
+    let inflight = host.inflight();
+    assert!(inflight > BDP && inflight < most, "{inflight}");
     let startup_took = host.now.as_secs_f64();
     assert!(startup_took < 0.8, "{startup_took}");
     host.run_until(|h| h.phase() == "ProbeBW");
@@ -93,11 +90,8 @@ fn probe_rtt_comes_after_ten_seconds_cuts_to_four_packets_and_restores_the_windo
         stayed >= Duration::from_millis(200) && stayed < Duration::from_millis(400),
         "{stayed}"
     );
-    assert!(
-        host.cc.cwnd() >= before.mul_f64(0.95),
-        "{} {before}",
-        host.cc.cwnd()
-    );
+    let cwnd = host.cc.cwnd();
+    assert!(cwnd >= before.mul_f64(0.95), "{cwnd} {before}");
 }
 
 #[test]
@@ -112,11 +106,8 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
     assert_eq!(host.cc.cwnd(), conserved);
     assert!(conserved < before);
     host.run_until(|h| !h.cc.snapshot().in_recovery);
-    assert!(
-        host.cc.cwnd() >= before - MSS * 2,
-        "{} {before}",
-        host.cc.cwnd()
-    );
+    let cwnd = host.cc.cwnd();
+    assert!(cwnd >= before - MSS * 2, "{cwnd} {before}");
 }
 
 #[test]
@@ -143,11 +134,8 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     host.time_out();
     assert_eq!(host.cc.cwnd(), MSS);
     host.run_for(Duration::from_millis(400));
-    assert!(
-        host.cc.cwnd() >= before - MSS * 2,
-        "{} {before}",
-        host.cc.cwnd()
-    );
+    let cwnd = host.cc.cwnd();
+    assert!(cwnd >= before - MSS * 2, "{cwnd} {before}");
 
     let mut host = in_probe_bw(1);
     host.time_out();

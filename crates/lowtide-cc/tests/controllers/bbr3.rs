@@ -134,10 +134,10 @@ fn probe_bw_goes_down_cruise_refill_up_every_two_to_three_seconds() {
         let lasted = |n: usize| w[n + 1].1.since(w[n].1);
         if names[1] == "ProbeBW_REFILL" && names[0] == "ProbeBW_CRUISE" {
             assert_eq!(names[2], "ProbeBW_UP");
+            let refill = lasted(1);
             assert!(
-                lasted(1) >= RTT && lasted(1) < RTT + ms(10),
-                "one round: {}",
-                lasted(1)
+                refill >= RTT && refill < RTT + ms(10),
+                "one round: {refill}"
             );
             // Three rounds without growth, longer ones as the queue grows.
             assert!(lasted(2) > RTT * 3 && lasted(2) < RTT * 5, "{}", lasted(2));

@@ -215,11 +215,8 @@ fn an_outage_slows_the_sender_down_and_its_end_brings_it_back() {
         "there is nothing more to learn"
     );
     host.run_for(Duration::from_secs(5));
-    assert!(
-        estimate(&host) > 15.0,
-        "{} Mbit/s after it",
-        estimate(&host)
-    );
+    let mbps = estimate(&host);
+    assert!(mbps > 15.0, "{mbps} Mbit/s after it");
 }
 
 #[test]

@@ -139,11 +139,8 @@ fn a_silent_link_leaves_packets_each_50_ms_and_takes_up_again() {
     host.run_for(ms(1_500));
     assert_eq!(host.phase(), "Forecast");
     // 1000 packets a second; half of them by now.
-    assert!(
-        host.next_number() - number > 500,
-        "{}",
-        host.next_number() - number
-    );
+    let sent = host.next_number() - number;
+    assert!(sent > 500, "{sent}");
 }
 
 #[test]

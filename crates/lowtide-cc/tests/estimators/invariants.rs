@@ -276,11 +276,8 @@ fn the_adaptive_filter_wakes_up_after_a_million_equal_measurements() {
         for _ in 0..100 {
             filter.update(20.0);
         }
-        assert!(
-            (filter.state() - 20.0).abs() < 0.5,
-            "α {forgetting}: {}",
-            filter.state()
-        );
+        let state = filter.state();
+        assert!((state - 20.0).abs() < 0.5, "α {forgetting}: {state}");
     }
 }
 

@@ -213,17 +213,11 @@ fn counting_in_twos_halves_the_rate_and_back_and_an_outage_stays_one() {
     }
     let before = forecast.mean();
     forecast.count_in_twos();
-    assert!(
-        (forecast.mean() / before - 0.5).abs() < 0.01,
-        "{}",
-        forecast.mean()
-    );
+    let mean = forecast.mean();
+    assert!((mean / before - 0.5).abs() < 0.01, "{mean}");
     forecast.count_in_halves();
-    assert!(
-        (forecast.mean() / before - 1.0).abs() < 0.02,
-        "{}",
-        forecast.mean()
-    );
+    let mean = forecast.mean();
+    assert!((mean / before - 1.0).abs() < 0.02, "{mean}");
     for _ in 0..100 {
         forecast.step(Some(0));
     }

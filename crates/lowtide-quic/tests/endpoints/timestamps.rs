@@ -112,9 +112,6 @@ fn a_part_of_a_frame_closes_the_connection() {
     // More than the packet has.
     let (download, _) = download_by(|_| b"RT\x7f\xff".to_vec());
     assert!(!download.is_done());
-    assert!(
-        download.error().contains("Transport"),
-        "{}",
-        download.error()
-    );
+    let error = download.error();
+    assert!(error.contains("Transport"), "{error}");
 }

@@ -116,11 +116,8 @@ fn tuning_moves_gamma_towards_three_quarters_of_renos_queue_at_each_loss() {
     round(&mut cc, &mut number, rtt);
     lose(&mut cc, number - 1);
     let expected = 0.2 * 30.0 + 0.8 * 18.03;
-    assert!(
-        (cc.gamma.packets() - expected).abs() < 0.01,
-        "{}",
-        cc.gamma.packets()
-    );
+    let gamma = cc.gamma.packets();
+    assert!((gamma - expected).abs() < 0.01, "{gamma}");
     // Nothing queued: down to the lowest.
     for _ in 0..2 {
         round(&mut cc, &mut number, BASE);

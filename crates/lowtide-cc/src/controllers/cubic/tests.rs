@@ -263,11 +263,8 @@ fn linux_grows_by_a_twentieth_a_round_until_the_first_loss_and_then_by_the_cubic
     let target = 0.4 * t * t * t + lost_at;
     // A packet's share of the way is part of what the next one's is taken of.
     let expected = target - (target - began) * libm::exp(-1.0);
-    assert!(
-        (cubic.cwnd - expected).abs() < 1.0,
-        "{} {expected}",
-        cubic.cwnd
-    );
+    let cwnd = cubic.cwnd;
+    assert!((cwnd - expected).abs() < 1.0, "{cwnd} {expected}");
 }
 
 #[test]

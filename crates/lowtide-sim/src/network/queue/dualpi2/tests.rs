@@ -33,11 +33,8 @@ fn the_base_probability_follows_the_wait_at_the_head() {
         // then + 0.00528 + 0.0512 = 0.16176.
         for (ms, expected) in [(15, 0.0), (16, 0.05136), (47, 0.10528), (48, 0.16176)] {
             queue.update(at(ms));
-            assert!(
-                (queue.pi.base - expected).abs() < 1e-12,
-                "{ms} ms: {}",
-                queue.pi.base
-            );
+            let base = queue.pi.base;
+            assert!((base - expected).abs() < 1e-12, "{ms} ms: {base}");
         }
         // However late the next call, at 1 at most, and the last update is that of 9 999 984 ms.
         queue.update(at(9_999_999));
@@ -49,11 +46,8 @@ fn the_base_probability_follows_the_wait_at_the_head() {
         queue.pi.previous = Duration::from_millis(30);
         while queue.dequeue(at(9_999_999), |_, _| {}).is_some() {}
         queue.update(at(10_000_000 + 16));
-        assert!(
-            (queue.pi.base - (1.0 - 0.096 - 0.0048)).abs() < 1e-9,
-            "{}",
-            queue.pi.base
-        );
+        let base = queue.pi.base;
+        assert!((base - (1.0 - 0.096 - 0.0048)).abs() < 1e-9, "{base}");
         queue.update(at(99_000_000));
         assert_eq!(queue.pi.base, 0.0);
     }
