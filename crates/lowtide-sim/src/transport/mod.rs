@@ -2,6 +2,7 @@
 
 mod connection;
 mod ecn;
+mod expiry;
 mod lie;
 mod pacer;
 mod quic;

@@ -5,26 +5,11 @@ use lowtide_cc::units::{Duration, Time};
 
 use super::TransportConfig;
 use super::connection::Connection;
+use super::expiry::Expiry;
 use super::quic::Quic;
 use super::ranges::Range;
 use super::receiver::Ack;
 use super::tcp::Tcp;
-
-/// Which segment a probe repeats when there is nothing else to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repeat {
-    Oldest,
-    Newest,
-}
-
-/// What to do when nothing has come back for too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expiry {
-    /// Send this many packets, regardless of window and pacer.
-    Probe { packets: usize, repeat: Repeat },
-    /// Everything that was in flight has been declared lost: TCP's.
-    Timeout(TimeoutKind),
-}
 
 /// How a protocol learns what arrived, what is lost, and when to ask. It marks the scoreboard and
 /// tells the driver; reporting and sending are the sender's.

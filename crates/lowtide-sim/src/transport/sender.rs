@@ -15,10 +15,11 @@ use lowtide_host::{AckSeen, Driver, RoundTrip, Seen};
 
 use super::connection::Connection;
 use super::ecn::EcnSender;
+use super::expiry::{Expiry, Repeat};
 use super::pacer::Pacer;
 use super::ranges::{Range, RangeSet};
 use super::receiver::Ack;
-use super::recovery::{Expiry, Recovery, Repeat};
+use super::recovery::Recovery;
 use super::{EcnFeedback, Pacing, TransportConfig};
 use crate::probe::Probe;
 use crate::source::Source;

@@ -10,9 +10,9 @@ use lowtide_cc::units::{Duration, Time};
 use self::loss::LossDetection;
 use self::pto::ProbeTimeout;
 use super::connection::Connection;
+use super::expiry::{Expiry, Repeat};
 use super::ranges::Range;
 use super::receiver::Ack;
-use super::recovery::{Expiry, Repeat};
 
 #[derive(Debug)]
 pub(super) struct Quic {

@@ -20,9 +20,9 @@ use self::rack::Rack;
 use self::rto::RetransmissionTimer;
 use self::tlp::TailLossProbe;
 use super::connection::Connection;
+use super::expiry::{Expiry, Repeat};
 use super::ranges::Range;
 use super::receiver::Ack;
-use super::recovery::{Expiry, Repeat};
 use super::scoreboard::{Fate, Scoreboard};
 
 /// Added to the reordering timer and to a probe's, so that they do not fire just before an
