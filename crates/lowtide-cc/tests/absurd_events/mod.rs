@@ -12,14 +12,22 @@ use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Transport, registry};
 
 /// Numbers out of bytes; zeros when they run out.
-struct Input<'a>(&'a [u8]);
+struct Input<'a> {
+    data: &'a [u8],
+    /// What a host could say at this time; `None`: anything.
+    now: Option<Time>,
+}
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    fn new(data: &'a [u8]) -> Self {
+        Self { data, now: None }
+    }
+
     fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else {
+        let Some((first, rest)) = self.data.split_first() else {
             return 0;
         };
-        self.0 = rest;
+        self.data = rest;
         *first
     }
 
@@ -32,6 +40,7 @@ impl Input<'_> {
         let shift = self.byte();
         let value = (u64::from(self.byte()) << 8) | u64::from(self.byte());
         match shift {
+            _ if self.now.is_some() => value % 4096,
             255 => u64::MAX,
             254 => u64::MAX - value,
             n => value << (n % 48),
@@ -42,12 +51,24 @@ impl Input<'_> {
         Bytes::new(self.number())
     }
 
+    /// Few enough for a host to go on from.
+    fn packet_number(&mut self) -> u64 {
+        let number = self.number();
+        self.now.map_or(number, |_| number % 32)
+    }
+
     fn duration(&mut self) -> Duration {
-        Duration::from_nanos(self.number())
+        match self.now {
+            None => Duration::from_nanos(self.number()),
+            Some(_) => Duration::from_millis(40) + Duration::from_micros(50) * self.number(),
+        }
     }
 
     fn time(&mut self) -> Time {
-        Time::from_nanos(self.number())
+        let number = self.number();
+        self.now.map_or(Time::from_nanos(number), |now| {
+            now - Duration::from_micros(100) * number
+        })
     }
 
     fn sample(&mut self) -> Option<RateSample> {
@@ -93,7 +114,7 @@ fn specs() -> Vec<String> {
 pub(crate) fn play(data: &[u8]) {
     for name in specs() {
         let spec = registry::parse(&name).expect("all are in the registry");
-        let mut input = Input(data);
+        let mut input = Input::new(data);
         let config = Config {
             max_datagram: Bytes::new(u64::from(input.byte()) * 40),
             initial_window: input.bytes(),
@@ -103,31 +124,42 @@ pub(crate) fn play(data: &[u8]) {
         };
         let mut cc = spec.build(&config);
         check(&*cc, &name);
-        while !input.0.is_empty() {
+        while !input.data.is_empty() {
             let now = input.time();
             event(&mut *cc, now, &mut input);
             check(&*cc, &name);
         }
         if let Some(config) = spec.receiver() {
-            play_receiver(&mut Receiver::new(&config), Input(data), &name);
+            play_receiver(&mut Receiver::new(&config), Input::new(data), &name);
         }
     }
 }
 
+/// What events say of packet numbers, times and amounts.
+#[allow(dead_code, reason = "the fuzz target judges no recovery")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claims {
+    /// Whatever fits into the types.
+    Any,
+    /// Nothing that is later than now, or further on than the connection.
+    Possible,
+}
+
 /// Plays the bytes to one controller, by a clock that does not go back; returns where it stands then.
 #[allow(dead_code, reason = "the fuzz target judges no recovery")]
-pub(crate) fn play_in_order(data: &[u8], cc: &mut dyn Controller) -> Time {
-    let mut input = Input(data);
+pub(crate) fn play_in_order(data: &[u8], claims: Claims, cc: &mut dyn Controller) -> Time {
+    let mut input = Input::new(data);
     let mut now = Time::ZERO;
-    while !input.0.is_empty() {
+    while !input.data.is_empty() {
         now += Duration::from_millis(u64::from(input.byte()));
+        input.now = (claims == Claims::Possible).then_some(now);
         event(cc, now, &mut input);
     }
     now
 }
 
 fn play_receiver(receiver: &mut Receiver, mut input: Input<'_>, name: &str) {
-    while !input.0.is_empty() {
+    while !input.data.is_empty() {
         let now = input.time();
         match input.byte() % 4 {
             0 => receiver.on_signal(PeerSignal::Suspend),
@@ -148,14 +180,14 @@ fn event(cc: &mut dyn Controller, now: Time, input: &mut Input<'_>) {
     match input.byte() % 10 {
         0 => cc.on_packet_sent(&PacketSent {
             now,
-            number: input.number(),
+            number: input.packet_number(),
             bytes: input.bytes(),
             inflight: input.bytes(),
             app_limited: input.flag(),
         }),
         1 => {
             let packets = [LostPacket {
-                number: input.number(),
+                number: input.packet_number(),
                 bytes: input.bytes(),
                 sent_at: input.time(),
                 sent_inflight: input.bytes(),
@@ -196,7 +228,7 @@ fn event(cc: &mut dyn Controller, now: Time, input: &mut Input<'_>) {
         7 => cc.on_wakeup(now),
         _ => {
             let packets = [AckedPacket {
-                number: input.number(),
+                number: input.packet_number(),
                 bytes: input.bytes(),
                 sent_at: input.time(),
                 received_at: input.flag().then(|| input.time()),
