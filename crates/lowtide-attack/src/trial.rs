@@ -79,6 +79,16 @@ impl Subject {
         Ok(subjects)
     }
 
+    /// The network with what the host can carry: QUIC stacks have no TCP.
+    #[must_use]
+    pub fn for_host(&self, network: Network) -> Network {
+        let is_stack = self.host.is_some_and(|host| host.stack().is_some());
+        Network {
+            tcp: network.tcp && !is_stack,
+            ..network
+        }
+    }
+
     /// The case of a network, as a scenario file that is run with so many seeds.
     ///
     /// # Errors

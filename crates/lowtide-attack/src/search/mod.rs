@@ -163,7 +163,8 @@ struct Trier<'a> {
 
 impl Trier<'_> {
     fn network(&self, genome: &Genome) -> Network {
-        genome.network(self.world, self.subject.goal.run_ms())
+        let network = genome.network(self.world, self.subject.goal.run_ms());
+        self.subject.for_host(network)
     }
 
     fn try_one(&self, genome: &Genome) -> Result<f64, TrialError> {

@@ -32,6 +32,13 @@ fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
 }
 
 #[test]
+fn a_stack_is_attacked_with_what_it_can_carry() {
+    // Among so many networks of the model are some with TCP.
+    let attack = "attack --cc noq/cubic --goal delay --world wired --budget 16 --most 1";
+    has(&lowtide(attack).ok().out, &["noq/cubic, delay: worst "]);
+}
+
+#[test]
 fn what_an_attack_does_not_know_is_named() {
     for (line, part) in [
         (
