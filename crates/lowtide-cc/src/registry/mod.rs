@@ -290,35 +290,30 @@ mod tests {
 
     #[test]
     fn what_a_spec_builds_without_parameters_is_the_types_default() {
-        use crate::controllers::bbr_acd::{CongestionDetection, Halving, InflightCap};
-        use crate::controllers::ebcc::{LastWindow, LossAndQueue, LossProbe};
-        use crate::controllers::{bbr, bbr_acd, bbr_s, bbr3, c4, compound, copa, ebb, ebcc, vegas};
+        use crate::controllers::{bbr, bbr_s, bbr3, c4, compound, copa, ebb, vegas};
 
         let config = &Config::default();
         let same = |spec, cc: &dyn Controller| {
             let built = build(spec, config).unwrap();
             assert_eq!(alloc::format!("{built:?}"), alloc::format!("{cc:?}"));
         };
-        let options = bbr::Options::default();
+        same("bbr", &bbr::Bbr::v1(config, bbr::Options::DEFAULT));
         let plain = bbr::Options {
             aggregation: false,
-            ..options
+            ..bbr::Options::DEFAULT
         };
-        same("bbr", &bbr::Bbr::v1(config, options));
-        same("bbr-s", &bbr_s::bbr_s(config, plain, &Default::default()));
-        let detection = CongestionDetection::new(
-            CongestionDetection::DEFAULT_TOLERANCE,
-            Halving::DEFAULT,
-            InflightCap::DEFAULT,
+        let skip = bbr_s::SkipEstimator::new(&bbr_s::SkipConfig::DEFAULT);
+        same(
+            "bbr-s",
+            &bbr::Bbr::new(config, plain, skip, bbr_s::LowDelay),
         );
-        same("bbr-acd", &bbr_acd::bbr_acd(config, options, detection));
-        let (last, probe) = (LastWindow::DEFAULT, LossProbe::DEFAULT);
-        let queue = LossAndQueue::new(LossAndQueue::DEFAULT_QUEUE_PACKETS, last, probe);
-        same("ebcc", &ebcc::ebcc(config, plain, queue));
-        same("c4", &c4::C4::new(config, Default::default()));
-        same("bbr3", &bbr3::Bbr3::new(config, Default::default()));
-        same("copa", &copa::Copa::new(config, Default::default()));
-        same("vegas", &vegas::Vegas::new(config, Default::default()));
+        same("c4", &c4::C4::new(config, c4::Options::DEFAULT));
+        same("bbr3", &bbr3::Bbr3::new(config, bbr3::Options::DEFAULT));
+        same("copa", &copa::Copa::new(config, copa::Options::DEFAULT));
+        same(
+            "vegas",
+            &vegas::Vegas::new(config, vegas::Thresholds::DEFAULT),
+        );
         let gamma = compound::Gamma::default();
         same("compound", &compound::Compound::new(config, gamma));
         let tuning = ebb::Tuning::default();
@@ -330,7 +325,7 @@ mod tests {
         same("ebb:idle=3%", &ebb::Ebb::new(config, tuning));
         same("ebb:idle=0.03", &ebb::Ebb::new(config, tuning));
         let receiver = parse("rbbr").unwrap().receiver();
-        assert_eq!(receiver, Some(ReceiverConfig::default()));
+        assert_eq!(receiver, Some(ReceiverConfig::DEFAULT));
     }
 
     #[test]

@@ -268,6 +268,11 @@ impl Values {
         Some(self.given[at].unwrap_or(self.parameters[at].default))
     }
 
+    /// Whether the entry has this [`Domain::Flag`], and it is set.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name) == Some(Value::Flag(true))
+    }
+
     /// Whether a [`Domain::Flag`] is set.
     ///
     /// # Panics

@@ -19,7 +19,7 @@ fn model() -> Model {
 /// Whether a loss counts as congestion after these RTTs, in microseconds.
 fn congestion_after(rtts_us: &[u64]) -> bool {
     let mut detection =
-        CongestionDetection::new(ALPHA, Halving::OncePerRecovery, InflightCap::DEFAULT);
+        CongestionDetection::new(ALPHA, Halving::OncePerRecovery, InflightCap::Halving);
     for (n, rtt) in rtts_us.iter().enumerate() {
         let acked = [packet(n as u64, at(n as u64))];
         detection.on_ack(
@@ -77,7 +77,7 @@ fn a_loss_of_congestion_halves_the_window_to_at_most_a_bdp_and_others_only_lose_
             RecoveryStart::OnlyLost,
         ),
     ] {
-        let mut detection = CongestionDetection::new(ALPHA, halving, InflightCap::DEFAULT);
+        let mut detection = CongestionDetection::new(ALPHA, halving, InflightCap::Halving);
         detection.on_ack(&ack(at(100), ms(rtt), &[packet(0, at(0))]), &model());
         assert_eq!(detection.on_recovery_start(cwnd, &model()), expected);
         assert_eq!(detection.shrink(MSS * 80, &model()), MSS * 40);

@@ -108,7 +108,7 @@ fn sample(capacity: u64, sending_rate: u64) -> CapacitySample {
 
 /// SKIP that has settled near 1 MB/s.
 fn settled() -> Skip {
-    let mut skip = Skip::new(Adaptation::default(), NoiseBounds::default());
+    let mut skip = Skip::new(Adaptation::DEFAULT, NoiseBounds::DEFAULT);
     for n in 0..400 {
         // ±2 %, so that the filter does not take any deviation for sudden.
         let capacity = if n % 2 == 0 { 980_000 } else { 1_020_000 };
@@ -269,7 +269,7 @@ fn gaps_between_packets_of_a_slow_link_are_no_outages() {
 fn the_estimate_does_not_exceed_what_was_delivered() {
     let mut model = Model::new(&Config::for_datagram(MSS));
     (model.min_rtt, model.rtt) = (ms(40), ms(40));
-    let mut estimator = SkipEstimator::new(&SkipConfig::default());
+    let mut estimator = SkipEstimator::new(&SkipConfig::DEFAULT);
     estimator.on_phase(Phase::ProbeBw);
     // Bursts of 1 MB/s, as they were sent; in a round trip a fifth of it arrives.
     let delivered = Rate::from_bytes_per_sec(200_000);

@@ -16,7 +16,7 @@ fn model(phase: Phase, rtt_ms: u64) -> Model {
 }
 
 fn rule_with(last: LastWindow) -> LossAndQueue {
-    LossAndQueue::new(30, last, LossProbe::DEFAULT)
+    LossAndQueue::new(30, last, LossProbe::OneBdp)
 }
 
 /// The window after `cwnd` packets with a target of `target` packets.
@@ -73,16 +73,21 @@ fn a_loss_with_a_long_queue_calls_for_probe_rtt_where_another_halves_the_window(
     assert_eq!(next(&mut rule, 100, 140, 1, &probe_rtt), MSS * 50);
 }
 
+/// A flow whose link has become so slow that many packets queue; the newest will be lost.
+fn losing_in_a_long_queue(spec: &str) -> Host {
+    let mut host = Host::of(spec, Rate::from_mbps(40), ms(40));
+    host.run_until(|h| h.phase() == "ProbeBW");
+    host.run_for(ms(1000));
+    host.rate = Rate::from_mbps(10);
+    host.run_until(|h| h.last_rtt > ms(100));
+    host.lose.push(host.next_number() - 1);
+    host
+}
+
 #[test]
 fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
     for (spec, phase) in [("ebcc", "ProbeRTT"), ("bbr", "ProbeBW")] {
-        let mut host = Host::of(spec, Rate::from_mbps(40), ms(40));
-        host.run_until(|h| h.phase() == "ProbeBW");
-        host.run_for(ms(1000));
-        host.rate = Rate::from_mbps(10);
-        host.run_until(|h| h.last_rtt > ms(100));
-        let lost = host.next_number() - 1;
-        host.lose.push(lost);
+        let mut host = losing_in_a_long_queue(spec);
         host.run_until(|h| h.cc.snapshot().in_recovery);
         assert_eq!(host.phase(), phase, "{spec}");
     }
@@ -92,13 +97,8 @@ fn a_flow_that_loses_in_a_long_queue_goes_to_probe_rtt_and_bbr_does_not() {
 fn such_a_loss_leaves_one_bdp_and_the_window_is_not_given_back() {
     // The window before the loss, the least one of the ProbeRTT, the one after it.
     let around_the_probe = |spec| {
-        let mut host = Host::of(spec, Rate::from_mbps(40), ms(40));
-        host.run_until(|h| h.phase() == "ProbeBW");
-        host.run_for(ms(1000));
-        host.rate = Rate::from_mbps(10);
-        host.run_until(|h| h.last_rtt > ms(100));
+        let mut host = losing_in_a_long_queue(spec);
         let before = host.cc.cwnd();
-        host.lose.push(host.next_number() - 1);
         host.run_until(|h| h.phase() == "ProbeRTT");
         let mut least = before;
         while host.phase() == "ProbeRTT" {

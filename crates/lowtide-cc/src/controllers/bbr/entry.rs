@@ -29,31 +29,15 @@ pub(crate) const PRIME: Parameter = Parameter::flag("prime", Options::DEFAULT.pr
      all phases one min_rtt long, ProbeRTT by the simulation's clock",
 );
 
-/// What every BBR of the first version takes beside its own parameters.
-pub(crate) fn options(values: &Values, aggregation: bool) -> Options {
-    Options {
-        policer: values.flag("policer"),
-        ..options_without_policer(values, aggregation)
-    }
-}
-
-/// The same for one that BBR′ has been the base of.
-pub(crate) fn prime_options(values: &Values, aggregation: bool) -> Options {
-    Options {
-        prime: values.flag("prime"),
-        ..options(values, aggregation)
-    }
-}
-
-/// The same for one that never looks for policers.
-pub(crate) fn options_without_policer(values: &Values, aggregation: bool) -> Options {
+/// Which of BBR's mechanisms a spec turns on; what its entry does not offer is off.
+pub(crate) fn options(values: &Values) -> Options {
     let burst = values.whole("burst");
     Options {
-        aggregation,
-        policer: false,
-        prime: false,
+        aggregation: values.has("aggregation"),
+        policer: values.has("policer"),
         burst_packets: (burst > 0).then_some(burst),
-        ecn: values.flag("ecn"),
+        ecn: values.has("ecn"),
+        prime: values.has("prime"),
     }
 }
 
@@ -62,10 +46,7 @@ pub(crate) static BBR: Entry = Entry {
     summary: "BBR v1: paces at the highest delivery rate of 10 rounds",
     source: "Cardwell et al. 2016; Linux tcp_bbr",
     parameters: &[AGGREGATION, POLICER, BURST, ECN],
-    make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
-        Box::new(Bbr::v1(config, options))
-    },
+    make: |values, config| Box::new(Bbr::v1(config, options(values))),
     receiver: None,
 };
 
@@ -74,6 +55,5 @@ pub(crate) static BBR_NOAGG: Entry = Entry {
     summary: "BBR v1 without compensation of ACK aggregation",
     source: "Haile et al. 2022 (RBBR) §IV; Linux tcp_bbr before 5.1",
     parameters: &[POLICER, BURST, ECN, PRIME],
-    make: |values, config| Box::new(Bbr::v1(config, prime_options(values, false))),
-    receiver: None,
+    ..BBR
 };

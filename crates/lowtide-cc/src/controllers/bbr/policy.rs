@@ -37,7 +37,7 @@ pub enum RecoveryStart {
 ///     }
 /// }
 ///
-/// let cautious = Bbr::new(&Config::default(), Options::default(), MaxBandwidth::default(), Cautious);
+/// let cautious = Bbr::new(&Config::default(), Options::DEFAULT, MaxBandwidth::default(), Cautious);
 /// ```
 pub trait Policy: Debug + Send {
     /// An acknowledgment arrived; the model's RTT is its own.

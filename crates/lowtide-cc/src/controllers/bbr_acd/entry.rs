@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use super::{CongestionDetection, Halving, InflightCap, bbr_acd};
+use super::{CongestionDetection, Halving, InflightCap};
 use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
+use crate::controllers::bbr::{Bbr, MaxBandwidth};
 use crate::registry::{Entry, Parameter, UP_TO_10_S};
 
 const ONCE: &str = "once";
@@ -19,10 +20,12 @@ pub(crate) static BBR_ACD: Entry = Entry {
     parameters: &[
         Parameter::span("alpha", CongestionDetection::DEFAULT_TOLERANCE, UP_TO_10_S)
             .about("RTTs that differ by no more are equal"),
+        // The published code made the paper's figures.
         Parameter::choice("halve", EVERY_ACK, &[ONCE, EVERY_ACK]).about(
             "how often a loss of congestion halves the window: at once (the paper's \
              text) or at each acknowledgment of a round (its code)",
         ),
+        // The Linux module ran in a network.
         Parameter::choice("cap", HALVING, &[HALVING, NEXT_PHASE]).about(
             "how long a loss of congestion caps the window at one BDP: while it is halved \
              (the paper's Linux module) or until the next phase (its ns-3 module)",
@@ -33,7 +36,6 @@ pub(crate) static BBR_ACD: Entry = Entry {
         ECN,
     ],
     make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
         let halving = match values.word("halve") {
             ONCE => Halving::OncePerRecovery,
             _ => Halving::EveryAckForOneRound,
@@ -43,7 +45,8 @@ pub(crate) static BBR_ACD: Entry = Entry {
             _ => InflightCap::Halving,
         };
         let detection = CongestionDetection::new(values.span("alpha"), halving, cap);
-        Box::new(bbr_acd(config, options, detection))
+        let estimator = MaxBandwidth::default();
+        Box::new(Bbr::new(config, options(values), estimator, detection))
     },
     receiver: None,
 };

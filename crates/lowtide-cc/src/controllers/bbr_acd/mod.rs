@@ -6,8 +6,8 @@
 
 pub(crate) mod entry;
 
-use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy, RecoveryStart};
+use crate::controller::AckEvent;
+use crate::controllers::bbr::{Model, Phase, Policy, RecoveryStart};
 use crate::units::{Bytes, Duration};
 
 /// Pairs of equal RTTs that show a full buffer: three acknowledgments in a row (§4.1).
@@ -23,11 +23,6 @@ pub enum Halving {
     EveryAckForOneRound,
 }
 
-impl Halving {
-    /// The published code's, which made the paper's figures.
-    pub const DEFAULT: Self = Self::EveryAckForOneRound;
-}
-
 /// How long the inflight cap of one BDP lasts that a loss of congestion sets (§4.2). The paper's two
 /// published implementations differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +32,6 @@ pub enum InflightCap {
     /// Until ProbeBW or Startup begins anew, as after the next ProbeRTT (the ns-3 module, which
     /// sets BBR's window gain to 1 and leaves it there).
     NextPhase,
-}
-
-impl InflightCap {
-    /// The Linux module's, which ran in a network.
-    pub const DEFAULT: Self = Self::Halving;
 }
 
 /// Congestion detection and what follows from it.
@@ -133,14 +123,4 @@ impl Policy for CongestionDetection {
     fn shrink(&self, cwnd: Bytes, model: &Model) -> Bytes {
         Self::halved(cwnd, model)
     }
-}
-
-/// BBR-ACD.
-#[must_use]
-pub fn bbr_acd(
-    config: &Config,
-    options: Options,
-    detection: CongestionDetection,
-) -> Bbr<MaxBandwidth, CongestionDetection> {
-    Bbr::new(config, options, MaxBandwidth::default(), detection)
 }

@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use core::ops::RangeInclusive;
 
-use super::{SkipConfig, bbr_s};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
+use super::{LowDelay, SkipConfig, SkipEstimator};
+use crate::controllers::bbr::Bbr;
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, options};
 use crate::estimators::{Adaptation, NoiseBounds};
 use crate::registry::{Entry, Parameter};
 use crate::units::Duration;
@@ -15,7 +16,6 @@ pub(crate) static BBR_S: Entry = Entry {
     source: "Chiariotti et al. 2021 (BBR-S)",
     parameters: PARAMETERS,
     make: |values, config| {
-        let options = prime_options(values, values.flag("aggregation"));
         let skip = SkipConfig {
             step: values.span("step"),
             // The registry's ranges fit.
@@ -33,7 +33,8 @@ pub(crate) static BBR_S: Entry = Entry {
                 ),
             },
         };
-        Box::new(bbr_s(config, options, &skip))
+        let estimator = SkipEstimator::new(&skip);
+        Box::new(Bbr::new(config, options(values), estimator, LowDelay))
     },
     receiver: None,
 };

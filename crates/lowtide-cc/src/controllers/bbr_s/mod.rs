@@ -14,10 +14,8 @@ mod skip;
 pub use self::capacity::{CapacitySample, CapacitySampler};
 use self::silence::Silence;
 pub use self::skip::{MIN_CAPACITY, Mode, Skip};
-use crate::controller::{AckEvent, Config, FilterSnapshot, PacketSent};
-use crate::controllers::bbr::{
-    BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, Phase, Policy,
-};
+use crate::controller::{AckEvent, FilterSnapshot, PacketSent};
+use crate::controllers::bbr::{BandwidthEstimator, MaxBandwidth, Model, Phase, Policy};
 use crate::estimators::{Adaptation, NoiseBounds};
 use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -50,12 +48,6 @@ impl SkipConfig {
         adaptation: Adaptation::DEFAULT,
         bounds: NoiseBounds::DEFAULT,
     };
-}
-
-impl Default for SkipConfig {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
 }
 
 /// SKIP in the place of the maximum filter, which Startup still paces by.
@@ -171,10 +163,4 @@ impl Policy for LowDelay {
     fn probe_rtt_window(&self, model: &Model) -> Bytes {
         model.bdp(model.bandwidth, 0.5)
     }
-}
-
-/// BBR-S.
-#[must_use]
-pub fn bbr_s(config: &Config, options: Options, skip: &SkipConfig) -> Bbr<SkipEstimator, LowDelay> {
-    Bbr::new(config, options, SkipEstimator::new(skip), LowDelay)
 }

@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use super::{CorrectedMax, bbrx};
+use super::CorrectedMax;
 use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, POLICER, options};
+use crate::controllers::bbr::{Bbr, V1};
 use crate::registry::{Entry, Parameter};
 
 pub(crate) static BBRX: Entry = Entry {
@@ -21,9 +22,8 @@ pub(crate) static BBRX: Entry = Entry {
         ECN,
     ],
     make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
         let estimator = CorrectedMax::new(values.real("beta"), values.real("k"));
-        Box::new(bbrx(config, options, estimator))
+        Box::new(Bbr::new(config, options(values), estimator, V1))
     },
     receiver: None,
 };

@@ -14,8 +14,8 @@
 
 pub(crate) mod entry;
 
-use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{BandwidthEstimator, Bbr, MaxBandwidth, Model, Options, V1};
+use crate::controller::AckEvent;
+use crate::controllers::bbr::{BandwidthEstimator, MaxBandwidth, Model};
 use crate::units::Rate;
 
 /// The maximum filter with the correction.
@@ -64,10 +64,4 @@ impl BandwidthEstimator for CorrectedMax {
     fn bandwidth(&self) -> Rate {
         self.max.bandwidth().mul_f64(self.factor)
     }
-}
-
-/// BBRx.
-#[must_use]
-pub fn bbrx(config: &Config, options: Options, estimator: CorrectedMax) -> Bbr<CorrectedMax> {
-    Bbr::new(config, options, estimator, V1)
 }

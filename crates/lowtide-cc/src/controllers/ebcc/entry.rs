@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use super::{LastWindow, LossAndQueue, LossProbe, ebcc};
+use super::{LastWindow, LossAndQueue, LossProbe};
 use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, options};
+use crate::controllers::bbr::{Bbr, MaxBandwidth};
 use crate::registry::{Entry, Parameter};
 
 const MIRRORED: &str = "mirrored";
@@ -23,6 +24,7 @@ pub(crate) static EBCC: Entry = Entry {
             "the paper's last window: mirrored at the target (Eq. 6) or the one \
              before the queue grew (its text)",
         ),
+        // With one BDP Eq. 8 acts: 4 packets cannot be halved, and a window that comes back loses again at once.
         Parameter::choice("probe", BDP, &[BDP, SMALLEST]).about(
             "the window of a ProbeRTT that a loss calls for: one BDP, from which it goes \
              on, or BBR's 4 packets, after which the window before comes back",
@@ -33,7 +35,6 @@ pub(crate) static EBCC: Entry = Entry {
         ECN,
     ],
     make: |values, config| {
-        let options = options(values, values.flag("aggregation"));
         let last = match values.word("last") {
             BEFORE_QUEUE => LastWindow::BeforeQueue,
             _ => LastWindow::Mirrored,
@@ -42,11 +43,9 @@ pub(crate) static EBCC: Entry = Entry {
             SMALLEST => LossProbe::Smallest,
             _ => LossProbe::OneBdp,
         };
-        Box::new(ebcc(
-            config,
-            options,
-            LossAndQueue::new(values.whole("gamma"), last, probe),
-        ))
+        let rule = LossAndQueue::new(values.whole("gamma"), last, probe);
+        let estimator = MaxBandwidth::default();
+        Box::new(Bbr::new(config, options(values), estimator, rule))
     },
     receiver: None,
 };

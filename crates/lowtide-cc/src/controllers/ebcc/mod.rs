@@ -6,8 +6,8 @@
 
 pub(crate) mod entry;
 
-use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy, follow_target};
+use crate::controller::AckEvent;
+use crate::controllers::bbr::{Model, Phase, Policy, follow_target};
 use crate::units::{Bytes, Duration};
 
 /// Share that a loss in ProbeRTT takes from the window (Eq. 8; NewReno's).
@@ -22,11 +22,6 @@ pub enum LastWindow {
     BeforeQueue,
 }
 
-impl LastWindow {
-    /// The equation's.
-    pub const DEFAULT: Self = Self::Mirrored;
-}
-
 /// The ProbeRTT that a loss with a long queue calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossProbe {
@@ -34,12 +29,6 @@ pub enum LossProbe {
     Smallest,
     /// One BDP (ProbeRTT's window gain is 1), from which the window goes on.
     OneBdp,
-}
-
-impl LossProbe {
-    /// The one in which Eq. 8 acts: 4 packets cannot be halved, and a window that comes back loses
-    /// again at once.
-    pub const DEFAULT: Self = Self::OneBdp;
 }
 
 /// The window by loss and queue.
@@ -127,14 +116,4 @@ impl Policy for LossAndQueue {
         };
         in_phase && self.queue_is_long(cwnd, model)
     }
-}
-
-/// eBCC.
-#[must_use]
-pub fn ebcc(
-    config: &Config,
-    options: Options,
-    rule: LossAndQueue,
-) -> Bbr<MaxBandwidth, LossAndQueue> {
-    Bbr::new(config, options, MaxBandwidth::default(), rule)
 }

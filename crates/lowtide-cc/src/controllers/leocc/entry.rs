@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use super::{Cruise, Reconfigurations, Satellite, leocc};
-use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, options_without_policer};
+use super::{Cruise, Reconfigurations, Satellite};
+use crate::controllers::bbr::entry::{AGGREGATION, BURST, ECN, options};
+use crate::controllers::bbr::{Bbr, MaxBandwidth};
 use crate::registry::{Entry, Parameter, UP_TO_10_S};
 use crate::units::Duration;
 
@@ -31,13 +32,13 @@ pub(crate) static LEOCC: Entry = Entry {
         ECN,
     ],
     make: |values, config| {
-        let options = options_without_policer(values, values.flag("aggregation"));
         let (offset, period) = (values.span("offset"), values.span("period"));
         let policy = Satellite::new(
             Reconfigurations::new(config.now, offset, period),
             Cruise::new(values.span("fluctuation")),
         );
-        Box::new(leocc(config, options, policy))
+        let estimator = MaxBandwidth::default();
+        Box::new(Bbr::new(config, options(values), estimator, policy))
     },
     receiver: None,
 };

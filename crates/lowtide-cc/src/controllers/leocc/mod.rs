@@ -15,8 +15,8 @@ mod reconfigurations;
 
 pub use self::cruise::Cruise;
 pub use self::reconfigurations::Reconfigurations;
-use crate::controller::{AckEvent, Config};
-use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Phase, Policy};
+use crate::controller::AckEvent;
+use crate::controllers::bbr::{Model, Phase, Policy};
 use crate::units::{Bytes, Duration, Rate};
 
 /// How long a minimum RTT counts (`leocc_min_rtt_win_sec`): it is learnt anew at each
@@ -51,7 +51,7 @@ impl Policy for Satellite {
 
     fn on_phase(&mut self, phase: Phase) {
         if phase == Phase::Drain {
-            self.reconfigurations.on_pipe_full();
+            self.reconfigurations.under_way = false;
         }
     }
 
@@ -68,20 +68,10 @@ impl Policy for Satellite {
     }
 
     fn path_changes(&self) -> bool {
-        self.reconfigurations.is_under_way()
+        self.reconfigurations.under_way
     }
 
     fn probe_rtt_window(&self, model: &Model) -> Bytes {
         model.bdp(model.bandwidth, PROBE_RTT_GAIN)
     }
-}
-
-/// LeoCC. It knows no policers, whatever `options` say.
-#[must_use]
-pub fn leocc(config: &Config, options: Options, policy: Satellite) -> Bbr<MaxBandwidth, Satellite> {
-    let options = Options {
-        policer: false,
-        ..options
-    };
-    Bbr::new(config, options, MaxBandwidth::default(), policy)
 }

@@ -11,7 +11,8 @@ const LEAD: Duration = Duration::from_millis(100);
 pub struct Reconfigurations {
     period: Duration,
     due: Option<Time>,
-    under_way: bool,
+    /// The path is changing; Startup ends that, when it has found what the new path carries.
+    pub(super) under_way: bool,
 }
 
 impl Reconfigurations {
@@ -39,15 +40,5 @@ impl Reconfigurations {
             let periods = now.since(due).as_nanos() / self.period.as_nanos();
             self.due = Some(due + self.period * periods.saturating_add(1));
         }
-    }
-
-    /// Startup has found what the new path carries.
-    pub(super) fn on_pipe_full(&mut self) {
-        self.under_way = false;
-    }
-
-    /// Whether the path is changing.
-    pub(super) fn is_under_way(&self) -> bool {
-        self.under_way
     }
 }

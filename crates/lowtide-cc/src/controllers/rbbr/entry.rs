@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use core::ops::RangeInclusive;
 
-use super::{Filter, Gaps, Noise, ReceiverConfig, Schedule, Source, rbbr};
+use super::{FeedbackEstimator, Filter, Gaps, Noise, ReceiverConfig, Schedule, Source};
 use crate::controllers::bbr::entry::{BURST, ECN, POLICER, options};
+use crate::controllers::bbr::{Bbr, V1};
 use crate::registry::{Entry, Parameter, ReceiverTask, UP_TO_10_S, Values};
 use crate::units::Duration;
 
@@ -13,9 +14,10 @@ pub(crate) static RBBR: Entry = Entry {
     summary: "BBR that takes its bandwidth from a Kalman filter at the receiver",
     source: "Haile et al. 2022 (RBBR)",
     parameters: PARAMETERS,
+    // Without compensation of ACK aggregation, which belongs to the sender's own estimate (§V-A).
     make: |values, config| {
-        let options = options(values, false);
-        Box::new(rbbr(config, options, &receiver(values), source(values)))
+        let estimator = FeedbackEstimator::new(&receiver(values), source(values));
+        Box::new(Bbr::new(config, options(values), estimator, V1))
     },
     receiver: Some(|values| match source(values) {
         Source::Frame => ReceiverTask::Estimate(receiver(values)),

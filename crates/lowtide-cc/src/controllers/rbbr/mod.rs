@@ -18,26 +18,3 @@ mod witness;
 
 pub use self::receiver::{Filter, Gaps, Noise, Receiver, ReceiverConfig, Schedule};
 pub use self::sender::{FeedbackEstimator, Source};
-use crate::controller::Config;
-use crate::controllers::bbr::{Bbr, Options, V1};
-
-/// RBBR's sender, whose receiver runs by `receiver`, and what comes from there. ACK-aggregation compensation, which belongs
-/// to the sender's own estimate, is off regardless of `options` (§V-A).
-#[must_use]
-pub fn rbbr(
-    config: &Config,
-    options: Options,
-    receiver: &ReceiverConfig,
-    source: Source,
-) -> Bbr<FeedbackEstimator> {
-    let options = Options {
-        aggregation: false,
-        ..options
-    };
-    Bbr::new(
-        config,
-        options,
-        FeedbackEstimator::new(receiver, source),
-        V1,
-    )
-}

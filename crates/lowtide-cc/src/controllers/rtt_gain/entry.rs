@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use super::{RttGain, rtt_gain};
-use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, prime_options};
+use super::RttGain;
+use crate::controllers::bbr::entry::{AGGREGATION_OFF, BURST, ECN, POLICER, PRIME, options};
+use crate::controllers::bbr::{Bbr, MaxBandwidth};
 use crate::registry::{Entry, Parameter};
 
 pub(crate) static RTT_GAIN: Entry = Entry {
@@ -20,8 +21,8 @@ pub(crate) static RTT_GAIN: Entry = Entry {
         PRIME,
     ],
     make: |values, config| {
-        let options = prime_options(values, values.flag("aggregation"));
-        Box::new(rtt_gain(config, options, values.real("alpha")))
+        let (estimator, policy) = (MaxBandwidth::default(), RttGain::new(values.real("alpha")));
+        Box::new(Bbr::new(config, options(values), estimator, policy))
     },
     receiver: None,
 };

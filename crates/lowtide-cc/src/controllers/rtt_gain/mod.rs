@@ -6,8 +6,7 @@
 
 pub(crate) mod entry;
 
-use crate::controller::Config;
-use crate::controllers::bbr::{Bbr, MaxBandwidth, Model, Options, Policy};
+use crate::controllers::bbr::{Model, Policy};
 
 /// rtt/min_rtt at which probing ends: the gain of 1.25 has built the queue that it can build in one
 /// round (Listing 3.1).
@@ -50,15 +49,4 @@ impl Policy for RttGain {
     fn steady_gain(&self, model: &Model) -> f64 {
         self.alpha / rtt_ratio(model)
     }
-}
-
-/// RTT-gain BBR with factor `alpha`.
-#[must_use]
-pub fn rtt_gain(config: &Config, options: Options, alpha: f64) -> Bbr<MaxBandwidth, RttGain> {
-    Bbr::new(
-        config,
-        options,
-        MaxBandwidth::default(),
-        RttGain::new(alpha),
-    )
 }
