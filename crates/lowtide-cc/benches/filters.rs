@@ -51,7 +51,7 @@ fn filters(c: &mut Criterion) {
     for ceiling in [12.5, 10.0, 6.0] {
         group.bench_function(BenchmarkId::new("TobitKalman", ceiling), |b| {
             let mut measurements = Measurements(1);
-            let mut filter = TobitKalman::new(10.0, NOISE, Adaptation::default());
+            let mut filter = TobitKalman::new(10.0, NOISE, Adaptation::DEFAULT);
             b.iter(|| black_box(filter.update(measurements.next().min(ceiling), ceiling)));
         });
     }
@@ -64,7 +64,7 @@ fn filters(c: &mut Criterion) {
         });
     });
     group.bench_function("SlopeFit", |b| {
-        let mut fit = SlopeFit::new();
+        let mut fit = SlopeFit::default();
         let mut now = Time::ZERO;
         b.iter(|| {
             now += Duration::from_micros(100);

@@ -25,6 +25,7 @@ use core::fmt;
 
 use crate::delivery_rate::RateSample;
 use crate::ecn::Ecn;
+use crate::estimators::Belief;
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -259,6 +260,19 @@ pub struct FilterSnapshot {
     pub innovation: f64,
     /// What the filter does with samples now, e.g. a SKIP mode.
     pub mode: &'static str,
+}
+
+impl FilterSnapshot {
+    /// Of a Kalman filter that filters a rate in bytes/s.
+    pub(crate) fn of(belief: &Belief, mode: &'static str) -> Self {
+        Self {
+            gain: belief.gain,
+            process_noise: belief.process_noise,
+            measurement_noise: belief.measurement_noise,
+            innovation: belief.innovation,
+            mode,
+        }
+    }
 }
 
 /// What a controller makes of the peer's feedback, for logs and plots.

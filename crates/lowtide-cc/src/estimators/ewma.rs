@@ -1,5 +1,7 @@
 //! Exponentially weighted moving average.
 
+use super::noise::bounded_share;
+
 /// R_t = α·r_t + (1 − α)·R_{t−1} (RBBR Eq. 12); the first sample is the first average.
 ///
 /// ```
@@ -20,13 +22,8 @@ impl Ewma {
     /// newest sample, at 0 the first. Values outside are cut to the range, NaN counts as 1.
     #[must_use]
     pub const fn new(alpha: f64) -> Self {
-        let alpha = if alpha.is_nan() {
-            1.0
-        } else {
-            alpha.clamp(0.0, 1.0)
-        };
         Self {
-            alpha,
+            alpha: bounded_share(alpha),
             average: None,
         }
     }

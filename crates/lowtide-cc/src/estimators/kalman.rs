@@ -1,6 +1,6 @@
 //! Scalar Kalman filter that estimates its own noise.
 
-use super::noise::{Noise, bounded_state, bounded_variance};
+use super::noise::{Belief, Noise, bounded_share, bounded_state, bounded_variance};
 
 /// No variance goes below the square of this share of the state. It keeps the gain defined (not
 /// 0/0) and the filter awake while measurements do not change at all; real noise is far above.
@@ -33,13 +33,8 @@ const SMALLEST_DEVIATION: f64 = 1e-9;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct AdaptiveKalman {
-    state: f64,
-    variance: f64,
-    process: f64,
-    measurement: f64,
+    belief: Belief,
     forgetting: f64,
-    gain: f64,
-    innovation: f64,
 }
 
 impl AdaptiveKalman {
@@ -51,17 +46,8 @@ impl AdaptiveKalman {
     #[must_use]
     pub fn new(state: f64, noise: Noise, forgetting: f64) -> Self {
         let mut filter = Self {
-            state: bounded_state(state),
-            variance: noise.state_variance,
-            process: noise.process,
-            measurement: noise.measurement,
-            forgetting: if forgetting.is_nan() {
-                1.0
-            } else {
-                forgetting.clamp(0.0, 1.0)
-            },
-            gain: 0.0,
-            innovation: 0.0,
+            belief: Belief::new(state, noise),
+            forgetting: bounded_share(forgetting),
         };
         filter.bound_variances();
         filter
@@ -69,38 +55,37 @@ impl AdaptiveKalman {
 
     /// Takes a measurement and returns the new state.
     pub fn update(&mut self, measurement: f64) -> f64 {
+        let b = self.belief;
         if !measurement.is_finite() {
-            return self.state;
+            return b.state;
         }
-        let predicted_variance = self.variance + self.process;
-        let innovation_variance = predicted_variance + self.measurement;
-        let innovation = bounded_state(measurement) - self.state;
+        let predicted_variance = b.variance + b.process_noise;
+        let innovation_variance = predicted_variance + b.measurement_noise;
+        let innovation = bounded_state(measurement) - b.state;
         let gain = predicted_variance / innovation_variance;
         let step = gain * innovation;
         // (1 − K) = R/(p⁻ + R), without the loss of digits where K is close to 1.
-        let rest = self.measurement / innovation_variance;
+        let rest = b.measurement_noise / innovation_variance;
         let residual = rest * innovation;
-
-        self.state = bounded_state(self.state + step);
-        self.variance = rest * predicted_variance;
-        self.measurement = self.mix(
-            self.measurement,
-            residual * residual + predicted_variance, // Eq. 8
-        );
-        self.process = self.mix(self.process, step * step); // Eq. 9
-        self.gain = gain;
-        self.innovation = innovation;
+        let mix = |old: f64, new: f64| self.forgetting * old + (1.0 - self.forgetting) * new;
+        self.belief = Belief {
+            state: bounded_state(b.state + step),
+            variance: rest * predicted_variance,
+            process_noise: mix(b.process_noise, step * step), // Eq. 9
+            measurement_noise: mix(
+                b.measurement_noise,
+                residual * residual + predicted_variance, // Eq. 8
+            ),
+            gain,
+            innovation,
+        };
         self.bound_variances();
-        self.state
-    }
-
-    fn mix(&self, old: f64, new: f64) -> f64 {
-        self.forgetting * old + (1.0 - self.forgetting) * new
+        self.belief.state
     }
 
     fn bound_variances(&mut self) {
-        let deviation = SMALLEST_DEVIATION * self.state;
-        for variance in [&mut self.variance, &mut self.process, &mut self.measurement] {
+        let deviation = SMALLEST_DEVIATION * self.belief.state;
+        for variance in self.belief.variances() {
             *variance = bounded_variance(variance.max(deviation * deviation));
         }
     }
@@ -108,36 +93,12 @@ impl AdaptiveKalman {
     /// The estimate x.
     #[must_use]
     pub const fn state(&self) -> f64 {
-        self.state
+        self.belief.state
     }
 
-    /// The gain K of the last update, `0..=1`; 0 before the first.
+    /// All that it knows.
     #[must_use]
-    pub const fn gain(&self) -> f64 {
-        self.gain
-    }
-
-    /// The innovation d of the last update: measurement minus prediction; 0 before the first.
-    #[must_use]
-    pub const fn innovation(&self) -> f64 {
-        self.innovation
-    }
-
-    /// Variance p of the estimate, after the last update.
-    #[must_use]
-    pub const fn variance(&self) -> f64 {
-        self.variance
-    }
-
-    /// The present estimate Q of the process noise.
-    #[must_use]
-    pub const fn process_noise(&self) -> f64 {
-        self.process
-    }
-
-    /// The present estimate R of the measurement noise.
-    #[must_use]
-    pub const fn measurement_noise(&self) -> f64 {
-        self.measurement
+    pub const fn belief(&self) -> &Belief {
+        &self.belief
     }
 }

@@ -15,7 +15,7 @@ pub use capacity::capacity;
 pub use ewma::Ewma;
 pub use forecast::{ArrivalForecast, RANGE, TICK, TICKS};
 pub use kalman::AdaptiveKalman;
-pub use noise::Noise;
+pub use noise::{Belief, Noise};
 pub use slope::SlopeFit;
 pub use tobit::{Adaptation, NoiseBounds, TobitKalman};
 pub use windowed::{Extremum, Maximum, Minimum, Windowed};

@@ -1,4 +1,4 @@
-//! Noise variances, and the range in which the Kalman filters keep their numbers.
+//! Noise variances, what a Kalman filter knows, and the range in which it keeps its numbers.
 
 /// States and measurements are cut to ±this, so that no square of them overflows.
 const LARGEST: f64 = 1e100;
@@ -15,6 +15,54 @@ pub struct Noise {
     pub process: f64,
     /// R: variance of a measurement around the state.
     pub measurement: f64,
+}
+
+/// What a Kalman filter knows after its last update.
+#[derive(Clone, Copy, Debug)]
+pub struct Belief {
+    /// The estimate x.
+    pub state: f64,
+    /// Variance of the estimate: p in RBBR, Ψ in BBR-S.
+    pub variance: f64,
+    /// The present estimate Q of the process noise.
+    pub process_noise: f64,
+    /// The present estimate R of the measurement noise.
+    pub measurement_noise: f64,
+    /// The gain K of the last update, `0..=1`; 0 before the first.
+    pub gain: f64,
+    /// The innovation of the last update: the measurement minus what was expected of it; 0 before the
+    /// first.
+    pub innovation: f64,
+}
+
+impl Belief {
+    pub(super) fn new(state: f64, noise: Noise) -> Self {
+        Self {
+            state: bounded_state(state),
+            variance: noise.state_variance,
+            process_noise: noise.process,
+            measurement_noise: noise.measurement,
+            gain: 0.0,
+            innovation: 0.0,
+        }
+    }
+
+    pub(super) fn variances(&mut self) -> [&mut f64; 3] {
+        [
+            &mut self.variance,
+            &mut self.process_noise,
+            &mut self.measurement_noise,
+        ]
+    }
+}
+
+/// A share of 1: cut to `0..=1`, and 1 for NaN.
+pub(super) const fn bounded_share(share: f64) -> f64 {
+    if share.is_nan() {
+        1.0
+    } else {
+        share.clamp(0.0, 1.0)
+    }
 }
 
 /// A state within the range; 0 for NaN.

@@ -62,13 +62,8 @@ fn mills_tail(z: f64) -> (f64, f64) {
 pub struct TobitTerms {
     /// Φ(η): the probability that a value is below the ceiling, so not censored. `0..=1`.
     pub uncensored: f64,
-    /// λ = −φ(η)/Φ(η): the mean of the uncensored values, in standard deviations. Never positive.
-    pub lambda: f64,
-    /// ð = λ(λ − η): the share of the variance that the ceiling takes from the uncensored values.
-    /// `0..=1`.
-    pub eth: f64,
-    /// 1 − ð: the variance of the uncensored values in units of the uncut variance. About 1/η² for
-    /// η ≪ 0. Above 0, up to 1.
+    /// 1 − ð, where ð = λ(λ − η) and λ = −φ(η)/Φ(η): the variance of the uncensored values in units of
+    /// the uncut variance. About 1/η² for η ≪ 0. Above 0, up to 1.
     pub variance_factor: f64,
 }
 
@@ -77,26 +72,19 @@ impl TobitTerms {
     /// gives NaN; an infinite η is its limit.
     #[must_use]
     pub fn at(eta: f64) -> Self {
-        if eta < TAIL {
-            let z = (-eta).min(f64::MAX);
-            let (c, d) = mills_tail(z);
-            return Self {
-                uncensored: cdf(eta),
-                lambda: -(z + c),
-                eth: ((z + c) * c).min(1.0),
-                // 1 − (z + c)c with 1 = c(z + d). It underflows at z = 1e154.
-                variance_factor: (c * (d - c)).max(f64::MIN_POSITIVE),
-            };
-        }
         let uncensored = cdf(eta);
-        let lambda = -pdf(eta) / uncensored;
-        // φ is zero long before the largest float; 0·∞ must not be formed.
-        let eth = lambda * (lambda - eta.min(f64::MAX));
+        let variance_factor = if eta < TAIL {
+            let (c, d) = mills_tail((-eta).min(f64::MAX));
+            // 1 − (z + c)c with 1 = c(z + d). It underflows at z = 1e154.
+            (c * (d - c)).max(f64::MIN_POSITIVE)
+        } else {
+            let lambda = -pdf(eta) / uncensored;
+            // φ is zero long before the largest float; 0·∞ must not be formed.
+            1.0 - lambda * (lambda - eta.min(f64::MAX))
+        };
         Self {
             uncensored,
-            lambda,
-            eth,
-            variance_factor: 1.0 - eth,
+            variance_factor,
         }
     }
 }

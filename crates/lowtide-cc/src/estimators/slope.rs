@@ -1,6 +1,6 @@
 //! Least-squares slope of delays over time.
 
-use crate::units::{Bytes, Duration, Rate, Time};
+use crate::units::{Bytes, Duration, Time};
 
 /// Straight-line fit of round-trip times τ over send times t, in constant memory, each pair
 /// weighted by its packet's length.
@@ -15,21 +15,18 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 ///
 /// // A packet each millisecond at twice the link's rate: each waits a millisecond longer.
-/// let mut fit = SlopeFit::new();
+/// let mut fit = SlopeFit::default();
 /// for n in 0..10 {
 ///     let sent_at = Time::ZERO + Duration::from_millis(n);
 ///     fit.push(sent_at, Duration::from_millis(40 + n), Bytes::new(1200));
 /// }
-/// let (sending, slope) = (fit.sending_rate().unwrap(), fit.slope().unwrap());
-/// assert_eq!(sending, Rate::from_bytes_per_sec(1_200_000));
+/// let (sending, slope) = (Rate::from_bytes_per_sec(1_200_000), fit.slope().unwrap());
 /// assert!((slope - 1.0).abs() < 1e-12);
 /// assert_eq!(capacity(sending, slope), Some(Rate::from_bytes_per_sec(600_000)));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlopeFit {
     first: Option<(Time, Duration)>,
-    packets: u64,
-    bytes: Bytes,
     weight: f64,
     /// Mean time and delay, in nanoseconds after the first pair's.
     mean_t: f64,
@@ -37,19 +34,9 @@ pub struct SlopeFit {
     /// Weighted sums of (t − t̄)² and (t − t̄)(τ − τ̄).
     sum_tt: f64,
     sum_ttau: f64,
-    earliest: Time,
-    latest: Time,
-    /// Sent at the latest time.
-    at_latest: Bytes,
 }
 
 impl SlopeFit {
-    /// An empty fit.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes a packet of length `weight`, sent at `t`, that took `tau` to be acknowledged. Packets
     /// may come in any order; those without length are ignored.
     pub fn push(&mut self, t: Time, tau: Duration, weight: Bytes) {
@@ -59,26 +46,11 @@ impl SlopeFit {
         let Some((first_t, first_tau)) = self.first else {
             *self = Self {
                 first: Some((t, tau)),
-                packets: 1,
-                bytes: weight,
                 weight: weight.as_f64(),
-                earliest: t,
-                latest: t,
-                at_latest: weight,
                 ..Self::default()
             };
             return;
         };
-        self.packets = self.packets.saturating_add(1);
-        self.bytes += weight;
-        self.earliest = self.earliest.min(t);
-        if t > self.latest {
-            self.latest = t;
-            self.at_latest = weight;
-        } else if t == self.latest {
-            self.at_latest += weight;
-        }
-
         // West's update of weighted mean and covariance (1979).
         let w = weight.as_f64();
         self.weight += w;
@@ -96,32 +68,6 @@ impl SlopeFit {
     #[must_use]
     pub fn slope(&self) -> Option<f64> {
         (self.sum_tt > 0.0).then(|| self.sum_ttau / self.sum_tt)
-    }
-
-    /// Average sending rate S of these packets: what was sent from the earliest on and before the
-    /// latest send time, over that span. (The paper counts the last packet too, which overrates n
-    /// evenly spaced packets by a factor n/(n − 1).) `None` unless two packets were sent at
-    /// different times; packets that are missing between these (lost, or acknowledged in another
-    /// step) are missing from the rate.
-    #[must_use]
-    pub fn sending_rate(&self) -> Option<Rate> {
-        (self.latest > self.earliest).then(|| {
-            Rate::from_volume(
-                self.bytes - self.at_latest,
-                self.latest.since(self.earliest),
-            )
-        })
-    }
-
-    /// Packets taken.
-    #[must_use]
-    pub const fn packets(&self) -> u64 {
-        self.packets
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        *self = Self::default();
     }
 }
 

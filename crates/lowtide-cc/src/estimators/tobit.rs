@@ -1,6 +1,6 @@
 //! Kalman filter for measurements that cannot exceed a known ceiling.
 
-use super::noise::{Noise, bounded_state, bounded_variance};
+use super::noise::{Belief, Noise, bounded_share, bounded_state, bounded_variance};
 use super::normal::{TobitTerms, loss};
 
 /// How a [`TobitKalman`] learns its noise.
@@ -26,12 +26,6 @@ impl Adaptation {
     };
 }
 
-impl Default for Adaptation {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// Where a [`TobitKalman`] keeps its learnt noise: bounds of the standard deviations √Q and √R, as
 /// shares of the state.
 ///
@@ -55,12 +49,6 @@ impl NoiseBounds {
         process: (0.01, 1.0),
         measurement: (0.03, 0.33),
     };
-}
-
-impl Default for NoiseBounds {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
 }
 
 /// The state's variance never exceeds its square: without this it would grow without bound while
@@ -106,7 +94,7 @@ const SMALLEST_SCALE: f64 = 1e-9;
 /// use lowtide_cc::estimators::{Adaptation, Noise, TobitKalman};
 ///
 /// let noise = Noise { state_variance: 1.0, process: 0.01, measurement: 1.0 };
-/// let mut capacity = TobitKalman::new(8.0, noise, Adaptation::default());
+/// let mut capacity = TobitKalman::new(8.0, noise, Adaptation::DEFAULT);
 /// capacity.update(9.3, 12.5);            // below the ceiling: a measurement like any other
 /// capacity.update(12.5, 12.5);           // at the ceiling: the capacity may be higher
 /// capacity.update(9.8, f64::INFINITY);   // nothing was cut: a plain Kalman filter
@@ -114,13 +102,7 @@ const SMALLEST_SCALE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TobitKalman {
-    state: f64,
-    variance: f64,
-    process: f64,
-    measurement: f64,
-    gain: f64,
-    innovation: f64,
-    innovation_variance: f64,
+    belief: Belief,
     learning: Option<Learning>,
 }
 
@@ -139,13 +121,8 @@ struct Learning {
 
 impl Learning {
     fn new(adaptation: Adaptation, bounds: NoiseBounds) -> Self {
-        let forgetting = adaptation.forgetting;
         Self {
-            forgetting: if forgetting.is_nan() {
-                1.0
-            } else {
-                forgetting.clamp(0.0, 1.0)
-            },
+            forgetting: bounded_share(adaptation.forgetting),
             bounds,
             weight: 0.0,
             squares: [0.0; Adaptation::MAX_WINDOW],
@@ -176,7 +153,7 @@ impl TobitKalman {
     /// A filter that learns its noise, with the default [`NoiseBounds`].
     #[must_use]
     pub fn new(state: f64, noise: Noise, adaptation: Adaptation) -> Self {
-        Self::with_bounds(state, noise, adaptation, NoiseBounds::default())
+        Self::with_bounds(state, noise, adaptation, NoiseBounds::DEFAULT)
     }
 
     /// A filter that learns its noise within `bounds`. The initial noise is cut to them too. Where
@@ -199,17 +176,10 @@ impl TobitKalman {
 
     fn build(state: f64, noise: Noise, learning: Option<Learning>) -> Self {
         let mut filter = Self {
-            state: bounded_state(state),
-            variance: noise.state_variance,
-            process: noise.process,
-            measurement: noise.measurement,
-            gain: 0.0,
-            innovation: 0.0,
-            innovation_variance: 0.0,
+            belief: Belief::new(state, noise),
             learning,
         };
         filter.bound_variances();
-        filter.innovation_variance = filter.variance + filter.process + filter.measurement;
         filter
     }
 
@@ -218,8 +188,9 @@ impl TobitKalman {
     /// With a ceiling of +∞ this is a plain Kalman filter (that learns its noise in the same way).
     /// A measurement above the ceiling is used as it is.
     pub fn update(&mut self, measurement: f64, ceiling: f64) -> f64 {
+        let b = self.belief;
         if !measurement.is_finite() || ceiling.is_nan() || ceiling == f64::NEG_INFINITY {
-            return self.state;
+            return b.state;
         }
         let measurement = bounded_state(measurement);
         let ceiling = if ceiling.is_finite() {
@@ -227,8 +198,8 @@ impl TobitKalman {
         } else {
             ceiling
         };
-        let deviation = libm::sqrt(self.measurement);
-        let eta = (ceiling - self.state) / deviation;
+        let deviation = libm::sqrt(b.measurement_noise);
+        let eta = (ceiling - b.state) / deviation;
         let terms = TobitTerms::at(eta);
         let p = terms.uncensored;
 
@@ -237,17 +208,14 @@ impl TobitKalman {
         let innovation = if eta < 0.0 {
             (measurement - ceiling) + deviation * loss(-eta)
         } else {
-            (measurement - self.state) + deviation * loss(eta)
+            (measurement - b.state) + deviation * loss(eta)
         };
-        let predicted = self.variance + self.process; // Eq. 23
-        let censored = (self.measurement * terms.variance_factor).max(f64::MIN_POSITIVE); // Eq. 15
+        let predicted = b.variance + b.process_noise; // Eq. 23
+        let censored = (b.measurement_noise * terms.variance_factor).max(f64::MIN_POSITIVE); // Eq. 15
         let covariance = p * predicted; // Eq. 19
         let innovation_variance = p * covariance + censored; // Eq. 20
         let optimal = covariance / innovation_variance; // Eq. 21
         let gain = optimal.min(1.0);
-        let before = self.variance;
-
-        self.state = bounded_state(self.state + gain * innovation); // Eq. 24
         // Eq. 25. With the optimal gain 1 − P·K = V/R_CC, which is positive even where P·K rounds
         // to 1; with the cut gain it is 1 − P, and then P < 1.
         let rest = if optimal > 1.0 {
@@ -255,26 +223,28 @@ impl TobitKalman {
         } else {
             censored / innovation_variance
         };
-        self.variance = predicted * rest;
-        self.gain = gain;
-        self.innovation = innovation;
-        self.innovation_variance = innovation_variance;
-
+        self.belief = Belief {
+            state: bounded_state(b.state + gain * innovation), // Eq. 24
+            variance: predicted * rest,
+            gain,
+            innovation,
+            ..b
+        };
         if let Some(learning) = &mut self.learning {
             let (share, xi) = learning.step(innovation);
             let rest = 1.0 - gain;
-            let process = gain * (gain * xi) + (self.variance - before); // Eq. 42
+            let process = gain * (gain * xi) + (self.belief.variance - b.variance); // Eq. 42
             let measurement = rest * (xi * rest + covariance) / terms.variance_factor; // Eqs. 37, 38
-            self.process = mix(self.process, process, share);
-            self.measurement = mix(self.measurement, measurement, share); // Eq. 44
+            self.belief.process_noise = mix(b.process_noise, process, share);
+            self.belief.measurement_noise = mix(b.measurement_noise, measurement, share); // Eq. 44
         }
         self.bound_variances();
-        self.state
+        self.belief.state
     }
 
     /// A step without a measurement: the state is kept, its variance grows by Q.
     pub fn predict(&mut self) {
-        self.variance += self.process;
+        self.belief.variance += self.belief.process_noise;
         self.bound_variances();
     }
 
@@ -290,37 +260,44 @@ impl TobitKalman {
         if state.is_nan() {
             return;
         }
-        self.state = bounded_state(state);
+        self.belief.state = bounded_state(state);
         if let Some(learning) = &mut self.learning {
             learning.forget_innovations();
         }
         self.bound_variances();
-        self.variance = self.measurement;
+        self.belief.variance = self.belief.measurement_noise;
         self.bound_variances();
     }
 
     fn bound_variances(&mut self) {
+        let b = &mut self.belief;
         if let Some(learning) = &self.learning {
-            let scale = self.state.abs().max(SMALLEST_SCALE);
+            let scale = b.state.abs().max(SMALLEST_SCALE);
             let within = |variance: f64, (low, high): (f64, f64)| {
                 let (low, high) = (low.max(0.0) * scale, high * scale);
                 // `min` and `max` prefer a number to NaN.
                 variance.min(high * high).max(low * low)
             };
-            self.process = within(self.process, learning.bounds.process);
-            self.measurement = within(self.measurement, learning.bounds.measurement);
+            b.process_noise = within(b.process_noise, learning.bounds.process);
+            b.measurement_noise = within(b.measurement_noise, learning.bounds.measurement);
             let largest = LARGEST_RELATIVE_DEVIATION * scale;
-            self.variance = self.variance.min(largest * largest);
+            b.variance = b.variance.min(largest * largest);
         }
-        self.variance = bounded_variance(self.variance);
-        self.process = bounded_variance(self.process);
-        self.measurement = bounded_variance(self.measurement);
+        for variance in b.variances() {
+            *variance = bounded_variance(*variance);
+        }
     }
 
     /// The estimate x.
     #[must_use]
     pub const fn state(&self) -> f64 {
-        self.state
+        self.belief.state
+    }
+
+    /// All that it knows.
+    #[must_use]
+    pub const fn belief(&self) -> &Belief {
+        &self.belief
     }
 
     /// Standard deviation that SKIP compares the next measurement with: √(Ψ⁻ + Q + R), where
@@ -328,45 +305,8 @@ impl TobitKalman {
     /// printed, it counts Q twice and takes no account of the ceiling.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        libm::sqrt(self.variance + 2.0 * self.process + self.measurement)
-    }
-
-    /// The gain K of the last update, `0..=1`; 0 before the first.
-    #[must_use]
-    pub const fn gain(&self) -> f64 {
-        self.gain
-    }
-
-    /// The innovation C̃ of the last update: measurement minus what was expected of it under the
-    /// ceiling; 0 before the first.
-    #[must_use]
-    pub const fn innovation(&self) -> f64 {
-        self.innovation
-    }
-
-    /// Variance R_CC = P²Ψ⁻ + V that the last update expected of its innovation; before the first,
-    /// that of a measurement without a ceiling.
-    #[must_use]
-    pub const fn innovation_variance(&self) -> f64 {
-        self.innovation_variance
-    }
-
-    /// Variance Ψ of the estimate, after the last update.
-    #[must_use]
-    pub const fn variance(&self) -> f64 {
-        self.variance
-    }
-
-    /// The present Q.
-    #[must_use]
-    pub const fn process_noise(&self) -> f64 {
-        self.process
-    }
-
-    /// The present R.
-    #[must_use]
-    pub const fn measurement_noise(&self) -> f64 {
-        self.measurement
+        let b = &self.belief;
+        libm::sqrt(b.variance + 2.0 * b.process_noise + b.measurement_noise)
     }
 }
 

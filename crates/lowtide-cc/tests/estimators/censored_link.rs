@@ -51,7 +51,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn filter(self) -> TobitKalman {
-        let adaptation = Adaptation::default();
+        let adaptation = Adaptation::DEFAULT;
         match self {
             Self::PlainKnown | Self::TobitKnown => TobitKalman::with_known_noise(CAPACITY, NOISE),
             Self::PlainLearning => TobitKalman::new(CAPACITY, NOISE, adaptation),

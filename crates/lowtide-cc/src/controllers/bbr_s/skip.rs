@@ -170,12 +170,6 @@ impl Skip {
     /// Internals, for logs.
     #[must_use]
     pub fn snapshot(&self) -> FilterSnapshot {
-        FilterSnapshot {
-            gain: self.filter.gain(),
-            process_noise: self.filter.process_noise(),
-            measurement_noise: self.filter.measurement_noise(),
-            innovation: self.filter.innovation(),
-            mode: self.mode.name(),
-        }
+        FilterSnapshot::of(self.filter.belief(), self.mode.name())
     }
 }

@@ -50,12 +50,6 @@ impl Noise {
     };
 }
 
-impl Default for Noise {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// When an acknowledgment carries the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
@@ -105,16 +99,9 @@ impl ReceiverConfig {
     };
 }
 
-impl Default for ReceiverConfig {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// The filter at work; empty before the first sample, which initialises it.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    Unfiltered(Option<f64>),
     Ewma(Ewma),
     Kalman {
         alpha: f64,
@@ -126,7 +113,6 @@ enum State {
 impl State {
     fn update(&mut self, sample: f64) {
         match self {
-            Self::Unfiltered(last) => *last = Some(sample),
             Self::Ewma(ewma) => {
                 ewma.update(sample);
             }
@@ -153,7 +139,6 @@ impl State {
 
     fn estimate(&self) -> Option<f64> {
         match self {
-            Self::Unfiltered(last) => *last,
             Self::Ewma(ewma) => ewma.get(),
             Self::Kalman { filter, .. } => filter.as_ref().map(AdaptiveKalman::state),
         }
@@ -193,7 +178,8 @@ impl Receiver {
             gaps: config.gaps,
             schedule: config.schedule,
             state: match config.filter {
-                Filter::Unfiltered => State::Unfiltered(None),
+                // An average that keeps nothing.
+                Filter::Unfiltered => State::Ewma(Ewma::new(1.0)),
                 Filter::Ewma { alpha } => State::Ewma(Ewma::new(alpha)),
                 Filter::Kalman { alpha, initial } => State::Kalman {
                     alpha,
@@ -304,16 +290,11 @@ impl Receiver {
         else {
             return None;
         };
-        Some(FilterSnapshot {
-            gain: filter.gain(),
-            process_noise: filter.process_noise(),
-            measurement_noise: filter.measurement_noise(),
-            innovation: filter.innovation(),
-            mode: if self.suspended {
-                PeerSignal::Suspend.name()
-            } else {
-                PeerSignal::Regular.name()
-            },
-        })
+        let signal = if self.suspended {
+            PeerSignal::Suspend
+        } else {
+            PeerSignal::Regular
+        };
+        Some(FilterSnapshot::of(filter.belief(), signal.name()))
     }
 }

@@ -61,8 +61,8 @@ def normal():
     etas += [rng.uniform(-40, 40) for _ in range(150)]
     for eta in sorted(set(etas)):
         e = mpf(eta)
-        p, lam, eth, factor = tobit_terms(e)
-        yield eta, pdf(e), p, -lam, pdf(e) - e * cdf(-e), eth, factor
+        p, *_, factor = tobit_terms(e)
+        yield eta, pdf(e), p, pdf(e) - e * cdf(-e), factor
 
 
 # -------------------------------------------------------------------- adaptive Kalman filter
@@ -249,18 +249,16 @@ def slope():
         mean_tau = Fraction(sum(tau * w for _, tau, w in rows), weight)
         s_tt = sum(w * (t - mean_t) ** 2 for t, _, w in rows)
         s_ttau = sum(w * (t - mean_t) * (tau - mean_tau) for t, tau, w in rows)
-        span = rows[-1][0] - rows[0][0]
-        rate = (weight - rows[-1][2]) * 10**9 // span
         yield ("new",)
         # Acknowledgments come in any order.
         rng.shuffle(rows)
         for row in rows:
             yield ("push", *row)
-        yield "fit", s_ttau / s_tt, round(mean_t), round(mean_tau), rate
+        yield "fit", s_ttau / s_tt
 
 
 if __name__ == "__main__":
-    write("normal.tsv", ["eta", "pdf", "cdf", "inverse_mills", "loss", "eth", "1-eth"], normal())
+    write("normal.tsv", ["eta", "pdf", "cdf", "loss", "1-eth"], normal())
     write(
         "kalman.tsv",
         ["y", "measurement", "state", "gain", "innovation", "variance", "process", "measurement"],
@@ -272,4 +270,4 @@ if __name__ == "__main__":
          "innovation", "innovation_variance", "spread"],
         atkf(),
     )
-    write("slope.tsv", ["fit", "slope", "mean_t", "mean_tau", "rate"], slope())
+    write("slope.tsv", ["fit", "slope"], slope())
