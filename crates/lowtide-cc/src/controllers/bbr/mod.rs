@@ -54,7 +54,7 @@ pub use self::phase::Phase;
 use self::policer::Policer;
 pub use self::policy::{Policy, RecoveryStart, V1, follow_target};
 use self::probe_bw::Cycle;
-use self::probe_rtt::{MinRtt, ProbeRtt};
+use self::probe_rtt::MinRtt;
 use self::startup::FullPipe;
 use self::window::Window;
 use crate::controller::{
@@ -63,8 +63,8 @@ use crate::controller::{
 };
 use crate::delivery_rate::RateSample;
 use crate::ecn::Ecn;
-use crate::mechanisms::RecoveryEpoch;
 pub use crate::mechanisms::Rounds;
+use crate::mechanisms::{RecoveryEpoch, SmallFlight};
 use crate::rng::SeededRng;
 use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -96,12 +96,6 @@ impl Options {
     };
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// BBR with the estimator `E` and the policy `P`; by default the original.
 #[derive(Debug)]
 pub struct Bbr<E: BandwidthEstimator = MaxBandwidth, P: Policy = V1> {
@@ -112,7 +106,10 @@ pub struct Bbr<E: BandwidthEstimator = MaxBandwidth, P: Policy = V1> {
     full_pipe: FullPipe,
     cycle: Cycle,
     min_rtt: MinRtt,
-    probe_rtt: ProbeRtt,
+    probe_rtt: SmallFlight,
+    /// The ProbeRTT under way came because the minimum RTT had expired, and not because of a loss (eBCC),
+    /// which replaces no minimum that the path may have outgrown.
+    renews_min_rtt: bool,
     aggregation: Aggregation,
     policer: Policer,
     recovery: RecoveryEpoch,
@@ -147,7 +144,8 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             full_pipe: FullPipe::new(options.prime.then(|| prime::Timer::new(config.now))),
             cycle: Cycle::new(config.now),
             min_rtt: MinRtt::new(config.now, options.prime),
-            probe_rtt: ProbeRtt::default(),
+            probe_rtt: SmallFlight::default(),
+            renews_min_rtt: false,
             aggregation: Aggregation::new(config.now),
             policer: Policer::default(),
             recovery: RecoveryEpoch::new(config.transport),
@@ -256,7 +254,7 @@ impl<E: BandwidthEstimator, P: Policy> Controller for Bbr<E, P> {
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         let marked;
         let ack = match ack.rate_sample {
-            Some(sample) if self.probe_rtt.limited(&sample) => {
+            Some(sample) if self.probe_rtt.contains(&sample) => {
                 let sample = RateSample {
                     app_limited: true,
                     ..sample

@@ -5,23 +5,17 @@
 
 use super::Bbr;
 use super::estimator::BandwidthEstimator;
-use super::model::Model;
 use super::phase::Phase;
 use super::policy::Policy;
 use super::prime::Recent;
 use crate::controller::AckEvent;
-use crate::delivery_rate::RateSample;
-use crate::mechanisms::SelfLimited;
+use crate::mechanisms::SmallFlight;
 use crate::units::{Bytes, Duration, Time};
-
-/// How long the pipe stays nearly empty: long enough for flows to meet there, short enough to cost
-/// 2 % of throughput (Linux `bbr_probe_rtt_mode_ms`).
-const STAY: Duration = Duration::from_millis(200);
 
 /// The windowed minimum RTT.
 #[derive(Clone, Debug)]
 pub(super) struct MinRtt {
-    value: Duration,
+    pub(super) value: Duration,
     seen_at: Time,
     /// BBR′'s samples.
     recent: Option<Recent>,
@@ -34,10 +28,6 @@ impl MinRtt {
             seen_at: if prime { Time::ZERO } else { now },
             recent: prime.then(Recent::default),
         }
-    }
-
-    pub(super) fn get(&self) -> Duration {
-        self.value
     }
 
     /// Takes the acknowledgment's sample; true when the minimum had expired, `window` after it was
@@ -83,69 +73,11 @@ impl MinRtt {
     }
 }
 
-/// A ProbeRTT under way.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProbeRtt {
-    renews_min_rtt: bool,
-    /// Set once the flight is small enough.
-    stay_until: Option<Time>,
-    round_over: bool,
-    /// Kept after the probe's end, until the samples of its packets have come.
-    limited: SelfLimited,
-}
-
-impl ProbeRtt {
-    /// One that begins now. `renews_min_rtt`: it comes because the minimum has expired, and not
-    /// because of a loss (eBCC), which replaces no minimum that the path may have outgrown.
-    pub(super) fn new(renews_min_rtt: bool) -> Self {
-        Self {
-            renews_min_rtt,
-            ..Self::default()
-        }
-    }
-
-    /// Whether the minimum counts anew from its end.
-    pub(super) fn renews_min_rtt(&self) -> bool {
-        self.renews_min_rtt
-    }
-
-    /// Follows the acknowledgments; true when the probe is done. `floor`: the probe's window.
-    pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, model: &mut Model, floor: Bytes) -> bool {
-        debug_assert_eq!(model.phase, Phase::ProbeRtt);
-        self.limited.extend(model.rounds.delivered(), ack.inflight);
-        match self.stay_until {
-            None if ack.inflight <= floor => {
-                self.stay_until = Some(ack.now + STAY);
-                self.round_over = false;
-                model.rounds.restart();
-                false
-            }
-            None => false,
-            Some(_) => {
-                self.round_over |= model.rounds.starts_now();
-                self.round_over && self.has_stayed(ack.now)
-            }
-        }
-    }
-
-    /// Whether the time has passed. After idleness that is enough: the pipe was empty for longer
-    /// than a round.
-    pub(super) fn has_stayed(&self, now: Time) -> bool {
-        self.stay_until.is_some_and(|until| now > until)
-    }
-
-    /// Whether the sampled packet was sent into the small window.
-    #[inline]
-    pub(super) fn limited(&self, sample: &RateSample) -> bool {
-        self.limited.contains(sample)
-    }
-}
-
 impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     /// Linux `bbr_update_min_rtt`.
     pub(super) fn check_probe_rtt(&mut self, ack: &AckEvent<'_>) {
         let expired = self.min_rtt.on_ack(ack, self.policy.min_rtt_window());
-        self.model.min_rtt = self.min_rtt.get();
+        self.model.min_rtt = self.min_rtt.value;
         let path_changes = self.model.phase == Phase::ProbeBw && self.policy.path_changes();
         let may_probe = !self.options.prime || self.model.phase == Phase::ProbeBw;
         if self.model.phase != Phase::ProbeRtt
@@ -156,8 +88,9 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
             self.enter_probe_rtt(expired || path_changes, ack.now);
         }
         if self.model.phase == Phase::ProbeRtt {
-            let floor = self.probe_rtt_window();
-            if self.probe_rtt.on_ack(ack, &mut self.model, floor) {
+            let window = self.probe_rtt_window();
+            let rounds = &mut self.model.rounds;
+            if self.probe_rtt.on_ack(ack, rounds, window) {
                 self.leave_probe_rtt(ack.now);
             }
         }
@@ -174,7 +107,8 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
 
     fn enter_probe_rtt(&mut self, renews_min_rtt: bool, now: Time) {
         self.min_rtt.probe_begins(now);
-        self.probe_rtt = ProbeRtt::new(renews_min_rtt);
+        self.probe_rtt = SmallFlight::default();
+        self.renews_min_rtt = renews_min_rtt;
         if self.loss_probe_window().is_some() {
             self.window.forget();
         } else {
@@ -184,7 +118,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
     }
 
     pub(super) fn leave_probe_rtt(&mut self, now: Time) {
-        if self.probe_rtt.renews_min_rtt() {
+        if self.renews_min_rtt {
             self.min_rtt.confirm(now);
         }
         self.window.restore();
@@ -204,7 +138,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
         self.full_pipe.reset();
         self.model.full_pipe = false;
         self.min_rtt.begin_anew(self.model.rtt, now);
-        self.model.min_rtt = self.min_rtt.get();
+        self.model.min_rtt = self.min_rtt.value;
         self.use_estimate();
     }
 
@@ -216,7 +150,7 @@ impl<E: BandwidthEstimator, P: Policy> Bbr<E, P> {
 
     /// The policy's own for the ProbeRTT under way, if a loss called for it.
     fn loss_probe_window(&self) -> Option<Bytes> {
-        if self.probe_rtt.renews_min_rtt() {
+        if self.renews_min_rtt {
             return None;
         }
         self.policy.loss_probe_window(&self.model)

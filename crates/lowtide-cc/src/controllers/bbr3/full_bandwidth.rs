@@ -12,9 +12,12 @@ const ROUNDS: u32 = 3;
 /// Looks for a plateau of the delivery rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBandwidth {
-    baseline: Rate,
-    rounds_without_growth: u32,
-    reached: bool,
+    /// The rate from which growth counts (`full_bw`).
+    pub(super) baseline: Rate,
+    /// Since then (`full_bw_count`).
+    pub(super) rounds_without_growth: u32,
+    /// Found since the last restart, or shown by losses (`full_bw_now`).
+    pub(super) is_reached: bool,
 }
 
 impl FullBandwidth {
@@ -26,28 +29,9 @@ impl FullBandwidth {
         };
     }
 
-    pub(super) fn baseline(&self) -> Rate {
-        self.baseline
-    }
-
-    /// Rounds without growth since then (`full_bw_count`).
-    pub(super) fn rounds(&self) -> u32 {
-        self.rounds_without_growth
-    }
-
-    /// Found since the last restart (`full_bw_now`).
-    pub(super) fn is_reached(&self) -> bool {
-        self.reached
-    }
-
-    /// Losses have shown it.
-    pub(super) fn set_reached(&mut self) {
-        self.reached = true;
-    }
-
     /// `CheckFullBWReached`, with the sample that began a round.
     pub(super) fn on_round(&mut self, sample: &RateSample) {
-        if self.reached || sample.app_limited {
+        if self.is_reached || sample.app_limited {
             return;
         }
         if sample.delivery_rate >= self.baseline.mul_f64(GROWTH) {
@@ -55,6 +39,6 @@ impl FullBandwidth {
             return;
         }
         self.rounds_without_growth += 1;
-        self.reached = self.rounds_without_growth >= ROUNDS;
+        self.is_reached = self.rounds_without_growth >= ROUNDS;
     }
 }

@@ -38,7 +38,7 @@ fn inflight_at_loss(packet: &LostPacket) -> Bytes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongTerm {
     /// [`Bytes::MAX`]: none is known.
-    inflight: Bytes,
+    pub(super) inflight: Bytes,
     /// Acknowledged since the bound last grew (`bw_probe_up_acked`).
     acked: Bytes,
     /// The bound grows by a packet each time this much is acknowledged (`probe_up_acked_per_inc`).
@@ -55,14 +55,6 @@ impl LongTerm {
             acked_per_packet: Bytes::MAX,
             doublings: 0,
         }
-    }
-
-    pub(super) fn inflight(&self) -> Bytes {
-        self.inflight
-    }
-
-    pub(super) fn set(&mut self, inflight: Bytes) {
-        self.inflight = inflight;
     }
 
     /// `InflightWithHeadroom` (§5.3.3.9).
@@ -134,7 +126,7 @@ impl Bbr3 {
         self.cycle.set_too_high();
         if !app_limited {
             let least = self.model.target_inflight().mul_f64(BETA);
-            self.long_term.set(inflight.max(least));
+            self.long_term.inflight = inflight.max(least);
         }
         if self.model.phase == Phase::Up {
             self.undo.on_leave(Phase::Up);
@@ -178,16 +170,16 @@ mod tests {
         model.phase = Phase::Up;
         model.cwnd = Bytes::new(64_000);
         let mut bound = LongTerm::new();
-        bound.set(model.cwnd);
+        bound.inflight = model.cwnd;
         bound.restart_growth();
         let mut grown = std::vec::Vec::new();
         for _ in 0..4 {
             bound.steepen(&model);
-            let before = bound.inflight();
+            let before = bound.inflight;
             for _ in 0..64 {
                 bound.grow(MSS, &model);
             }
-            grown.push((bound.inflight() - before).get() / 1000);
+            grown.push((bound.inflight - before).get() / 1000);
         }
         assert_eq!(grown, [1, 2, 4, 8]);
         let mut sample = RateSample {
@@ -197,10 +189,10 @@ mod tests {
         };
         // More in flight raises it only where not too much of it was lost.
         bound.raise(Bytes::ZERO, &sample, false, &model);
-        assert!(bound.inflight() < sample.sent_inflight);
+        assert!(bound.inflight < sample.sent_inflight);
         sample.lost = MSS;
         bound.raise(Bytes::ZERO, &sample, false, &model);
-        assert_eq!(bound.inflight(), sample.sent_inflight);
+        assert_eq!(bound.inflight, sample.sent_inflight);
         // Cruising leaves 15 % of it to others.
         assert_eq!(bound.with_headroom(&model), Bytes::new(85_000));
     }

@@ -59,7 +59,7 @@ use self::model::Model;
 use self::pacing::Pacing;
 pub use self::phase::Phase;
 use self::probe_bw::Cycle;
-use self::probe_rtt::{MinRtt, ProbeRtt};
+use self::probe_rtt::MinRtt;
 use self::probe_wait::ProbeWait;
 use self::short_term::ShortTerm;
 use self::startup::StartupLoss;
@@ -71,7 +71,7 @@ use crate::controller::{
 };
 use crate::delivery_rate::RateSample;
 use crate::ecn::Ecn;
-use crate::mechanisms::RecoveryEpoch;
+use crate::mechanisms::{RecoveryEpoch, SmallFlight};
 use crate::rng::SeededRng;
 use crate::state::State;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -95,12 +95,6 @@ impl Options {
     };
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// BBRv3.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
@@ -114,7 +108,7 @@ pub struct Bbr3 {
     drain_began_at_round: u64,
     cycle: Cycle,
     probe_wait: ProbeWait,
-    probe_rtt: ProbeRtt,
+    probe_rtt: SmallFlight,
     long_term: LongTerm,
     short_term: ShortTerm,
     aggregation: Aggregation,
@@ -146,7 +140,7 @@ impl Bbr3 {
             drain_began_at_round: 0,
             cycle: Cycle::new(),
             probe_wait: ProbeWait::new(config.now),
-            probe_rtt: ProbeRtt::default(),
+            probe_rtt: SmallFlight::default(),
             long_term: LongTerm::new(),
             short_term: ShortTerm::new(),
             aggregation: Aggregation::new(config.now),
@@ -187,7 +181,7 @@ impl Bbr3 {
             && self.model.rounds.starts_now()
         {
             self.full_bandwidth.on_round(sample);
-            self.model.full_pipe |= self.full_bandwidth.is_reached();
+            self.model.full_pipe |= self.full_bandwidth.is_reached;
         }
     }
 
@@ -213,15 +207,15 @@ impl Controller for Bbr3 {
             self.aggregation.restart(sent.now);
             if self.model.phase.is_probe_bw() {
                 self.pacing.follow(1.0, &mut self.model);
-            } else if self.model.phase == Phase::ProbeRtt {
-                self.check_probe_rtt_done(sent.now);
+            } else if self.model.phase == Phase::ProbeRtt && self.probe_rtt.has_stayed(sent.now) {
+                self.leave_probe_rtt(sent.now);
             }
         }
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
         let sample = ack.rate_sample.map(|sample| RateSample {
-            app_limited: sample.app_limited || self.probe_rtt.limited.contains(&sample),
+            app_limited: sample.app_limited || self.probe_rtt.contains(&sample),
             ..sample
         });
         self.last_sample = sample.or(self.last_sample);
@@ -242,13 +236,13 @@ impl Controller for Bbr3 {
         self.model.min_rtt = self.min_rtt.on_ack(ack);
         self.check_probe_rtt(ack);
         self.short_term.advance(sample);
-        self.model.bandwidth = self.model.max_bandwidth.min(self.short_term.bandwidth());
+        self.model.bandwidth = self.model.max_bandwidth.min(self.short_term.bandwidth);
         // `UpdateControlParameters` (§5.2.3).
         self.pacing.update(ack.rtt, &mut self.model);
         Window::update(
             ack.bytes_acked,
             self.aggregation.extra_acked(),
-            self.short_term.inflight(),
+            self.short_term.inflight,
             &self.long_term,
             &mut self.model,
         );

@@ -28,7 +28,7 @@ pub(super) struct Cycle {
     /// (`is_bw_probe_sample`).
     probe_samples: bool,
     /// The last probe lost too much (`prev_probe_too_high`) …
-    too_high: bool,
+    pub(super) too_high: bool,
     /// … and this one stopped for caution where that one had failed (`prev_probe_precautionary`).
     precautionary: bool,
 }
@@ -41,10 +41,6 @@ impl Cycle {
             too_high: false,
             precautionary: false,
         }
-    }
-
-    pub(super) fn is_too_high(&self) -> bool {
-        self.too_high
     }
 
     pub(super) fn has_probe_samples(&self) -> bool {
@@ -162,7 +158,7 @@ impl Bbr3 {
 
     /// `IsTimeToGoDown` (§5.3.3.7).
     fn is_time_to_go_down(&mut self, ack: &AckEvent<'_>, sample: Option<&RateSample>) -> bool {
-        let bound = self.long_term.inflight();
+        let bound = self.long_term.inflight;
         // The window ends at the bound, so that the flight may fall short of it by less than a
         // packet, and is largest just before an acknowledgment (Linux `bbr_update_cycle_phase`
         // takes `prior_in_flight`).
@@ -177,6 +173,6 @@ impl Bbr3 {
                 .restart(sample.map_or(Rate::ZERO, |s| s.delivery_rate));
             return false;
         }
-        self.full_bandwidth.is_reached()
+        self.full_bandwidth.is_reached
     }
 }

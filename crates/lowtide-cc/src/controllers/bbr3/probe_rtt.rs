@@ -7,16 +7,13 @@ use super::Bbr3;
 use super::model::Model;
 use super::phase::Phase;
 use crate::controller::AckEvent;
-use crate::mechanisms::SelfLimited;
+use crate::mechanisms::SmallFlight;
 use crate::units::{Bytes, Duration, Time};
 
 /// `MinRTTFilterLen` (§5.5.7.2).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// `ProbeRTTInterval`: the same for all flows, so that they meet in an empty queue.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// `ProbeRTTDuration`: long enough for flows of different RTT to overlap; half the rate for 200 ms
-/// of 5 s costs 2 %.
-const STAY: Duration = Duration::from_millis(200);
 
 /// The two windowed minima.
 #[derive(Clone, Copy, Debug)]
@@ -63,16 +60,6 @@ impl MinRtt {
     }
 }
 
-/// A ProbeRTT under way.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProbeRtt {
-    /// Set once the flight is small enough (`probe_rtt_done_stamp`).
-    stay_until: Option<Time>,
-    round_over: bool,
-    /// Kept after the probe's end, until the samples of its packets have come.
-    pub(super) limited: SelfLimited,
-}
-
 /// `ProbeRTTCwnd` (§5.6.4.5).
 pub(super) fn window(model: &Model) -> Bytes {
     model
@@ -86,36 +73,23 @@ impl Bbr3 {
         if self.model.phase != Phase::ProbeRtt && self.min_rtt.is_due && !self.idle_restart {
             self.window.save(self.recovery.is_active(), &self.model);
             self.enter(Phase::ProbeRtt);
-            self.probe_rtt = ProbeRtt::default();
+            self.probe_rtt = SmallFlight::default();
             self.cycle.on_probe_rtt();
             self.model.rounds.restart();
         }
         if self.model.phase == Phase::ProbeRtt {
-            self.stay_in_probe_rtt(ack);
+            // `HandleProbeRTT`.
+            let window = window(&self.model);
+            let rounds = &mut self.model.rounds;
+            if self.probe_rtt.on_ack(ack, rounds, window) {
+                self.leave_probe_rtt(ack.now);
+            }
         }
         self.idle_restart = false;
     }
 
-    /// `HandleProbeRTT`.
-    fn stay_in_probe_rtt(&mut self, ack: &AckEvent<'_>) {
-        let delivered = self.model.rounds.delivered();
-        self.probe_rtt.limited.extend(delivered, ack.inflight);
-        if self.probe_rtt.stay_until.is_some() {
-            self.probe_rtt.round_over |= self.model.rounds.starts_now();
-            if self.probe_rtt.round_over {
-                self.check_probe_rtt_done(ack.now);
-            }
-        } else if ack.inflight <= window(&self.model) {
-            self.probe_rtt.stay_until = Some(ack.now + STAY);
-            self.model.rounds.restart();
-        }
-    }
-
-    /// `CheckProbeRTTDone`, `ExitProbeRTT` (§5.3.4.3, §5.3.4.4).
-    pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt.stay_until.is_none_or(|until| now <= until) {
-            return;
-        }
+    /// `ExitProbeRTT` (§5.3.4.4), once the time of `CheckProbeRTTDone` (§5.3.4.3) has passed.
+    pub(super) fn leave_probe_rtt(&mut self, now: Time) {
         self.min_rtt.recent_seen_at = now;
         if self.options.probe_rtt_ends_cycle {
             self.max_bandwidth.advance();

@@ -17,7 +17,8 @@ const MAX_ROUNDS: u64 = 63;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbeWait {
     since: Time,
-    wait: Duration,
+    /// At most so long (`bw_probe_wait`).
+    pub(super) wait: Duration,
     rounds: u64,
 }
 
@@ -37,10 +38,6 @@ impl ProbeWait {
         self.wait = LEAST + Duration::from_nanos(u64::from(rng.below(SPREAD_NANOS)));
     }
 
-    pub(super) fn wait(&self) -> Duration {
-        self.wait
-    }
-
     pub(super) fn on_round(&mut self) {
         self.rounds = self.rounds.saturating_add(1);
     }
@@ -55,12 +52,7 @@ impl ProbeWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MSS: Bytes = Bytes::new(1000);
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
+    use crate::events::{MSS, at};
 
     #[test]
     fn a_large_flow_probes_after_2_to_3_seconds_or_62_to_63_rounds_and_a_small_one_as_reno_would() {

@@ -12,16 +12,17 @@ use crate::units::{Bytes, Rate, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortTerm {
     /// [`Rate::MAX`]: no bound.
-    bandwidth: Rate,
+    pub(super) bandwidth: Rate,
     /// [`Bytes::MAX`]: no bound.
-    inflight: Bytes,
+    pub(super) inflight: Bytes,
     /// Highest rate and volume delivered in the loss round (`bw_latest`, `inflight_latest`).
     bandwidth_latest: Rate,
-    inflight_latest: Bytes,
+    pub(super) inflight_latest: Bytes,
     /// A packet sent when this much had been delivered ends the loss round, which begins with the
     /// round's first loss (`loss_round_delivered`).
     round_ends_at: Bytes,
-    round_starts: bool,
+    /// The acknowledgment at hand ended a loss round.
+    pub(super) round_starts: bool,
     is_loss_in_round: bool,
     /// When the round's first loss was found.
     loss_found_at: Option<Time>,
@@ -39,23 +40,6 @@ impl ShortTerm {
             is_loss_in_round: false,
             loss_found_at: None,
         }
-    }
-
-    pub(super) fn bandwidth(&self) -> Rate {
-        self.bandwidth
-    }
-
-    pub(super) fn inflight(&self) -> Bytes {
-        self.inflight
-    }
-
-    pub(super) fn inflight_latest(&self) -> Bytes {
-        self.inflight_latest
-    }
-
-    /// The acknowledgment at hand ended a loss round.
-    pub(super) fn round_starts(&self) -> bool {
-        self.round_starts
     }
 
     /// `ResetShortTermModel`.

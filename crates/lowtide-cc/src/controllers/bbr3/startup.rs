@@ -47,7 +47,7 @@ impl Bbr3 {
     /// `CheckStartupDone`.
     pub(super) fn check_startup_done(&mut self, sample: Option<&RateSample>) {
         if let Some(sample) = sample
-            && self.short_term.round_starts()
+            && self.short_term.round_starts
         {
             self.check_startup_high_loss(sample);
             self.startup_loss = StartupLoss::default();
@@ -67,9 +67,8 @@ impl Bbr3 {
         }
         self.undo.on_leave(Phase::Startup);
         self.model.full_pipe = true;
-        self.full_bandwidth.set_reached();
+        self.full_bandwidth.is_reached = true;
         let bdp = self.model.bdp(self.model.max_bandwidth, 1.0);
-        self.long_term
-            .set(bdp.max(self.short_term.inflight_latest()));
+        self.long_term.inflight = bdp.max(self.short_term.inflight_latest);
     }
 }

@@ -26,17 +26,13 @@ pub(super) struct Saved {
 /// The state before the recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    saved: Saved,
+    pub(super) saved: Saved,
     /// The phase that was left because of the losses (`undo_state`).
     left: Option<Phase>,
     lost: LostPackets,
 }
 
 impl Undo {
-    pub(super) fn saved(&self) -> &Saved {
-        &self.saved
-    }
-
     /// The recovery made the flow leave this phase.
     pub(super) fn on_leave(&mut self, phase: Phase) {
         self.left = Some(phase);
@@ -103,9 +99,9 @@ impl Bbr3 {
     pub(super) fn save_state(&mut self) {
         self.undo = Undo {
             saved: Saved {
-                bandwidth_shortterm: self.short_term.bandwidth(),
-                inflight_shortterm: self.short_term.inflight(),
-                inflight_longterm: self.long_term.inflight(),
+                bandwidth_shortterm: self.short_term.bandwidth,
+                inflight_shortterm: self.short_term.inflight,
+                inflight_longterm: self.long_term.inflight,
             },
             left: None,
             lost: LostPackets::default(),
@@ -121,8 +117,8 @@ impl Bbr3 {
         let saved = undo.saved;
         self.short_term
             .widen(saved.bandwidth_shortterm, saved.inflight_shortterm);
-        self.long_term
-            .set(self.long_term.inflight().max(saved.inflight_longterm));
+        let inflight = &mut self.long_term.inflight;
+        *inflight = (*inflight).max(saved.inflight_longterm);
         match undo.left {
             Some(Phase::Startup) if self.model.phase != Phase::Startup => {
                 self.model.full_pipe = false;

@@ -9,10 +9,10 @@ impl Bbr3 {
         let model = &self.model;
         visit("max_bw", rate(model.max_bandwidth));
         visit("bw", rate(model.bandwidth));
-        visit("bw_shortterm", rate(self.short_term.bandwidth()));
-        visit("inflight_shortterm", volume(self.short_term.inflight()));
-        visit("inflight_latest", volume(self.short_term.inflight_latest()));
-        visit("inflight_longterm", volume(self.long_term.inflight()));
+        visit("bw_shortterm", rate(self.short_term.bandwidth));
+        visit("inflight_shortterm", volume(self.short_term.inflight));
+        visit("inflight_latest", volume(self.short_term.inflight_latest));
+        visit("inflight_longterm", volume(self.long_term.inflight));
         let with_headroom = self.long_term.with_headroom(model);
         visit("inflight_with_headroom", volume(with_headroom));
         if model.min_rtt != Duration::MAX {
@@ -27,16 +27,19 @@ impl Bbr3 {
         }
         let extra = self.aggregation.extra_acked();
         visit("extra_acked", volume(extra));
-        visit("full_bw", rate(self.full_bandwidth.baseline()));
-        visit("full_bw_count", self.full_bandwidth.rounds().into());
-        visit("full_bw_now", flag(self.full_bandwidth.is_reached()));
+        visit("full_bw", rate(self.full_bandwidth.baseline));
+        visit(
+            "full_bw_count",
+            self.full_bandwidth.rounds_without_growth.into(),
+        );
+        visit("full_bw_now", flag(self.full_bandwidth.is_reached));
         visit("full_bw_reached", flag(model.full_pipe));
-        visit("prev_probe_too_high", flag(self.cycle.is_too_high()));
+        visit("prev_probe_too_high", flag(self.cycle.too_high));
         visit("idle_restart", flag(self.idle_restart));
-        visit("bw_probe_wait", self.probe_wait.wait().as_secs_f64());
+        visit("bw_probe_wait", self.probe_wait.wait.as_secs_f64());
         visit("round_count", model.rounds.count() as f64);
-        visit("prior_cwnd", volume(self.window.prior()));
-        let undo = self.undo.saved();
+        visit("prior_cwnd", volume(self.window.prior));
+        let undo = self.undo.saved;
         visit("undo_bw_shortterm", rate(undo.bandwidth_shortterm));
         visit("undo_inflight_shortterm", volume(undo.inflight_shortterm));
         visit("undo_inflight_longterm", volume(undo.inflight_longterm));

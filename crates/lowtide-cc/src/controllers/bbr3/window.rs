@@ -11,14 +11,11 @@ use crate::units::Bytes;
 /// model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
-    prior: Bytes,
+    /// `prior_cwnd`.
+    pub(super) prior: Bytes,
 }
 
 impl Window {
-    pub(super) fn prior(&self) -> Bytes {
-        self.prior
-    }
-
     /// `SaveCwnd` (§5.6.4.4). While the window is already reduced, the larger memory stays.
     pub(super) fn save(&mut self, in_recovery: bool, model: &Model) {
         self.prior = if in_recovery || model.phase == Phase::ProbeRtt {
@@ -63,7 +60,7 @@ impl Window {
         }
         // `BoundCwndForModel` (§5.6.4.7).
         let bound = match model.phase {
-            Phase::Down | Phase::Refill | Phase::Up => long_term.inflight(),
+            Phase::Down | Phase::Refill | Phase::Up => long_term.inflight,
             Phase::Cruise | Phase::ProbeRtt => long_term.with_headroom(model),
             Phase::Startup | Phase::Drain => Bytes::MAX,
         };

@@ -11,11 +11,15 @@ pub(super) const LARGE_PUSH: f64 = 5.0 / 4.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     rate_before: Rate,
-    alpha: f64,
-    congested: bool,
-    network_limited: bool,
-    successes: u32,
-    eras_without: u32,
+    /// How far the rate goes above the nominal one.
+    pub(super) alpha: f64,
+    pub(super) congested: bool,
+    /// The path, not the application, was the limit of what arrived.
+    pub(super) network_limited: bool,
+    /// Pushes in a row that found something.
+    pub(super) successes: u32,
+    /// Eras in a row that did not, though the path was the limit.
+    pub(super) eras_without: u32,
 }
 
 impl Growth {
@@ -28,25 +32,6 @@ impl Growth {
             successes: 0,
             eras_without: 0,
         }
-    }
-
-    /// The rate goes above the nominal one by `alpha`.
-    pub(super) fn on_push(&mut self, alpha: f64) {
-        self.alpha = alpha;
-    }
-
-    /// The path, not the application, was the limit of what arrived.
-    pub(super) fn on_network_limited(&mut self) {
-        self.network_limited = true;
-    }
-
-    pub(super) fn on_congestion(&mut self) {
-        self.congested = true;
-    }
-
-    /// No push before this one counts.
-    pub(super) fn forget_successes(&mut self) {
-        self.successes = 0;
     }
 
     /// Compares `rate` with the rate of the last time. After a small push the signals decide, as what
@@ -85,19 +70,5 @@ impl Growth {
     /// Whether the rate is above that of the last evaluation.
     pub(super) fn grows(&self, rate: Rate) -> bool {
         rate > self.rate_before
-    }
-
-    pub(super) fn is_congested(&self) -> bool {
-        self.congested
-    }
-
-    /// Pushes in a row that found something.
-    pub(super) fn successes(&self) -> u32 {
-        self.successes
-    }
-
-    /// Eras in a row that did not, though the path was the limit.
-    pub(super) fn eras_without(&self) -> u32 {
-        self.eras_without
     }
 }

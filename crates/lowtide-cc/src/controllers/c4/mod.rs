@@ -82,12 +82,6 @@ impl Options {
     };
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Signal {
     /// By which part of the threshold the RTT is above it.
@@ -107,9 +101,6 @@ pub struct C4 {
     rate: Rate,
     rtts: Rtts,
     era: RoundsByNumber,
-    /// Packets with lower numbers were sent before the era.
-    era_from: u64,
-    next_number: u64,
     growth: Growth,
     losses: LossAverage,
     /// Packets acknowledged or lost in Initial.
@@ -135,8 +126,6 @@ impl C4 {
             rate: Rate::ZERO,
             rtts: Rtts::new(),
             era: RoundsByNumber::default(),
-            era_from: 0,
-            next_number: 0,
             growth: Growth::new(INITIAL_ALPHA),
             losses: LossAverage::default(),
             initial_packets: 0,
@@ -156,7 +145,6 @@ impl C4 {
 
     fn begin_era(&mut self) {
         self.era.restart();
-        self.era_from = self.next_number;
         self.rtts.begin_era();
         self.era_alpha = self.alpha;
     }
@@ -189,7 +177,7 @@ impl C4 {
         self.growth.evaluate(self.rate);
         self.growth.restart(self.rate, self.alpha);
         self.losses.restart();
-        let successes = self.growth.successes();
+        let successes = self.growth.successes;
         if self.options.restart.is_some_and(|n| successes >= n) {
             return self.enter_initial();
         }
@@ -200,19 +188,19 @@ impl C4 {
     }
 
     fn enter_push(&mut self) {
-        let found = self.growth.successes() > 0;
+        let found = self.growth.successes > 0;
         self.enter(Phase::Push, if found { LARGE_PUSH } else { SMALL_PUSH });
-        self.growth.on_push(self.alpha);
+        self.growth.alpha = self.alpha;
         if self.options.restart.is_none() {
             // The code counts the last push only.
-            self.growth.forget_successes();
+            self.growth.successes = 0;
         }
         self.begin_era();
     }
 
     /// How far the RTT is above what counts as none, in thresholds; 0 where it is not.
     fn delay_excess(&self, rtt: Duration) -> f64 {
-        let Some(max) = self.rtts.max() else {
+        let Some(max) = self.rtts.max else {
             return 0.0;
         };
         let threshold = delay_threshold(self.rate, max);
@@ -231,7 +219,7 @@ impl C4 {
             return;
         }
         if self.phase == Phase::Initial {
-            let stopped = self.growth.eras_without() >= INITIAL_ERAS_DELAYED;
+            let stopped = self.growth.eras_without >= INITIAL_ERAS_DELAYED;
             if stopped && !self.growth.grows(self.rate) {
                 self.exit_initial();
             }
@@ -242,15 +230,13 @@ impl C4 {
 
     /// The nominal rate (§3.1).
     fn on_sample(&mut self, rate: Rate, delivered: Bytes) {
-        let frozen = self.phase == Phase::Recovery && self.growth.is_congested();
+        let frozen = self.phase == Phase::Recovery && self.growth.congested;
         if rate > self.rate && !frozen {
-            self.growth.on_network_limited();
+            self.growth.network_limited = true;
             self.rate = rate;
-        } else if self.rtts.min() != Duration::MAX
-            && delivered > self.rate.volume_in(self.rtts.min())
-        {
+        } else if self.rtts.min != Duration::MAX && delivered > self.rate.volume_in(self.rtts.min) {
             // It did not grow, and not for want of data.
-            self.growth.on_network_limited();
+            self.growth.network_limited = true;
         }
     }
 
@@ -258,7 +244,7 @@ impl C4 {
         if self.phase == Phase::Initial {
             self.growth.evaluate(self.rate);
             self.begin_era();
-            if self.growth.eras_without() >= INITIAL_ERAS {
+            if self.growth.eras_without >= INITIAL_ERAS {
                 self.exit_initial();
             } else {
                 self.growth.restart(self.rate, self.alpha);
@@ -285,14 +271,14 @@ impl C4 {
 
     /// §5, and §4.5 for those in Push.
     fn on_signal(&mut self, signal: Signal) {
-        self.growth.on_congestion();
+        self.growth.congested = true;
         let is_delay = matches!(signal, Signal::Delay(_));
         if self.phase == Phase::Recovery && !(is_delay && self.recovers_from_push) {
             return;
         }
         if self.phase == Phase::Push {
             // It has failed, and need not lower the rate.
-            self.growth.forget_successes();
+            self.growth.successes = 0;
         } else {
             let reduction = match signal {
                 Signal::Delay(excess) => excess.min(MAX_REDUCTION),
@@ -324,7 +310,6 @@ impl C4 {
 impl Controller for C4 {
     fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.era.on_packet_sent(sent);
-        self.next_number = self.next_number.max(sent.number.saturating_add(1));
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
@@ -345,7 +330,7 @@ impl Controller for C4 {
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
         for packet in loss.packets {
-            if self.phase == Phase::Recovery && packet.number < self.era_from {
+            if self.phase == Phase::Recovery && self.era.is_after(packet.number) {
                 // Of what the recovery is about.
                 continue;
             }
@@ -380,7 +365,7 @@ impl Controller for C4 {
 
     fn cwnd(&self) -> Bytes {
         let least = self.max_datagram * MIN_WINDOW_PACKETS;
-        let (Some(max_rtt), false) = (self.rtts.max(), self.rate.is_zero()) else {
+        let (Some(max_rtt), false) = (self.rtts.max, self.rate.is_zero()) else {
             return self.initial_window.max(least);
         };
         let window = self.base_rate().volume_in(max_rtt);
@@ -417,9 +402,9 @@ impl Controller for C4 {
         Snapshot {
             phase: self.phase.name(),
             bandwidth: (!self.rate.is_zero()).then_some(self.rate),
-            min_rtt: Some(self.rtts.min()).filter(|rtt| *rtt != Duration::MAX),
+            min_rtt: Some(self.rtts.min).filter(|rtt| *rtt != Duration::MAX),
             pacing_gain: Some(self.alpha),
-            in_recovery: self.phase == Phase::Recovery && self.growth.is_congested(),
+            in_recovery: self.phase == Phase::Recovery && self.growth.congested,
             ..Snapshot::default()
         }
     }

@@ -11,8 +11,10 @@ const MIN_RESTART: Duration = Duration::from_millis(50);
 /// Minimum and maximum of the path and of the era under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rtts {
-    max: Option<Duration>,
-    min: Duration,
+    /// The nominal maximum; `None` before the first sample.
+    pub(super) max: Option<Duration>,
+    /// The running minimum; [`Duration::MAX`] before the first sample.
+    pub(super) min: Duration,
     era_max: Duration,
     era_min: Duration,
 }
@@ -66,16 +68,6 @@ impl Rtts {
         self.era_min = Duration::MAX;
     }
 
-    /// The nominal maximum; `None` before the first sample.
-    pub(super) fn max(&self) -> Option<Duration> {
-        self.max
-    }
-
-    /// The running minimum; [`Duration::MAX`] before the first sample.
-    pub(super) fn min(&self) -> Duration {
-        self.min
-    }
-
     /// Losses show that part of the maximum was a queue.
     pub(super) fn lower_max(&mut self, factor: f64) {
         self.max = self.max.map(|max| max.mul_f64(factor));
@@ -100,7 +92,7 @@ mod tests {
             rtts.on_sample(MS * *ms);
         }
         rtts.on_era_end(alpha);
-        (rtts.max(), rtts.min())
+        (rtts.max, rtts.min)
     }
 
     #[test]
@@ -118,6 +110,6 @@ mod tests {
         assert_eq!(max, Some(MS * 291));
         assert!(rtts.vary_much());
         rtts.lower_max(0.75);
-        assert_eq!(rtts.max(), Some(MS * 291 * 3).map(|max| max.div(4)));
+        assert_eq!(rtts.max, Some(MS * 291 * 3).map(|max| max.div(4)));
     }
 }

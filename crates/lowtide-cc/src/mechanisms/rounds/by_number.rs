@@ -35,6 +35,11 @@ impl RoundsByNumber {
         self.ends_at = self.next_number;
     }
 
+    /// Whether packet `number` left before the round began.
+    pub(crate) fn is_after(&self, number: u64) -> bool {
+        number < self.ends_at
+    }
+
     /// Rounds that have ended.
     pub(crate) fn count(&self) -> u64 {
         self.count
