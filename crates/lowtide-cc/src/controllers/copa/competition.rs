@@ -17,7 +17,7 @@ pub(super) struct Competition {
     default: f64,
     /// 1/δ.
     inverse_delta: f64,
-    on: bool,
+    pub(super) is_on: bool,
     /// The round in which the queue was last nearly empty.
     emptied_in: u64,
 }
@@ -28,13 +28,9 @@ impl Competition {
         Self {
             default: 1.0 / delta,
             inverse_delta: 1.0 / delta,
-            on: false,
+            is_on: false,
             emptied_in: 0,
         }
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.on
     }
 
     pub(super) fn delta(&self) -> f64 {
@@ -45,8 +41,8 @@ impl Competition {
         if rtts.queueing() <= rtts.variation().mul_f64(NEARLY_EMPTY) {
             self.emptied_in = round;
         }
-        self.on = round.saturating_sub(self.emptied_in) > ROUNDS;
-        if !self.on {
+        self.is_on = round.saturating_sub(self.emptied_in) > ROUNDS;
+        if !self.is_on {
             self.inverse_delta = self.default;
         } else if new_round {
             self.inverse_delta += 1.0;
@@ -55,7 +51,7 @@ impl Competition {
 
     /// A loss or mark, at most one a round trip.
     pub(super) fn on_congestion(&mut self) {
-        if self.on {
+        if self.is_on {
             self.inverse_delta = (self.inverse_delta / 2.0).max(self.default);
         }
     }

@@ -60,19 +60,6 @@ impl Options {
     };
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-/// What a timeout that proves spurious gives back.
-#[derive(Clone, Copy, Debug)]
-struct Saved {
-    cwnd: f64,
-    slow_start: bool,
-}
-
 /// Copa.
 #[derive(Clone, Debug)]
 pub struct Copa {
@@ -87,7 +74,8 @@ pub struct Copa {
     round: RoundsByNumber,
     max_datagram: Bytes,
     recovery: RecoveryEpoch,
-    undo: Undo<Saved>,
+    /// Window, and whether it is in slow start.
+    undo: Undo<(f64, bool)>,
 }
 
 impl Copa {
@@ -98,7 +86,7 @@ impl Copa {
         let initial = config.initial_window.as_f64() / max_datagram.as_f64();
         let cwnd = initial.max(MIN_WINDOW_PACKETS);
         let delta = if options.delta.is_nan() {
-            Options::default().delta
+            Options::DEFAULT.delta
         } else {
             options.delta.clamp(0.004, 10.0)
         };
@@ -161,7 +149,7 @@ impl Copa {
             self.round.restart();
         }
         // v / (δ · cwnd) for each packet (§2.1 step 3), but at most the window in a round trip.
-        let step = (self.velocity.get() / (self.delta() * self.cwnd)).min(1.0) * acked;
+        let step = (self.velocity.v / (self.delta() * self.cwnd)).min(1.0) * acked;
         self.cwnd = match direction {
             Direction::Up => self.cwnd + step,
             Direction::Down => (self.cwnd - step).max(MIN_WINDOW_PACKETS.min(self.cwnd)),
@@ -171,13 +159,6 @@ impl Copa {
     fn on_congestion(&mut self) {
         if let Some(competition) = &mut self.competition {
             competition.on_congestion();
-        }
-    }
-
-    fn save(&self) -> Saved {
-        Saved {
-            cwnd: self.cwnd,
-            slow_start: self.slow_start,
         }
     }
 }
@@ -212,7 +193,8 @@ impl Controller for Copa {
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.undo.before_timeout(timeout.now, self.save());
+        let before = (self.cwnd, self.slow_start);
+        self.undo.before_timeout(timeout.now, before);
         self.cwnd = match timeout.kind {
             TimeoutKind::Rto => 1.0,
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS,
@@ -224,9 +206,9 @@ impl Controller for Copa {
 
     fn on_spurious_timeout(&mut self, _now: Time) {
         self.recovery.on_spurious_timeout();
-        if let Some(before) = self.undo.take() {
-            self.cwnd = self.cwnd.max(before.cwnd);
-            self.slow_start = before.slow_start;
+        if let Some((cwnd, slow_start)) = self.undo.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.slow_start = slow_start;
             self.restart_velocity();
         }
     }
@@ -266,7 +248,7 @@ impl Controller for Copa {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let competes = self.competition.as_ref().is_some_and(Competition::is_on);
+        let competes = self.competition.as_ref().is_some_and(|c| c.is_on);
         Snapshot {
             phase: match (self.slow_start, competes) {
                 (true, _) => SLOW_START.name,

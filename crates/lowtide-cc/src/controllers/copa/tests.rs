@@ -22,7 +22,7 @@ impl Flow {
     fn new(packets: u64, mode_switching: bool) -> Self {
         let options = Options {
             mode_switching,
-            ..Options::default()
+            ..Options::DEFAULT
         };
         let mut flow = Self {
             cc: Copa::new(&config(packets), options),
@@ -85,7 +85,7 @@ fn velocity_doubles_once_the_direction_has_stayed_for_three_rounds_and_a_turn_en
     let mut velocity = Velocity::new(100.0);
     let mut v = |cwnd: f64| {
         velocity.on_round(cwnd);
-        velocity.get()
+        velocity.v
     };
     let seen = [102.0, 104.0, 106.0, 108.0, 112.0, 120.0].map(&mut v);
     assert_eq!(seen, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
@@ -100,9 +100,9 @@ fn velocity_doubles_once_the_direction_has_stayed_for_three_rounds_and_a_turn_en
         velocity.on_round(cwnd);
     }
     assert!(!velocity.turn(Direction::Up, 109.0));
-    assert_eq!(velocity.get(), 2.0);
+    assert_eq!(velocity.v, 2.0);
     assert!(velocity.turn(Direction::Down, 109.0), "within the round");
-    assert_eq!(velocity.get(), 1.0);
+    assert_eq!(velocity.v, 1.0);
 }
 
 #[test]

@@ -14,7 +14,7 @@ const ROUNDS_BEFORE_DOUBLING: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
-    v: f64,
+    pub(super) v: f64,
     direction: Option<Direction>,
     /// Round trips for which the direction has stayed.
     rounds: u32,
@@ -31,10 +31,6 @@ impl Velocity {
             rounds: 0,
             began_with: cwnd,
         }
-    }
-
-    pub(super) fn get(&self) -> f64 {
-        self.v
     }
 
     /// A round trip ends at this window.

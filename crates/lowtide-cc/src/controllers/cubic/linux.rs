@@ -98,10 +98,7 @@ fn acks_a_packet(windows: Windows) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Time {
-        Time::from_nanos(ms * 1_000_000)
-    }
+    use crate::events::at;
 
     const FLAT: Windows = Windows {
         cwnd: 10.0,

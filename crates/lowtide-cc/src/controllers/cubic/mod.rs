@@ -60,31 +60,28 @@ struct Epoch {
     credit: linux::Credit,
 }
 
-/// What a timeout that proves spurious gives back: of CUBIC's state what RFC 9438 §4.9.2 lists for a spurious
-/// fast retransmit. For timeouts §4.9.1 refers to RFC 4015, which knows window and threshold only.
+/// Windows in packets, and what a timeout that proves spurious gives back: what RFC 9438 §4.9.2 lists for a
+/// spurious fast retransmit. For timeouts §4.9.1 refers to RFC 4015, which knows window and threshold only.
 #[derive(Clone, Copy, Debug)]
-struct Saved {
-    cwnd: f64,
-    ssthresh: f64,
-    w_max: f64,
-    cwnd_prior: f64,
-    /// K, the epoch's beginning, and `W_est`. The time of the timeout itself does not count in `t`:
-    /// like any in which no acknowledgment used the window, it moves the beginning.
-    epoch: Option<Epoch>,
-    limit_is_known: bool,
-}
-
-/// CUBIC.
-#[derive(Clone, Debug)]
-pub struct Cubic {
-    /// Window in packets; fractions add up to packets.
+struct Curve {
+    /// Fractions add up to packets.
     cwnd: f64,
     ssthresh: f64,
     /// The window before the last congestion event.
     w_max: f64,
     /// The window at the last congestion event (`cwnd_prior`).
     cwnd_prior: f64,
+    /// K, the epoch's beginning, and `W_est`. The time of a timeout does not count in `t`:
+    /// like any in which no acknowledgment used the window, it moves the beginning.
     epoch: Option<Epoch>,
+    /// A congestion event has come since the start or the last timeout.
+    limit_is_known: bool,
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    curve: Curve,
     /// When the flow last used its whole window.
     last_limited_at: Option<Time>,
     srtt: Duration,
@@ -93,11 +90,9 @@ pub struct Cubic {
     prr: ProportionalReduction,
     validation: Validation,
     slow_start: SlowStart,
-    /// A congestion event has come since the start or the last timeout.
-    limit_is_known: bool,
     /// What a mark leaves of the window in congestion avoidance.
     mark_reduction: f64,
-    undo: Undo<Saved>,
+    undo: Undo<Curve>,
 }
 
 impl Cubic {
@@ -107,11 +102,14 @@ impl Cubic {
         let max_datagram = config.max_datagram.max(Bytes::new(1));
         let initial = config.initial_window.as_f64() / max_datagram.as_f64();
         Self {
-            cwnd: initial.max(MIN_WINDOW_PACKETS as f64),
-            ssthresh: f64::INFINITY,
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            epoch: None,
+            curve: Curve {
+                cwnd: initial.max(MIN_WINDOW_PACKETS as f64),
+                ssthresh: f64::INFINITY,
+                w_max: 0.0,
+                cwnd_prior: 0.0,
+                epoch: None,
+                limit_is_known: false,
+            },
             last_limited_at: None,
             srtt: Duration::ZERO,
             max_datagram,
@@ -119,7 +117,6 @@ impl Cubic {
             prr: ProportionalReduction::new(config.transport),
             validation: Validation::new(config),
             slow_start: SlowStart::new(hystart),
-            limit_is_known: false,
             mark_reduction: BETA,
             undo: Undo::new(),
         }
@@ -141,70 +138,63 @@ impl Cubic {
 
     /// The window in bytes, in a recovery the one that it comes down to.
     fn window(&self) -> Bytes {
-        self.max_datagram.mul_f64(self.cwnd).max(self.max_datagram)
+        self.max_datagram
+            .mul_f64(self.curve.cwnd)
+            .max(self.max_datagram)
     }
 
     fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+        self.curve.cwnd < self.curve.ssthresh
     }
 
     fn flow(&self) -> Flow {
         Flow {
-            cwnd: self.cwnd,
-            bytes: self.cwnd * self.max_datagram.as_f64(),
+            cwnd: self.curve.cwnd,
+            bytes: self.curve.cwnd * self.max_datagram.as_f64(),
             srtt: self.srtt,
-        }
-    }
-
-    fn save(&self) -> Saved {
-        Saved {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            w_max: self.w_max,
-            cwnd_prior: self.cwnd_prior,
-            epoch: self.epoch,
-            limit_is_known: self.limit_is_known,
         }
     }
 
     /// A share of the window. Linux counts whole packets, and shares in 1024ths or their halves.
     fn share(&self, share: f64) -> f64 {
         match self.slow_start {
-            SlowStart::Linux(_) => libm::floor(self.cwnd * libm::round(share * 2048.0) / 2048.0),
-            _ => self.cwnd * share,
+            SlowStart::Linux(_) => {
+                libm::floor(self.curve.cwnd * libm::round(share * 2048.0) / 2048.0)
+            }
+            _ => self.curve.cwnd * share,
         }
     }
 
     /// RFC 9438 §4.6, of the window instead of the flight: it allows that where, as by [`Validation`], the window
     /// does not grow without being used.
     fn reduce(&mut self, now: Time, to: f64) {
-        self.undo.before_reduction(now, self.save());
-        self.epoch = None;
+        self.undo.before_reduction(now, self.curve);
+        self.curve.epoch = None;
         // Fast convergence: a flow that lost before its old limit gives room (RFC 9438 §4.7).
-        self.w_max = if self.cwnd < self.w_max * BELOW {
+        self.curve.w_max = if self.curve.cwnd < self.curve.w_max * BELOW {
             self.share((1.0 + BETA) / 2.0)
         } else {
-            self.cwnd
+            self.curve.cwnd
         };
-        self.cwnd_prior = self.cwnd;
+        self.curve.cwnd_prior = self.curve.cwnd;
         let left = self.share(to);
-        self.ssthresh = left.max(MIN_WINDOW_PACKETS as f64);
-        self.cwnd = self.ssthresh;
-        self.limit_is_known = true;
+        self.curve.ssthresh = left.max(MIN_WINDOW_PACKETS as f64);
+        self.curve.cwnd = self.curve.ssthresh;
+        self.curve.limit_is_known = true;
         self.slow_start.on_reduction();
     }
 
     fn congestion_avoidance(&mut self, ack: &AckEvent<'_>, acked: f64) {
-        let cwnd = self.cwnd;
-        let epoch = self.epoch.get_or_insert_with(|| {
+        let cwnd = self.curve.cwnd;
+        let epoch = self.curve.epoch.get_or_insert_with(|| {
             // From slow start without a loss (RFC 9438 §4.10), or after a timeout (§4.8; it forgets `w_max`), the
             // plateau is here and K is 0.
-            if self.w_max < cwnd {
-                self.w_max = cwnd;
+            if self.curve.w_max < cwnd {
+                self.curve.w_max = cwnd;
             }
             Epoch {
                 began_at: ack.now,
-                k: libm::cbrt((self.w_max - cwnd) / C), // RFC 9438 §4.2, Figure 2
+                k: libm::cbrt((self.curve.w_max - cwnd) / C), // RFC 9438 §4.2, Figure 2
                 w_est: cwnd,
                 credit: linux::Credit::default(),
             }
@@ -223,21 +213,21 @@ impl Cubic {
         let k = epoch.k;
         let above = |t: f64| C * (t - k) * (t - k) * (t - k);
         if let SlowStart::Linux(hystart) = &self.slow_start {
-            let min_rtt = hystart.min_rtt().unwrap_or(self.srtt);
+            let min_rtt = hystart.min_rtt.unwrap_or(self.srtt);
             epoch.w_est += epoch.credit.grow_reno(cwnd, acked);
             let windows = linux::Windows {
                 cwnd,
-                origin: self.w_max,
+                origin: self.curve.w_max,
                 above: above(t + min_rtt.as_secs_f64()),
                 reno: epoch.w_est,
-                limit_is_known: self.limit_is_known,
+                limit_is_known: self.curve.limit_is_known,
             };
-            self.cwnd += epoch.credit.grow(ack.now, windows, acked);
+            self.curve.cwnd += epoch.credit.grow(ack.now, windows, acked);
             return;
         }
-        let cubic = |t: f64| above(t) + self.w_max; // RFC 9438 §4.2, Figure 1
+        let cubic = |t: f64| above(t) + self.curve.w_max; // RFC 9438 §4.2, Figure 1
         // RFC 9438 §4.3, Figure 4: as fast as Reno once Reno would have caught up.
-        let alpha = if epoch.w_est < self.cwnd_prior * BELOW {
+        let alpha = if epoch.w_est < self.curve.cwnd_prior * BELOW {
             ALPHA
         } else {
             1.0
@@ -245,12 +235,12 @@ impl Cubic {
         epoch.w_est += alpha * acked / cwnd;
         let w_est = epoch.w_est;
         if cubic(t) < w_est {
-            self.cwnd = self.cwnd.max(w_est);
+            self.curve.cwnd = self.curve.cwnd.max(w_est);
             return;
         }
         // RFC 9438 §4.2 (the target), §4.4 and §4.5 (the growth, the same on both sides of W_max).
         let target = cubic(t + self.srtt.as_secs_f64()).clamp(cwnd, cwnd * MAX_ROUND_GROWTH);
-        self.cwnd += (target - cwnd) / cwnd * acked;
+        self.curve.cwnd += (target - cwnd) / cwnd * acked;
     }
 }
 
@@ -264,8 +254,8 @@ impl Controller for Cubic {
             .on_packet_sent(sent, self.window(), self.max_datagram);
         if let Some(window) = restarted {
             // Most of the window is known to be safe (RFC 2861; Linux `tcp_current_ssthresh`).
-            self.ssthresh = self.ssthresh.max(self.cwnd * 0.75);
-            self.cwnd = window.as_f64() / self.max_datagram.as_f64();
+            self.curve.ssthresh = self.curve.ssthresh.max(self.curve.cwnd * 0.75);
+            self.curve.cwnd = window.as_f64() / self.max_datagram.as_f64();
         }
     }
 
@@ -286,7 +276,7 @@ impl Controller for Cubic {
             };
         }
         if self.in_slow_start() && self.slow_start.ends(ack, self.flow()) {
-            self.ssthresh = self.cwnd;
+            self.curve.ssthresh = self.curve.cwnd;
         }
         let slow_start = self.in_slow_start();
         if self.recovery.is_active()
@@ -302,9 +292,9 @@ impl Controller for Cubic {
             return;
         }
         let (growth, is_over) = self.slow_start.growth(ack, acked);
-        self.cwnd += growth;
+        self.curve.cwnd += growth;
         if is_over {
-            self.ssthresh = self.cwnd;
+            self.curve.ssthresh = self.curve.cwnd;
         }
     }
 
@@ -319,15 +309,15 @@ impl Controller for Cubic {
     /// RFC 9438 §4.8. The threshold was set when the losses that the timeout declares were reported, or by the
     /// recovery that was under way. Persistent congestion leaves the smallest window (RFC 9002 §7.6.2).
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
-        self.undo.before_timeout(timeout.now, self.save());
-        self.epoch = None;
-        self.w_max = 0.0;
-        self.cwnd = match timeout.kind {
+        self.undo.before_timeout(timeout.now, self.curve);
+        self.curve.epoch = None;
+        self.curve.w_max = 0.0;
+        self.curve.cwnd = match timeout.kind {
             TimeoutKind::Rto => 1.0,
             TimeoutKind::PersistentCongestion => MIN_WINDOW_PACKETS as f64,
         };
         self.prr.end();
-        self.limit_is_known = false;
+        self.curve.limit_is_known = false;
         self.slow_start.on_timeout();
         self.recovery.end_by_timeout(timeout.now);
     }
@@ -335,12 +325,7 @@ impl Controller for Cubic {
     fn on_spurious_timeout(&mut self, _now: Time) {
         self.recovery.on_spurious_timeout();
         if let Some(before) = self.undo.take() {
-            self.cwnd = before.cwnd;
-            self.ssthresh = before.ssthresh;
-            self.w_max = before.w_max;
-            self.cwnd_prior = before.cwnd_prior;
-            self.epoch = before.epoch;
-            self.limit_is_known = before.limit_is_known;
+            self.curve = before;
         }
     }
 
@@ -366,11 +351,11 @@ impl Controller for Cubic {
         let new = max_datagram.max(Bytes::new(1));
         // The same bytes in other packets.
         let scale = self.max_datagram.as_f64() / new.as_f64();
-        self.cwnd = (self.cwnd * scale).max(1.0);
-        self.ssthresh = (self.ssthresh * scale).max(MIN_WINDOW_PACKETS as f64);
-        self.w_max *= scale;
-        self.cwnd_prior *= scale;
-        self.epoch = None;
+        self.curve.cwnd = (self.curve.cwnd * scale).max(1.0);
+        self.curve.ssthresh = (self.curve.ssthresh * scale).max(MIN_WINDOW_PACKETS as f64);
+        self.curve.w_max *= scale;
+        self.curve.cwnd_prior *= scale;
+        self.curve.epoch = None;
         self.max_datagram = new;
     }
 
@@ -393,10 +378,8 @@ impl Controller for Cubic {
                 (false, true) => self.slow_start.phase(),
                 (false, false) => AVOIDANCE.name,
             },
-            ssthresh: self
-                .ssthresh
-                .is_finite()
-                .then(|| self.max_datagram.mul_f64(self.ssthresh)),
+            ssthresh: (self.curve.ssthresh.is_finite())
+                .then(|| self.max_datagram.mul_f64(self.curve.ssthresh)),
             in_recovery: self.recovery.is_active(),
             ..Snapshot::default()
         }

@@ -9,13 +9,15 @@ const GAIN: f64 = 1.0 / 16.0;
 /// Measures the share of a virtual round: at least a window, and at least a virtual round-trip time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkedShare {
-    alpha: f64,
+    /// The smoothed share, `0..=1`.
+    pub(super) alpha: f64,
     /// Packets of this virtual round, and the marked ones among them.
     acked: u64,
     marked: u64,
     began: Time,
+    /// One more than the newest packet's number.
+    pub(super) next_number: u64,
     /// Packets from here on were sent after it began.
-    next_number: u64,
     first_of_round: u64,
     /// There was a mark; without one nothing is known of the path (Linux `saw_ce`).
     seen: bool,
@@ -36,16 +38,6 @@ impl MarkedShare {
         }
     }
 
-    /// As if none had been marked.
-    pub(super) fn forget(&mut self) {
-        self.alpha = 0.0;
-    }
-
-    /// The smoothed share, `0..=1`.
-    pub(super) fn alpha(&self) -> f64 {
-        self.alpha
-    }
-
     pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.next_number = self.next_number.max(sent.number.saturating_add(1));
     }
@@ -53,11 +45,6 @@ impl MarkedShare {
     pub(super) fn on_marks(&mut self, marked: u64) {
         self.marked = self.marked.saturating_add(marked);
         self.seen |= marked > 0;
-    }
-
-    /// One more than the newest packet's number.
-    pub(super) fn next_number(&self) -> u64 {
-        self.next_number
     }
 
     /// The share of a virtual round of `virtual_rtt`, when one ends.

@@ -76,7 +76,7 @@ impl Prague {
     pub(crate) fn in_avoidance(config: &Config) -> Self {
         let mut prague = Self::new(config, false);
         prague.reno.lower(Bytes::ZERO);
-        prague.marks.forget();
+        prague.marks.alpha = 0.0;
         prague
     }
 
@@ -86,7 +86,7 @@ impl Prague {
 
     /// The share of the window that marks take: α/2 (draft §2.4.2).
     fn reduction(&self) -> f64 {
-        let scalable = self.marks.alpha() / 2.0;
+        let scalable = self.marks.alpha / 2.0;
         let classic = self.classic.map_or(0.0, |c| c.share());
         scalable + classic * (CLASSIC_REDUCTION - scalable).max(0.0)
     }
@@ -96,7 +96,7 @@ impl Prague {
         self.reno.lower(before.mul_f64(self.reduction()));
         self.reduced = Some(Reduced {
             at: now,
-            next_number: self.marks.next_number(),
+            next_number: self.marks.next_number,
             by: before - self.reno.window(),
         });
     }

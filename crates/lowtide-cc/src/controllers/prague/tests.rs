@@ -64,7 +64,7 @@ fn alpha_moves_by_a_sixteenth_to_the_share_of_each_round_and_marks_take_half_of_
         let (packets, marked) = (window.floor(), 10.0);
         flow.round(marked as u64);
         alpha += (marked / packets - alpha) / 16.0;
-        assert!((flow.cc.marks.alpha() - alpha).abs() < 1e-12);
+        assert!((flow.cc.marks.alpha - alpha).abs() < 1e-12);
         // A round as long as a virtual one: a reduction in each, then growth for what was not marked.
         let reduced = window * (1.0 - alpha / 2.0);
         window = reduced + (packets - marked) / reduced;

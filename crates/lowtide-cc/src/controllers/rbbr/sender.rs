@@ -110,7 +110,7 @@ impl FeedbackEstimator {
     /// The bandwidth from ProbeBW on; `None`: nothing is known that was not known in Startup.
     fn filtered(&self, since: &Clock) -> Option<Rate> {
         let heard_at = self.newest.as_ref().map_or(since, |n| &n.at);
-        if self.witness.doubts() || self.is_stale(heard_at) {
+        if self.witness.doubts || self.is_stale(heard_at) {
             return self.witness.estimate();
         }
         self.newest.map(|newest| newest.rate)
@@ -119,7 +119,7 @@ impl FeedbackEstimator {
     fn state(&self, newest: &Received) -> &'static str {
         if self.in_use_since.is_none() {
             "waiting"
-        } else if self.witness.doubts() {
+        } else if self.witness.doubts {
             "doubted"
         } else if self.is_stale(&newest.at) {
             "stale"

@@ -43,7 +43,8 @@ pub(super) struct Witness {
     compared_at: Time,
     /// Reported above (below: negative) what was seen and borne, in time.
     excess: f64,
-    doubts: bool,
+    /// The reports have been something else than what arrived.
+    pub(super) doubts: bool,
 }
 
 impl Witness {
@@ -112,11 +113,6 @@ impl Witness {
         let rest = (excess.abs() - span * BORNE * self.span).clamp(0.0, MOST_DOUBT);
         self.excess = rest.copysign(excess);
         self.doubts = rest >= DOUBTED_AT || (self.doubts && rest > 0.0);
-    }
-
-    /// Whether the reports have been something else than what arrived.
-    pub(super) fn doubts(&self) -> bool {
-        self.doubts
     }
 
     /// What the receiver should report; `None` before the first sample.

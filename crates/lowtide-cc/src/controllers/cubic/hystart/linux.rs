@@ -3,7 +3,7 @@
 //! Slow start is over when the least RTT of a round has risen, or when acknowledgments that follow each
 //! other closely have come for longer than half of the least RTT: the round's train then fills the path.
 
-use super::Flow;
+use super::{Flow, rtt_rise};
 use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
 use crate::units::{Duration, Time};
@@ -14,10 +14,6 @@ const LOW_WINDOW: f64 = 16.0;
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
 /// RTT samples of a round before it is judged (`HYSTART_MIN_SAMPLES`).
 const RTT_SAMPLES: u32 = 8;
-/// Bounds of the RTT rise that counts, and its share of the least RTT (`HYSTART_DELAY_THRESH`).
-const MIN_RTT_RISE: Duration = Duration::from_millis(4);
-const MAX_RTT_RISE: Duration = Duration::from_millis(16);
-const RTT_RISE_DIVISOR: u64 = 8;
 /// Segments may wait for each other in offloads: four of the largest at the pacing rate, which in slow
 /// start is twice the window an RTT, but no longer than this (`hystart_ack_delay`).
 const MAX_OFFLOAD_DELAY: Duration = Duration::from_millis(1);
@@ -28,7 +24,7 @@ const SLOW_START_PACING: f64 = 2.0;
 pub(in crate::controllers::cubic) struct LinuxHyStart {
     round: RoundsByNumber,
     /// Least RTT since the start or the last timeout (`delay_min`).
-    min_rtt: Option<Duration>,
+    pub(in crate::controllers::cubic) min_rtt: Option<Duration>,
     round_began_at: Time,
     /// The last acknowledgment of the round's train (`last_ack`).
     train_end: Time,
@@ -41,10 +37,6 @@ pub(in crate::controllers::cubic) struct LinuxHyStart {
 impl LinuxHyStart {
     pub(super) fn on_packet_sent(&mut self, sent: &PacketSent) {
         self.round.on_packet_sent(sent);
-    }
-
-    pub(in crate::controllers::cubic) fn min_rtt(&self) -> Option<Duration> {
-        self.min_rtt
     }
 
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
@@ -87,10 +79,7 @@ impl LinuxHyStart {
             self.samples += 1;
             return false;
         }
-        let rise = min_rtt
-            .div(RTT_RISE_DIVISOR)
-            .clamp(MIN_RTT_RISE, MAX_RTT_RISE);
-        least > min_rtt + rise
+        least > min_rtt + rtt_rise(min_rtt)
     }
 
     /// A timeout makes it begin anew (`bictcp_reset`).

@@ -36,6 +36,13 @@ impl HyStart {
     }
 }
 
+/// The RTT rise that counts: an eighth of the RTT, within bounds (Linux `HYSTART_DELAY_THRESH`; RFC 9406 §4.3,
+/// `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`).
+fn rtt_rise(rtt: Duration) -> Duration {
+    rtt.div(8)
+        .clamp(Duration::from_millis(4), Duration::from_millis(16))
+}
+
 /// What a flow looks like as an acknowledgment arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {

@@ -5,15 +5,12 @@
 //! that pace. A host that does not and whose receivers acknowledge more than eight packets at once
 //! would need L = 8.
 
+use super::rtt_rise;
 use crate::controller::{AckEvent, PacketSent};
 use crate::mechanisms::RoundsByNumber;
 use crate::units::Duration;
 
-/// Bounds of the RTT rise that counts, and its share of the last round's RTT (RFC 9406 §4.3, as all constants here).
-const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
-const MAX_RTT_THRESHOLD: Duration = Duration::from_millis(16);
-const MIN_RTT_DIVISOR: u64 = 8;
-/// RTT samples that a round needs to be judged (`N_RTT_SAMPLE`).
+/// RTT samples that a round needs to be judged (`N_RTT_SAMPLE`; RFC 9406 §4.3, as all constants here).
 const RTT_SAMPLES: u32 = 8;
 /// How much slower conservative slow start grows.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
@@ -97,11 +94,7 @@ impl HyStartPlusPlus {
         }
         match self.stage {
             Stage::SlowStart if self.last_round_min != Duration::MAX => {
-                let threshold = self
-                    .last_round_min
-                    .div(MIN_RTT_DIVISOR)
-                    .clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
-                if self.round_min >= self.last_round_min + threshold {
+                if self.round_min >= self.last_round_min + rtt_rise(self.last_round_min) {
                     self.stage = Stage::Conservative {
                         baseline: self.round_min,
                         rounds: 0,
