@@ -34,7 +34,7 @@ struct Saved {
 
 /// What a round has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct RoundStats {
     rtt_sum: Duration,
     samples: u64,
     /// The window limited the flow.
@@ -53,7 +53,7 @@ pub struct Compound {
     /// The smallest RTT since the beginning or the last timeout.
     base_rtt: Duration,
     round: RoundsByNumber,
-    seen: Seen,
+    stats: RoundStats,
     undo: Undo<Saved>,
 }
 
@@ -67,7 +67,7 @@ impl Compound {
             gamma,
             base_rtt: Duration::MAX,
             round: RoundsByNumber::default(),
-            seen: Seen::default(),
+            stats: RoundStats::default(),
             undo: Undo::new(),
         }
     }
@@ -86,11 +86,11 @@ impl Compound {
     }
 
     fn end_round(&mut self) {
-        let seen = core::mem::take(&mut self.seen);
-        if seen.samples == 0 {
+        let stats = core::mem::take(&mut self.stats);
+        if stats.samples == 0 {
             return;
         }
-        let rtt = seen.rtt_sum.div(seen.samples);
+        let rtt = stats.rtt_sum.div(stats.samples);
         // The share of a window that is queued: 1 − base_rtt / rtt.
         let share = 1.0 - self.base_rtt.ratio(rtt);
         let packet = self.reno.max_datagram();
@@ -106,7 +106,7 @@ impl Compound {
             let back = packet.mul_f64(ZETA * queued).min(self.delay_window);
             self.delay_window -= back;
             self.reno.lower(back);
-        } else if seen.limited {
+        } else if stats.limited {
             // Of the growth, Reno's packet is in the loss window.
             let growth = packet.mul_f64(ALPHA * libm::pow(window, K) - 1.0);
             self.delay_window += growth;
@@ -144,11 +144,11 @@ impl crate::Wrap for Compound {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.max(Duration::from_micros(1));
             self.base_rtt = self.base_rtt.min(rtt);
-            self.seen.rtt_sum += rtt;
-            self.seen.samples += 1;
+            self.stats.rtt_sum += rtt;
+            self.stats.samples += 1;
         }
         if may_grow {
-            self.seen.limited = true;
+            self.stats.limited = true;
             self.reno.grow(ack.bytes_acked);
         }
         if self.round.on_ack(ack) && !self.reno.in_recovery() {
@@ -170,7 +170,7 @@ impl crate::Wrap for Compound {
         self.gamma.reset();
         // The path may be another one (draft).
         self.base_rtt = Duration::MAX;
-        self.seen = Seen::default();
+        self.stats = RoundStats::default();
         self.round.restart();
     }
 

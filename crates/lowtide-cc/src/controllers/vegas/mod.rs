@@ -35,15 +35,9 @@ impl Thresholds {
     };
 }
 
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// What a round has shown so far.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct RoundStats {
     /// Its smallest RTT: the least spoilt by delayed acknowledgments (Linux
     /// `tcp_vegas_pkts_acked`).
     rtt: Duration,
@@ -54,7 +48,7 @@ struct Seen {
     acked: Bytes,
 }
 
-impl Seen {
+impl RoundStats {
     const NOTHING: Self = Self {
         rtt: Duration::MAX,
         newest_rtt: Duration::MAX,
@@ -71,7 +65,7 @@ pub struct Vegas {
     /// The smallest RTT ever.
     base_rtt: Duration,
     round: RoundsByNumber,
-    seen: Seen,
+    stats: RoundStats,
     /// In slow start: whether the window doubles in this round or is held, so that the next can be
     /// compared.
     doubling: bool,
@@ -86,7 +80,7 @@ impl Vegas {
             thresholds,
             base_rtt: Duration::MAX,
             round: RoundsByNumber::default(),
-            seen: Seen::NOTHING,
+            stats: RoundStats::NOTHING,
             doubling: true,
         }
     }
@@ -95,24 +89,24 @@ impl Vegas {
         // Never zero, which would never again allow a queue.
         let rtt = rtt.max(Duration::from_micros(1));
         self.base_rtt = self.base_rtt.min(rtt);
-        self.seen.rtt = self.seen.rtt.min(rtt);
-        self.seen.newest_rtt = rtt;
-        self.seen.samples = self.seen.samples.saturating_add(1);
+        self.stats.rtt = self.stats.rtt.min(rtt);
+        self.stats.newest_rtt = rtt;
+        self.stats.samples = self.stats.samples.saturating_add(1);
     }
 
     /// Forgets what this round has shown: another begins with what is sent from now on.
     fn restart_round(&mut self) {
         self.round.restart();
-        self.seen = Seen::NOTHING;
+        self.stats = RoundStats::NOTHING;
     }
 
     fn end_round(&mut self) {
-        let seen = core::mem::replace(&mut self.seen, Seen::NOTHING);
+        let stats = core::mem::replace(&mut self.stats, RoundStats::NOTHING);
         let was_doubling = self.doubling;
-        if seen.samples < MIN_SAMPLES {
+        if stats.samples < MIN_SAMPLES {
             // What slow start has not counted yet.
             if !(self.reno.in_slow_start() && was_doubling) {
-                self.reno.grow(seen.acked);
+                self.reno.grow(stats.acked);
             }
             self.doubling = true;
             return;
@@ -125,7 +119,7 @@ impl Vegas {
         if self.reno.in_slow_start() {
             // Most acknowledgments of this round are of packets sent while the window was still
             // doubling; the first packet of the held window is the paper's distinguished segment.
-            let queued = queued(seen.newest_rtt);
+            let queued = queued(stats.newest_rtt);
             if !was_doubling && queued > self.thresholds.gamma as f64 {
                 // To what the path holds without a queue, and a packet for what rounding takes
                 // (Linux `tcp_vegas_cong_avoid`).
@@ -133,10 +127,10 @@ impl Vegas {
             }
             return;
         }
-        let queued = queued(seen.rtt);
+        let queued = queued(stats.rtt);
         if queued > self.thresholds.beta.max(self.thresholds.alpha) as f64 {
             self.reno.lower(packet);
-        } else if queued < self.thresholds.alpha as f64 && !seen.acked.is_zero() {
+        } else if queued < self.thresholds.alpha as f64 && !stats.acked.is_zero() {
             self.reno.raise(packet);
         }
     }
@@ -176,7 +170,7 @@ impl crate::Wrap for Vegas {
             return;
         }
         if may_grow {
-            self.seen.acked += ack.bytes_acked;
+            self.stats.acked += ack.bytes_acked;
             if self.doubling && self.reno.in_slow_start() {
                 self.reno.grow(ack.bytes_acked);
             }
