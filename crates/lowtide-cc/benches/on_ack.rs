@@ -5,13 +5,18 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use lowtide_cc::controller::{AckEvent, AckedPacket, Controller, PacketSent};
+use lowtide_cc::controller::{AckEvent, Controller};
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
-use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_cc::units::{Duration, Time};
 use lowtide_cc::{Config, registry};
 
-const MSS: Bytes = Bytes::new(1200);
-/// One packet each 100 µs: 96 Mbit/s.
+#[path = "../tests/controllers/events.rs"]
+#[allow(dead_code, reason = "the controllers' tests need more of it")]
+mod events;
+
+use events::{MSS, ack, packet, sent};
+
+/// One packet each 100 µs: 80 Mbit/s.
 const GAP: Duration = Duration::from_micros(100);
 const RTT: Duration = Duration::from_millis(40);
 const WINDOW: u64 = 400;
@@ -44,16 +49,7 @@ impl Flow {
         let state = self.sampler.on_packet_sent(self.now, MSS, inflight);
         self.states[(self.number % WINDOW) as usize] = (self.now, state);
         if let Some(cc) = cc {
-            let inflight = inflight + MSS;
-            let number = self.number;
-            let sent = PacketSent {
-                now: self.now,
-                number,
-                bytes: MSS,
-                inflight,
-                app_limited: false,
-            };
-            cc.on_packet_sent(&sent);
+            cc.on_packet_sent(&sent(self.now, self.number, inflight + MSS));
         }
         self.number += 1;
     }
@@ -64,21 +60,12 @@ impl Flow {
         self.sampler.on_packet_acked(self.now, MSS, sent_at, &state);
         let rate_sample = self.sampler.sample(RTT.div(2));
         if let Some(cc) = cc {
-            let packets = [AckedPacket {
-                number,
-                bytes: MSS,
-                sent_at,
-                received_at: None,
-            }];
+            let rtt = self.now.since(sent_at);
             cc.on_ack(&AckEvent {
-                now: self.now,
-                packets: &packets,
-                bytes_acked: MSS,
-                bytes_lost: Bytes::ZERO,
-                rtt: Some(self.now.since(sent_at)),
                 prior_inflight: MSS * WINDOW,
                 inflight: MSS * (WINDOW - 1),
                 rate_sample,
+                ..ack(self.now, rtt, &[packet(number, sent_at)])
             });
         } else {
             black_box(rate_sample);

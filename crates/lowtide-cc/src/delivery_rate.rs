@@ -187,12 +187,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-
-    const MSS: Bytes = Bytes::new(1000);
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
+    use crate::events::{MSS, at};
 
     #[test]
     fn a_sample_is_the_delivered_volume_over_the_longer_of_send_and_ack_interval() {

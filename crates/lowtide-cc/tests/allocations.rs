@@ -1,18 +1,21 @@
 //! Only construction allocates. Without the usual test harness, whose own thread allocates now and
 //! then and would be counted too.
 
-use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Controller, Feedback, LossEvent, LostPacket, PacketSent,
-};
+use lowtide_cc::controller::{AckEvent, AckedPacket, Controller, Feedback, LostPacket};
 use lowtide_cc::controllers::rbbr::Receiver;
 use lowtide_cc::delivery_rate::DeliveryRateSampler;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
+
+#[path = "controllers/events.rs"]
+#[allow(dead_code, reason = "the controllers' own tests need more of it")]
+mod events;
+
+use events::MSS;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-const MSS: Bytes = Bytes::new(1200);
 const RTT: Duration = Duration::from_millis(40);
 const GAP: Duration = Duration::from_micros(200);
 
@@ -28,30 +31,16 @@ fn drive(cc: &mut dyn Controller, mut receiver: Option<&mut Receiver>, packets: 
             cc.on_wakeup(now);
         }
         let state = sampler.on_packet_sent(now, MSS, MSS * 100);
-        cc.on_packet_sent(&PacketSent {
-            now,
-            number,
-            bytes: MSS,
-            inflight: MSS * 101,
-            app_limited: false,
-        });
+        cc.on_packet_sent(&events::sent(now, number, MSS * 101));
         let later = now + RTT + Duration::from_micros(number % 700);
         if number % 100 == 0 {
             let lost = sampler.on_packet_lost(MSS, &state);
             let packets = [LostPacket {
-                number,
-                bytes: MSS,
-                sent_at: now,
                 sent_inflight: state.inflight,
                 lost,
-                app_limited: false,
+                ..events::lost(number, now)
             }];
-            cc.on_loss(&LossEvent {
-                now: later,
-                packets: &packets,
-                bytes_lost: MSS,
-                inflight: MSS * 100,
-            });
+            cc.on_loss(&events::loss(later, &packets, MSS * 100));
             continue;
         }
         if let (Some(receiver), Some(signal)) = (receiver.as_deref_mut(), cc.peer_signal()) {
@@ -64,20 +53,14 @@ fn drive(cc: &mut dyn Controller, mut receiver: Option<&mut Receiver>, packets: 
         }
         sampler.on_packet_acked(later, MSS, now, &state);
         let acked = [AckedPacket {
-            number,
-            bytes: MSS,
-            sent_at: now,
             received_at: Some(later),
+            ..events::packet(number, now)
         }];
         cc.on_ack(&AckEvent {
-            now: later,
-            packets: &acked,
-            bytes_acked: MSS,
-            bytes_lost: Bytes::ZERO,
-            rtt: Some(later.since(now)),
             prior_inflight: MSS * 101,
             inflight: MSS * 100,
             rate_sample: sampler.sample(RTT),
+            ..events::ack(later, later.since(now), &acked)
         });
         assert!(cc.pacing_rate() != Some(Rate::ZERO) && !cc.cwnd().is_zero());
     }

@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "the controllers' own tests need more of it")]
 mod events;
 
+use events::MSS;
 use lowtide_cc::controller::{
     AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
 };
@@ -14,8 +15,7 @@ use lowtide_cc::delivery_rate::RateSample;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
 
-const MSS: Bytes = Bytes::new(1200);
-const VOLUMES: [u64; 3] = [0, 1200, u64::MAX];
+const VOLUMES: [u64; 3] = [0, 1000, u64::MAX];
 const TIMES: [u64; 3] = [0, 40_000_000, u64::MAX];
 const RATES: [u64; 3] = [1, 2_500_000, u64::MAX];
 
@@ -50,7 +50,6 @@ fn events() -> Vec<Event> {
 fn play(cc: &mut dyn Controller, now: Time, number: u64, event: Event) {
     match event {
         Event::Sent(inflight, app_limited) => cc.on_packet_sent(&PacketSent {
-            bytes: MSS,
             app_limited,
             ..events::sent(now, number, inflight)
         }),

@@ -10,16 +10,12 @@ const RTT: Duration = Duration::from_millis(50);
 /// 100 packets.
 const BDP: Bytes = Bytes::new(100_000);
 
-fn host(spec: &str, seed: u64) -> Host {
-    let config = Config {
-        seed,
-        ..Config::for_datagram(MSS)
-    };
-    Host::new(registry::build(spec, &config).unwrap(), RATE, RTT)
+fn host(spec: &str) -> Host {
+    Host::seeded(1, spec, RATE, RTT)
 }
 
-fn in_probe_bw(seed: u64) -> Host {
-    let mut host = host("bbr", seed);
+fn in_probe_bw() -> Host {
+    let mut host = host("bbr");
     host.run_until(|h| h.phase() == "ProbeBW");
     host.run_for(Duration::from_secs(2));
     host
@@ -27,7 +23,7 @@ fn in_probe_bw(seed: u64) -> Host {
 
 #[test]
 fn startup_doubles_drain_empties_and_probe_bw_keeps_the_link_busy() {
-    let mut host = host("bbr", 1);
+    let mut host = host("bbr");
     host.run_until(|h| h.phase() == "Drain");
     // A queue was built, within the window's gain and its allowance for bursts.
     let most = BDP.mul_f64(2.885) + MSS * 30;
@@ -50,11 +46,11 @@ fn startup_doubles_drain_empties_and_probe_bw_keeps_the_link_busy() {
 #[test]
 fn the_gain_cycle_goes_1_25_then_0_75_then_6_times_1_and_never_begins_with_0_75() {
     for seed in 0..20 {
-        let mut host = host("bbr", seed);
+        let mut host = Host::seeded(seed, "bbr", RATE, RTT);
         host.run_until(|h| h.phase() == "ProbeBW");
         assert_ne!(host.cc.snapshot().pacing_gain, Some(0.75), "seed {seed}");
     }
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let mut gains: Vec<(f64, f64)> = Vec::new();
     let end = host.now + Duration::from_secs(4);
     while host.now < end && host.step() {
@@ -78,7 +74,7 @@ fn the_gain_cycle_goes_1_25_then_0_75_then_6_times_1_and_never_begins_with_0_75(
 
 #[test]
 fn probe_rtt_comes_after_ten_seconds_cuts_to_four_packets_and_restores_the_window() {
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let before = host.cc.cwnd();
     host.run_until(|h| h.phase() == "ProbeRTT");
     host.run_until(|h| h.inflight() <= MSS * 4);
@@ -96,7 +92,7 @@ fn probe_rtt_comes_after_ten_seconds_cuts_to_four_packets_and_restores_the_windo
 
 #[test]
 fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let before = host.cc.cwnd();
     let lost = host.next_number() - 20;
     host.lose = vec![lost, lost + 1];
@@ -113,7 +109,7 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_comes_back() {
 #[test]
 fn packets_are_conserved_for_a_whole_round_wherever_in_a_round_the_loss_falls() {
     for steps in [10, 80, 160] {
-        let mut host = in_probe_bw(1);
+        let mut host = in_probe_bw();
         for _ in 0..steps {
             host.step();
         }
@@ -129,7 +125,7 @@ fn packets_are_conserved_for_a_whole_round_wherever_in_a_round_the_loss_falls() 
 
 #[test]
 fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let before = host.cc.cwnd();
     host.time_out();
     assert_eq!(host.cc.cwnd(), MSS);
@@ -137,7 +133,7 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     let cwnd = host.cc.cwnd();
     assert!(cwnd >= before - MSS * 2, "{cwnd} {before}");
 
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     host.time_out();
     host.undo_timeout();
     host.step();
@@ -147,7 +143,7 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
 #[test]
 fn the_bunch_that_shows_a_spurious_timeout_is_no_aggregation() {
     let largest_after_a_bunch_of = |packets: usize| {
-        let mut host = in_probe_bw(1);
+        let mut host = in_probe_bw();
         host.time_out();
         host.undo_timeout();
         host.stall(RTT);
@@ -175,7 +171,7 @@ fn the_bunch_that_shows_a_spurious_timeout_is_no_aggregation() {
 #[test]
 fn after_a_timeout_the_window_slow_starts_until_what_was_lost_is_repaired() {
     for spec in ["bbr", "bbr3", "bbr-acd"] {
-        let mut host = host(spec, 1);
+        let mut host = host(spec);
         host.run_for(Duration::from_secs(4));
         let before = host.cc.cwnd();
         let lost = host.inflight().get() / MSS.get();
@@ -197,7 +193,7 @@ fn after_a_timeout_the_window_slow_starts_until_what_was_lost_is_repaired() {
 #[test]
 fn a_link_that_is_slow_after_a_timeout_is_not_flooded_with_the_window_from_before() {
     for spec in ["bbr", "bbr3", "bbr-acd"] {
-        let mut host = host(spec, 1);
+        let mut host = host(spec);
         host.run_for(Duration::from_secs(8));
         host.time_out();
         host.rate = RATE.mul_f64(0.1);
@@ -215,14 +211,14 @@ fn a_link_that_is_slow_after_a_timeout_is_not_flooded_with_the_window_from_befor
 
 #[test]
 fn probe_rtt_that_begins_as_a_recovery_ends_gives_back_the_window_from_before_both() {
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let usual = host.cc.cwnd();
     host.run_until(|h| h.phase() == "ProbeRTT");
     // The recovery of a packet ends two round trips after its sending.
     let flight = host.inflight().get() / MSS.get();
     let two_rounds_ago = host.next_number() - 2 * flight;
     for lost in two_rounds_ago - 50..two_rounds_ago + 50 {
-        let mut host = in_probe_bw(1);
+        let mut host = in_probe_bw();
         host.lose = vec![lost];
         host.run_until(|h| h.phase() == "ProbeRTT");
         host.run_until(|h| h.phase() != "ProbeRTT");
@@ -233,7 +229,7 @@ fn probe_rtt_that_begins_as_a_recovery_ends_gives_back_the_window_from_before_bo
 
 #[test]
 fn after_idleness_it_paces_at_the_estimate_and_app_limited_samples_do_not_lower_it() {
-    let mut host = in_probe_bw(1);
+    let mut host = in_probe_bw();
     let estimate = host.cc.snapshot().bandwidth.unwrap();
     // 20 packets, then silence; again and again: a tenth of the link.
     for _ in 0..40 {
@@ -254,7 +250,7 @@ fn after_idleness_it_paces_at_the_estimate_and_app_limited_samples_do_not_lower_
 #[test]
 fn without_compensation_the_window_is_smaller_where_acknowledgments_come_in_bunches() {
     let cwnd_of = |spec: &str| {
-        let mut host = host(spec, 1);
+        let mut host = host(spec);
         host.run_until(|h| h.phase() == "ProbeBW");
         for _ in 0..200 {
             // The path is silent for 20 ms, then everything arrives at once.

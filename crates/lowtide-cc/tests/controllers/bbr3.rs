@@ -3,8 +3,6 @@
 
 use super::events::ms;
 use super::host::{Host, MSS};
-use lowtide_cc::Config;
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 
 const RATE: Rate = Rate::from_mbps(16); // 2 packets a millisecond
@@ -12,16 +10,8 @@ const RTT: Duration = Duration::from_millis(50);
 /// 100 packets.
 const BDP: Bytes = Bytes::new(100_000);
 
-fn host_on(spec: &str, rate: Rate, rtt: Duration, seed: u64) -> Host {
-    let config = Config {
-        seed,
-        ..Config::for_datagram(MSS)
-    };
-    Host::new(registry::build(spec, &config).unwrap(), rate, rtt)
-}
-
 fn host() -> Host {
-    host_on("bbr3", RATE, RTT, 1)
+    Host::seeded(1, "bbr3", RATE, RTT)
 }
 
 fn in_phase(phase: &str) -> Host {
@@ -32,19 +22,6 @@ fn in_phase(phase: &str) -> Host {
 
 fn bandwidth(host: &Host) -> f64 {
     host.cc.snapshot().bandwidth.unwrap().as_f64() / host.rate.as_f64()
-}
-
-/// The phases until `end`, each with its begin, its pacing gain, and the losses before it.
-fn phases(host: &mut Host, span: Duration) -> Vec<(&'static str, Time, f64, u64)> {
-    let mut seen: Vec<(&'static str, Time, f64, u64)> = Vec::new();
-    let end = host.now + span;
-    while host.now < end && host.step() {
-        if seen.last().is_none_or(|(name, ..)| *name != host.phase()) {
-            let gain = host.cc.snapshot().pacing_gain.unwrap();
-            seen.push((host.phase(), host.now, gain, host.losses));
-        }
-    }
-    seen
 }
 
 #[test]
@@ -118,7 +95,7 @@ fn while_the_pipe_has_not_been_full_low_samples_do_not_slow_the_pacing() {
 fn probe_bw_goes_down_cruise_refill_up_every_two_to_three_seconds() {
     // A.5, A.8.
     let mut host = in_phase("ProbeBW_CRUISE");
-    let seen = phases(&mut host, Duration::from_secs(60));
+    let seen = host.phases(Duration::from_secs(60));
     let gain_of = |phase: &str| match phase {
         "ProbeBW_DOWN" => 0.9,
         "ProbeBW_UP" => 1.25,
@@ -126,12 +103,12 @@ fn probe_bw_goes_down_cruise_refill_up_every_two_to_three_seconds() {
     };
     assert!(
         seen.iter()
-            .all(|(phase, _, gain, _)| *gain == gain_of(phase))
+            .all(|(phase, gain, _)| *gain == Some(gain_of(phase)))
     );
     let mut cycles = 0;
     for w in seen.windows(6) {
         let names: Vec<&str> = w.iter().map(|(name, ..)| *name).collect();
-        let lasted = |n: usize| w[n + 1].1.since(w[n].1);
+        let lasted = |n: usize| w[n + 1].2.since(w[n].2);
         if names[1] == "ProbeBW_REFILL" && names[0] == "ProbeBW_CRUISE" {
             assert_eq!(names[2], "ProbeBW_UP");
             let refill = lasted(1);
@@ -144,7 +121,7 @@ fn probe_bw_goes_down_cruise_refill_up_every_two_to_three_seconds() {
             assert_eq!(names[3], "ProbeBW_DOWN");
         }
         if names[0] == "ProbeBW_DOWN" && names[1..3] == ["ProbeBW_CRUISE", "ProbeBW_REFILL"] {
-            let wait = w[2].1.since(w[0].1);
+            let wait = w[2].2.since(w[0].2);
             assert!(wait >= Duration::from_secs(2) && wait <= Duration::from_millis(3060));
             cycles += 1;
         }
@@ -192,7 +169,7 @@ fn a_probe_that_loses_too_much_bounds_the_window_and_the_next_one_is_careful() {
     // It turns back where the last one failed, sees no loss in a round, and dares to stay.
     assert!(host.now.since(up) < RTT * 3);
     assert!(host.inflight() + MSS * 2 >= bound, "{}", host.inflight());
-    let seen = phases(&mut host, RTT * 4);
+    let seen = host.phases(RTT * 4);
     let names: Vec<&str> = seen.iter().map(|(name, ..)| *name).collect();
     assert_eq!(names[0], "ProbeBW_DOWN");
     assert!(
@@ -321,7 +298,7 @@ fn a_longer_path_is_believed_after_ten_seconds() {
 #[test]
 fn probe_rtt_in_startup_goes_back_to_startup() {
     // A.20: rounds of a second.
-    let mut host = host_on("bbr3", RATE, Duration::from_secs(1), 1);
+    let mut host = Host::seeded(1, "bbr3", RATE, Duration::from_secs(1));
     host.run_until(|h| h.phase() == "ProbeRTT");
     host.run_until(|h| h.phase() != "ProbeRTT");
     assert_eq!(host.phase(), "Startup");
@@ -457,7 +434,7 @@ fn a_tenth_of_the_bandwidth_is_believed_after_two_cycles() {
 fn an_estimate_far_too_high_stays_where_every_cycle_is_cut_short_by_probe_rtt() {
     // A deep queue instead of losses: a round then lasts so long that UP never ends.
     let estimate_after_a_minute = |spec: &str| {
-        let mut host = host_on(spec, RATE, RTT, 1);
+        let mut host = Host::seeded(1, spec, RATE, RTT);
         host.run_until(|h| h.phase() == "ProbeBW_CRUISE");
         host.rate = RATE.mul_f64(0.05);
         host.run_for(Duration::from_secs(60));
@@ -491,7 +468,7 @@ fn marks_count_as_losses_without_a_threshold() {
 #[test]
 fn four_packets_keep_a_pipe_of_less_than_one_busy() {
     // A.14: 64 kbit/s, 10 ms: 80 bytes.
-    let mut host = host_on("bbr3:offload=1", Rate::from_bits_per_sec(64_000), ms(10), 1);
+    let mut host = Host::seeded(1, "bbr3:offload=1", Rate::from_bits_per_sec(64_000), ms(10));
     host.run_for(Duration::from_secs(30));
     assert!(host.cc.cwnd() >= MSS * 4 && host.cc.cwnd() <= MSS * 10);
     let pacing = host.cc.pacing_rate().unwrap().as_f64() / host.rate.as_f64();

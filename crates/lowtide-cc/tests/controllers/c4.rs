@@ -2,7 +2,7 @@
 
 use super::events::{at, ms};
 use super::host::Host;
-use lowtide_cc::units::{Rate, Time};
+use lowtide_cc::units::Rate;
 
 const RATE: Rate = Rate::from_mbps(16);
 
@@ -10,27 +10,11 @@ fn host(spec: &str) -> Host {
     Host::of(spec, RATE, ms(50))
 }
 
-/// Phases with the gain of their beginning, each when it began, until then.
-fn phases(host: &mut Host, until: Time) -> Vec<(&'static str, f64, Time)> {
-    let mut seen: Vec<(&'static str, f64, Time)> = Vec::new();
-    while host.now < until {
-        let gain = host.cc.snapshot().pacing_gain.unwrap();
-        if seen.last().is_none_or(|(phase, ..)| *phase != host.phase()) {
-            seen.push((host.phase(), gain, host.now));
-        }
-        assert!(host.step());
-    }
-    seen
-}
-
 #[test]
 fn initial_ends_without_growth_and_small_pushes_follow_four_eras_of_cruise() {
     let mut host = host("c4");
-    let seen = phases(&mut host, at(3_000));
-    let gains: Vec<_> = seen
-        .iter()
-        .map(|(phase, gain, _)| (*phase, *gain))
-        .collect();
+    let seen = host.phases(ms(3_000));
+    let gains: Vec<_> = seen.iter().map(|p| (p.0, p.1.unwrap())).collect();
     let cycle = [
         ("Recovery", 15.0 / 16.0),
         ("Cruise", 1.0),
@@ -64,15 +48,12 @@ fn pushes_that_find_more_are_large_and_follow_each_other() {
     let mut host = host("c4");
     host.run_for(ms(2_000));
     host.rate = RATE.mul_f64(4.0);
-    let seen = phases(&mut host, at(5_000));
-    let gains: Vec<f64> = seen.iter().filter(|p| p.0 == "Push").map(|p| p.1).collect();
-    assert!(
-        gains.iter().filter(|g| **g == 1.25).count() >= 4,
-        "{gains:?}"
-    );
+    let seen = host.phases(ms(3_000));
+    let large = seen.iter().filter(|p| p.0 == "Push" && p.1 == Some(1.25));
+    assert!(large.count() >= 4, "{seen:?}");
     let cruises = seen
         .windows(2)
-        .filter(|p| p[0].0 == "Cruise" && p[1].1 == 1.25);
+        .filter(|p| p[0].0 == "Cruise" && p[1].1 == Some(1.25));
     for pair in cruises {
         assert!(pair[1].2.since(pair[0].2) < ms(75), "one era");
     }

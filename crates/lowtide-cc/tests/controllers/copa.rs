@@ -2,7 +2,6 @@
 
 use super::host::{Host, MSS};
 use lowtide_cc::units::{Duration, Rate};
-use lowtide_cc::{Config, registry};
 
 /// 2 packets a millisecond; 101 packets in flight keep the link busy.
 const RATE: Rate = Rate::from_mbps(16);
@@ -10,8 +9,7 @@ const RTT: Duration = Duration::from_millis(50);
 const BUSY: f64 = 101.0;
 
 fn host(spec: &str) -> Host {
-    let config = Config::for_datagram(MSS);
-    Host::new(registry::build(spec, &config).unwrap(), RATE, RTT)
+    Host::of(spec, RATE, RTT)
 }
 
 #[test]

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use lowtide_cc::controller::{
-    AckEvent, AckedPacket, Controller, LossEvent, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
+    AckEvent, AckedPacket, Controller, LostPacket, PacketSent, TimeoutEvent, TimeoutKind,
 };
 use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, registry};
+
+use super::events::{self, loss, packet};
 
 pub(crate) use super::events::MSS;
 
@@ -20,12 +22,10 @@ struct InFlight {
 
 fn give_up(sampler: &mut DeliveryRateSampler, p: &InFlight) -> LostPacket {
     LostPacket {
-        number: p.number,
-        bytes: MSS,
-        sent_at: p.sent_at,
         sent_inflight: p.state.inflight,
         lost: sampler.on_packet_lost(MSS, &p.state),
         app_limited: p.state.app_limited,
+        ..events::lost(p.number, p.sent_at)
     }
 }
 
@@ -67,7 +67,15 @@ pub(crate) struct Host {
 impl Host {
     /// With the controller that this specification names.
     pub(crate) fn of(spec: &str, rate: Rate, rtt: Duration) -> Self {
-        let config = Config::for_datagram(MSS);
+        Self::seeded(0, spec, rate, rtt)
+    }
+
+    /// As [`of`](Self::of), with this seed of its randomness.
+    pub(crate) fn seeded(seed: u64, spec: &str, rate: Rate, rtt: Duration) -> Self {
+        let config = Config {
+            seed,
+            ..Config::for_datagram(MSS)
+        };
         Self::new(registry::build(spec, &config).unwrap(), rate, rtt)
     }
 
@@ -127,16 +135,10 @@ impl Host {
             arrives_at,
             state,
         });
-        let app_limited = state.app_limited;
-        let inflight = self.inflight();
-        let sent = PacketSent {
-            now: self.now,
-            number,
-            bytes: MSS,
-            inflight,
-            app_limited,
-        };
-        self.cc.on_packet_sent(&sent);
+        self.cc.on_packet_sent(&PacketSent {
+            app_limited: state.app_limited,
+            ..events::sent(self.now, number, self.inflight())
+        });
         if let Some(left) = &mut self.data {
             *left -= 1;
         }
@@ -184,21 +186,16 @@ impl Host {
             return true;
         }
         let departure = self.may_send().then(|| self.paced_until.max(self.now));
-        match (arrival, departure) {
-            (None, None) => return false,
-            (Some(a), Some(d)) if d <= a => self.depart(d),
-            (None, Some(d)) => self.depart(d),
-            (Some(a), _) => {
-                self.now = a;
-                self.arrive();
-            }
+        if let Some(at) = departure.filter(|d| arrival.is_none_or(|a| *d <= a)) {
+            self.now = at;
+            self.send();
+        } else if let Some(at) = arrival {
+            self.now = at;
+            self.arrive();
+        } else {
+            return false;
         }
         true
-    }
-
-    fn depart(&mut self, at: Time) {
-        self.now = at;
-        self.send();
     }
 
     /// The head of the flight is acknowledged; packets lost in it are declared so.
@@ -217,20 +214,15 @@ impl Host {
             }
         }
         self.losses += lost.len() as u64;
-        let bytes_lost = MSS * lost.len() as u64;
-        self.lost_since_ack += bytes_lost;
+        self.lost_since_ack += MSS * lost.len() as u64;
         let Some(newest) = arrived.last() else {
             return;
         };
         self.now = self.now.max(newest.arrives_at);
         self.last_rtt = self.now.since(newest.sent_at);
         if !lost.is_empty() {
-            self.cc.on_loss(&LossEvent {
-                now: self.now,
-                packets: &lost,
-                bytes_lost,
-                inflight: self.inflight(),
-            });
+            let inflight = self.inflight();
+            self.cc.on_loss(&loss(self.now, &lost, inflight));
         }
         if self.marks {
             let marked = arrived.len() as u64;
@@ -241,21 +233,16 @@ impl Host {
             self.sampler
                 .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
             packets.push(AckedPacket {
-                number: p.number,
-                bytes: MSS,
-                sent_at: p.sent_at,
                 received_at: self.timestamps.then_some(p.arrives_at),
+                ..packet(p.number, p.sent_at)
             });
         }
         self.cc.on_ack(&AckEvent {
-            now: self.now,
-            packets: &packets,
-            bytes_acked: MSS * packets.len() as u64,
             bytes_lost: std::mem::take(&mut self.lost_since_ack),
-            rtt: Some(self.last_rtt),
             prior_inflight,
             inflight: self.inflight(),
             rate_sample: self.sampler.sample(self.rtt),
+            ..events::ack(self.now, self.last_rtt, &packets)
         });
     }
 
@@ -270,19 +257,11 @@ impl Host {
             self.sampler
                 .on_packet_acked(self.now, MSS, p.sent_at, &p.state);
             self.cc.on_ack(&AckEvent {
-                now: self.now,
-                packets: &[AckedPacket {
-                    number: p.number,
-                    bytes: MSS,
-                    sent_at: p.sent_at,
-                    received_at: None,
-                }],
-                bytes_acked: MSS,
-                bytes_lost: Bytes::ZERO,
                 rtt: None,
                 prior_inflight: self.inflight(),
                 inflight: self.inflight(),
                 rate_sample: self.sampler.sample(self.rtt),
+                ..events::ack(self.now, self.rtt, &[packet(p.number, p.sent_at)])
             });
         }
     }
@@ -303,14 +282,8 @@ impl Host {
             self.given_up.push(p);
         }
         let inflight = Bytes::ZERO;
-        let bytes_lost = MSS * packets.len() as u64;
-        self.lost_since_ack += bytes_lost;
-        self.cc.on_loss(&LossEvent {
-            now: self.now,
-            packets: &packets,
-            bytes_lost,
-            inflight,
-        });
+        self.lost_since_ack += MSS * packets.len() as u64;
+        self.cc.on_loss(&loss(self.now, &packets, inflight));
         self.cc.on_timeout(&TimeoutEvent {
             now: self.now,
             kind: TimeoutKind::Rto,
@@ -333,6 +306,20 @@ impl Host {
     pub(crate) fn run_for(&mut self, span: Duration) {
         let until = self.now + span;
         while self.now < until && self.step() {}
+    }
+
+    /// The phases of a while: each with its pacing gain, and when it began.
+    pub(crate) fn phases(&mut self, span: Duration) -> Vec<(&'static str, Option<f64>, Time)> {
+        let until = self.now + span;
+        let mut phases: Vec<(&'static str, _, _)> = Vec::new();
+        while self.now < until {
+            let s = self.cc.snapshot();
+            if phases.last().is_none_or(|(phase, ..)| *phase != s.phase) {
+                phases.push((s.phase, s.pacing_gain, self.now));
+            }
+            assert!(self.step());
+        }
+        phases
     }
 
     /// The application has nothing to send for a while.

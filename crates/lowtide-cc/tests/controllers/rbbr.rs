@@ -6,13 +6,17 @@ use lowtide_cc::controller::{Feedback, PeerSignal};
 use lowtide_cc::controllers::rbbr::{Filter, Gaps, Receiver, ReceiverConfig, Schedule};
 use lowtide_cc::units::{Duration, Rate};
 
-fn receiver(schedule: Schedule) -> Receiver {
-    let mut receiver = Receiver::new(&ReceiverConfig {
-        interval: ms(10),
-        gaps: Gaps::Stretch,
-        filter: Filter::Unfiltered,
-        schedule,
-    });
+/// Each sample is the estimate, and goes with each acknowledgment.
+const CONFIG: ReceiverConfig = ReceiverConfig {
+    interval: Duration::from_millis(10),
+    gaps: Gaps::Stretch,
+    filter: Filter::Unfiltered,
+    schedule: Schedule::EveryAcks(1),
+};
+
+/// That of a sender which the network limits.
+fn receiver(config: &ReceiverConfig) -> Receiver {
+    let mut receiver = Receiver::new(config);
     receiver.on_signal(PeerSignal::Regular);
     receiver
 }
@@ -30,7 +34,7 @@ fn bytes_per_sec(n: u64) -> Option<Rate> {
 
 #[test]
 fn a_sample_is_what_arrived_in_an_interval_over_the_time_that_it_took() {
-    let mut r = receiver(Schedule::EveryAcks(1));
+    let mut r = receiver(&CONFIG);
     feed(&mut r, 0, 9, 2);
     assert_eq!(r.feedback_for_ack(at(9)), None, "no interval is over");
     // The packet at 0 opens the interval, the one at 10 closes it: 5 packets in 10 ms.
@@ -43,13 +47,11 @@ fn a_sample_is_what_arrived_in_an_interval_over_the_time_that_it_took() {
 
 #[test]
 fn where_gaps_count_as_zeros_each_whole_interval_without_arrivals_is_one() {
-    let mut r = Receiver::new(&ReceiverConfig {
-        interval: ms(10),
+    let mut r = receiver(&ReceiverConfig {
         gaps: Gaps::Zeros,
         filter: Filter::Ewma { alpha: 0.5 },
-        schedule: Schedule::EveryAcks(1),
+        ..CONFIG
     });
-    r.on_signal(PeerSignal::Regular);
     feed(&mut r, 0, 11, 2);
     assert_eq!(r.estimate(), bytes_per_sec(500_000));
     // 35 ms of silence: three zeros, then a packet in an interval.
@@ -59,7 +61,7 @@ fn where_gaps_count_as_zeros_each_whole_interval_without_arrivals_is_one() {
 
 #[test]
 fn no_sample_spans_a_time_in_which_the_sender_was_the_limit() {
-    let mut r = receiver(Schedule::EveryAcks(1));
+    let mut r = receiver(&CONFIG);
     feed(&mut r, 0, 11, 2);
     assert_eq!(r.estimate(), bytes_per_sec(500_000));
     r.on_signal(PeerSignal::Suspend);
@@ -76,12 +78,7 @@ fn no_sample_spans_a_time_in_which_the_sender_was_the_limit() {
     feed(&mut r, 212, 222, 1);
     assert_eq!(r.estimate(), bytes_per_sec(1_000_000));
     // A sender starts in Startup: a receiver that has heard nothing does not sample.
-    let mut silent = Receiver::new(&ReceiverConfig {
-        interval: ms(10),
-        gaps: Gaps::Stretch,
-        filter: Filter::Unfiltered,
-        schedule: Schedule::EveryAcks(1),
-    });
+    let mut silent = Receiver::new(&CONFIG);
     feed(&mut silent, 0, 100, 1);
     assert_eq!(silent.estimate(), None);
 }
@@ -89,7 +86,7 @@ fn no_sample_spans_a_time_in_which_the_sender_was_the_limit() {
 #[test]
 fn feedback_goes_with_every_acknowledgment_every_third_or_periodically() {
     let sent = |schedule| {
-        let mut r = receiver(schedule);
+        let mut r = receiver(&ReceiverConfig { schedule, ..CONFIG });
         feed(&mut r, 0, 11, 2);
         let due = |t: &u64| r.feedback_for_ack(at(*t)).is_some();
         (20..32).filter(due).collect::<Vec<u64>>()
@@ -102,11 +99,7 @@ fn feedback_goes_with_every_acknowledgment_every_third_or_periodically() {
 const LINK: Rate = Rate::from_mbps(20);
 
 /// A flow in ProbeBW that has had no feedback.
-fn in_probe_bw() -> Host {
-    in_probe_bw_by("rbbr")
-}
-
-fn in_probe_bw_by(spec: &str) -> Host {
+fn in_probe_bw(spec: &str) -> Host {
     let mut host = Host::of(spec, LINK, ms(40));
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
     host.run_until(|h| h.phase() == "ProbeBW");
@@ -125,7 +118,7 @@ fn estimate(host: &Host) -> Rate {
 
 #[test]
 fn from_probe_bw_on_the_newest_feedback_is_the_bandwidth() {
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     let own = estimate(&host);
     assert!(
         own > LINK.mul_f64(0.9),
@@ -160,7 +153,7 @@ fn in_startup_feedback_does_not_count() {
 
 #[test]
 fn without_feedback_for_ten_rounds_the_sender_trusts_itself_again() {
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     feed_back(&mut host, 1, Rate::from_mbps(12));
     host.run_for(ms(300));
     assert_eq!(estimate(&host), Rate::from_mbps(12));
@@ -176,7 +169,7 @@ fn feedback_lasts_as_long_as_its_schedule_says_and_two_lost_reports_longer() {
         ("rbbr:period=1s", ms(2_900), ms(3_500)),
         ("rbbr:acks=1000", ms(1_400), ms(2_500)),
     ] {
-        let mut host = in_probe_bw_by(spec);
+        let mut host = in_probe_bw(spec);
         feed_back(&mut host, 1, Rate::from_mbps(12));
         host.run_for(holds_for);
         assert_eq!(estimate(&host), Rate::from_mbps(12), "{spec}");
@@ -188,7 +181,7 @@ fn feedback_lasts_as_long_as_its_schedule_says_and_two_lost_reports_longer() {
 #[test]
 fn forged_feedback_neither_stalls_nor_explodes_the_flow() {
     for forged in [0, 1, 1_000, 10_000_000_000, u64::MAX] {
-        let mut host = in_probe_bw();
+        let mut host = in_probe_bw("rbbr");
         let until = host.now + Duration::from_secs(5);
         let (mut carrier, delivered_from) = (0, host.next_number());
         while host.now < until {
@@ -209,7 +202,7 @@ fn forged_feedback_neither_stalls_nor_explodes_the_flow() {
 
 #[test]
 fn probe_rtt_and_an_idle_application_suspend_the_receiver() {
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     host.run_until(|h| h.phase() == "ProbeRTT");
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
     host.run_until(|h| h.phase() == "ProbeBW");
@@ -224,7 +217,7 @@ fn probe_rtt_and_an_idle_application_suspend_the_receiver() {
 
 #[test]
 fn while_a_loss_holds_the_window_the_receiver_is_suspended() {
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     host.lose.push(host.next_number());
     host.run_until(|h| h.losses == 1);
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
@@ -244,7 +237,7 @@ fn while_a_loss_holds_the_window_the_receiver_is_suspended() {
 
 #[test]
 fn a_spurious_timeout_resumes_the_receiver_at_once() {
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     host.time_out();
     assert_eq!(host.cc.peer_signal(), Some(PeerSignal::Suspend));
     host.cc.on_spurious_timeout(host.now);
@@ -254,7 +247,7 @@ fn a_spurious_timeout_resumes_the_receiver_at_once() {
 #[test]
 fn a_probe_beyond_the_window_suspends_the_receiver() {
     // PTO and tail loss probes end a silence that a full window made, not the path.
-    let mut host = in_probe_bw();
+    let mut host = in_probe_bw("rbbr");
     let (now, cwnd, number) = (host.now, host.cc.cwnd(), host.next_number());
     let mut send = |number, inflight| {
         host.cc.on_packet_sent(&sent(now, number, inflight));
