@@ -409,46 +409,46 @@ pub unsafe extern "C" fn lowtide_flow_app_limited(flow: *mut LowtideFlow) -> Low
 mod tests {
     use core::mem::MaybeUninit;
 
-    use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
+    use lowtide_cc::controllers::window::ConstantWindow;
     use lowtide_cc::units::Rate;
+    use lowtide_cc::{Config, Wrap};
 
     use super::*;
     use crate::{lowtide_flow_control, lowtide_flow_snapshot};
 
     /// Panics when woken.
     #[derive(Debug)]
-    struct Bomb;
+    struct Bomb(ConstantWindow);
 
-    impl Controller for Bomb {
-        fn on_packet_sent(&mut self, _: &PacketSent) {}
-        fn on_ack(&mut self, _: &AckEvent<'_>) {}
-        fn on_loss(&mut self, _: &LossEvent<'_>) {}
-        fn on_timeout(&mut self, _: &TimeoutEvent) {}
-        fn on_mtu_change(&mut self, _: Bytes) {}
+    impl Wrap for Bomb {
+        type Inner = ConstantWindow;
+
+        fn inner(&self) -> &ConstantWindow {
+            &self.0
+        }
+
+        fn inner_mut(&mut self) -> &mut ConstantWindow {
+            &mut self.0
+        }
+
         fn on_wakeup(&mut self, _: Time) {
             panic!("woken");
         }
+
         fn next_wakeup(&self) -> Option<Time> {
             Some(Time::from_nanos(1))
         }
-        fn cwnd(&self) -> Bytes {
-            Bytes::new(1)
-        }
+
         fn pacing_rate(&self) -> Option<Rate> {
             Some(Rate::MAX)
-        }
-        fn send_quantum(&self) -> Bytes {
-            Bytes::new(1)
-        }
-        fn snapshot(&self) -> Snapshot {
-            Snapshot::default()
         }
     }
 
     #[test]
     fn a_panic_ends_at_the_boundary_and_the_handle_remembers_it() {
         use LowtideStatus::{Ok, Panicked};
-        let mut flow = LowtideFlow::hosting(Box::new(Bomb), Time::ZERO, None);
+        let window = ConstantWindow::new(&Config::default(), 1);
+        let mut flow = LowtideFlow::hosting(Box::new(Bomb(window)), Time::ZERO, None);
         let mut control = MaybeUninit::uninit();
         let mut snapshot = MaybeUninit::uninit();
         // SAFETY: the flow lives here, the places may be written and are read once they were.

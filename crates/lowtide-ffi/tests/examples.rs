@@ -26,38 +26,40 @@ fn private_libraries() -> Vec<&'static str> {
     listed.expect("the file names them").split(' ').collect()
 }
 
+/// The compiler at work on a source, with these flags, the library's headers and what the library needs.
+fn compile(compiler: &str, flags: &[&str], source: &Path, to: &Path) -> Command {
+    let mut command = Command::new(compiler);
+    command
+        .args(flags)
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(source)
+        .arg("-o")
+        .arg(to)
+        .arg(library())
+        .args(private_libraries());
+    command
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// Compiles an example; `None` without a compiler.
-fn compile(compiler: &str, standard: &str, source: &str, dir: &Path) -> Option<PathBuf> {
+fn example(compiler: &str, standard: &str, source: &str, dir: &Path) -> Option<PathBuf> {
     if Command::new(compiler).arg("--version").output().is_err() {
         eprintln!("skipped: there is no '{compiler}' here");
         return None;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = dir.join("example");
-    let out = Command::new(compiler)
-        .args([
-            standard,
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-pedantic",
-            "-g",
-            "-I",
-        ])
-        .arg(root.join("include"))
+    let flags = [standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
+    let source = root().join("examples").join(source);
+    let out = compile(compiler, &flags, &source, &program)
         .args(words("LOWTIDE_CFLAGS"))
-        .arg(root.join("examples").join(source))
-        .arg(library())
-        .args(private_libraries())
-        .arg("-o")
-        .arg(&program)
         .output()
         .expect("the compiler starts");
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{errors}");
     Some(program)
 }
 
@@ -87,7 +89,7 @@ fn stdout(out: &Output) -> String {
 #[test]
 fn the_c_example_fills_its_link_with_every_controller() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let Some(program) = compile("cc", "-std=c99", "transfer.c", dir.path()) else {
+    let Some(program) = example("cc", "-std=c99", "transfer.c", dir.path()) else {
         return;
     };
     for entry in lowtide_cc::registry::all() {
@@ -110,28 +112,24 @@ fn the_c_example_fills_its_link_with_every_controller() {
 #[test]
 fn the_libraries_of_the_pkg_config_file_make_a_program_without_shared_libraries() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = dir.path().join("static");
-    let link = |source: &Path, library: Option<PathBuf>| {
-        Command::new("cc")
-            .arg("-static")
-            .arg(source)
-            .arg("-I")
-            .arg(root.join("include"))
-            .args(library)
-            .args(private_libraries())
-            .arg("-o")
-            .arg(&program)
-            .output()
-    };
     let nothing = dir.path().join("nothing.c");
     std::fs::write(&nothing, "int main(void) { return 0; }").expect("writable");
-    if !link(&nothing, None).is_ok_and(|out| out.status.success()) {
+    let has_static = Command::new("cc")
+        .arg("-static")
+        .arg(&nothing)
+        .arg("-o")
+        .arg(&program)
+        .args(private_libraries())
+        .output();
+    if !has_static.is_ok_and(|out| out.status.success()) {
         eprintln!("skipped: no compiler or no static C library here");
         return;
     }
-    let source = root.join("examples/transfer.c");
-    let out = link(&source, Some(library())).expect("the compiler starts");
+    let source = root().join("examples/transfer.c");
+    let out = compile("cc", &["-static"], &source, &program)
+        .output()
+        .expect("the compiler starts");
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{errors}");
     let out = Command::new(&program).output();
@@ -144,7 +142,7 @@ fn the_libraries_of_the_pkg_config_file_make_a_program_without_shared_libraries(
 #[test]
 fn the_cpp_example_owns_its_handles_and_throws_what_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let Some(program) = compile("c++", "-std=c++11", "window.cpp", dir.path()) else {
+    let Some(program) = example("c++", "-std=c++11", "window.cpp", dir.path()) else {
         return;
     };
     let text = stdout(&run(&program, &[]));

@@ -22,11 +22,18 @@ impl Flow {
     }
 
     fn with(spec: &CStr, config: &LowtideConfig) -> Self {
+        Self::make(spec, config).expect("a good spec and configuration")
+    }
+
+    fn make(spec: &CStr, config: &LowtideConfig) -> Result<Self, LowtideStatus> {
         let mut out = null_mut();
         // SAFETY: all pointers are valid; there is no buffer for the message.
         let status = unsafe { lowtide_flow_new(spec.as_ptr(), config, &mut out, null_mut(), 0) };
-        assert_eq!(status, LowtideStatus::Ok);
-        Self(out)
+        assert_eq!(out.is_null(), status != LowtideStatus::Ok);
+        if out.is_null() {
+            return Err(status);
+        }
+        Ok(Self(out))
     }
 
     fn control(&self) -> LowtideControl {
@@ -168,40 +175,20 @@ fn a_bad_spec_leaves_no_handle_and_a_message_cut_to_its_buffer() {
 
 #[test]
 fn values_outside_of_their_ranges_are_refused_and_zero_is_the_usual_value() {
-    use LowtideStatus::BadValue;
-    let new = |config: &LowtideConfig| {
-        let mut out = null_mut();
-        // SAFETY: all pointers are valid; there is no buffer for the message.
-        let status = unsafe { lowtide_flow_new(c"bbr".as_ptr(), config, &mut out, null_mut(), 0) };
-        assert!(out.is_null());
-        status
-    };
-    let config = CONFIG;
-    assert_eq!(
-        new(&LowtideConfig {
-            transport: 2,
-            ..config
-        }),
-        BadValue
-    );
-    assert_eq!(
-        new(&LowtideConfig {
-            checked: 255,
-            ..config
-        }),
-        BadValue
-    );
-    assert_eq!(
-        new(&LowtideConfig {
-            max_datagram: 0,
-            ..config
-        }),
-        BadValue
-    );
+    let bad: [fn(&mut LowtideConfig); 3] = [
+        |config| config.transport = 2,
+        |config| config.checked = 255,
+        |config| config.max_datagram = 0,
+    ];
+    for change in bad {
+        let mut config = CONFIG;
+        change(&mut config);
+        assert!(Flow::make(c"bbr", &config).is_err_and(|status| status == LowtideStatus::BadValue));
+    }
     let usual = LowtideConfig {
         initial_window: 0,
         max_datagram: 1500,
-        ..config
+        ..CONFIG
     };
     assert_eq!(Flow::with(c"newreno", &usual).control().cwnd, 14_720);
 }

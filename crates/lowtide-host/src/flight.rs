@@ -141,32 +141,31 @@ impl Flight {
         std::mem::take(&mut sent.in_flight).then_some(*sent)
     }
 
+    /// As [`settle_at`](Self::settle_at), for the last packet that an event takes.
+    fn settle_last(&mut self, index: usize) -> Option<Sent> {
+        let sent = self.settle_at(index)?;
+        self.forget_settled();
+        Some(sent)
+    }
+
     /// Takes the packet out of flight that has this number of the controller.
     pub fn take(&mut self, number: u64) -> Option<Sent> {
         let index = self.packets.binary_search_by_key(&number, |s| s.number);
-        let sent = self.settle_at(index.ok()?)?;
-        self.forget_settled();
-        Some(sent)
+        self.settle_last(index.ok()?)
     }
 
     /// Takes the packet out of flight that left at `at`, or shortly after it by a clock that may not go
     /// back, with this packet number.
     pub fn settle_sent(&mut self, at: Time, wire_number: u64) -> Option<Sent> {
         let start = self.packets.partition_point(|s| s.at < at);
-        let since = self.packets.range(start..);
-        let exact = since.clone().take_while(|s| s.at == at);
-        let offset = exact
-            .map(|s| s.wire_number)
-            .position(|number| number == Some(wire_number))
-            .or_else(|| {
-                since
-                    .take_while(|s| s.at.since(at) <= MAX_SLACK)
-                    .map(|s| s.wire_number)
-                    .position(|number| number == Some(wire_number))
-            })?;
-        let sent = self.settle_at(start + offset)?;
-        self.forget_settled();
-        Some(sent)
+        let within = |slack| {
+            let since = self.packets.range(start..);
+            since
+                .take_while(|s| s.at.since(at) <= slack)
+                .position(|s| s.wire_number == Some(wire_number))
+        };
+        let offset = within(Duration::ZERO).or_else(|| within(MAX_SLACK))?;
+        self.settle_last(start + offset)
     }
 
     /// Takes the oldest packet of this size out of flight that has this packet number. Numbers grow
@@ -182,9 +181,7 @@ impl Flight {
         } else {
             self.packets.iter().position(is_it)?
         };
-        let sent = self.settle_at(index)?;
-        self.forget_settled();
-        Some(sent)
+        self.settle_last(index)
     }
 
     /// Takes the oldest packet out of flight that left at `at`, if there is one of this size that.
@@ -194,18 +191,14 @@ impl Flight {
         let then = then.enumerate().filter(|(_, s)| s.in_flight);
         let offset = then.clone().find(|(_, s)| s.bytes == bytes);
         let (offset, _) = offset.or_else(|| then.clone().next())?;
-        let sent = self.settle_at(start + offset)?;
-        self.forget_settled();
-        Some(sent)
+        self.settle_last(start + offset)
     }
 
     /// Takes the oldest packet out of flight, unless it left after `last`.
     pub fn settle_oldest(&mut self, last: Time) -> Option<Sent> {
         let index = self.packets.iter().position(|s| s.in_flight)?;
         let is_due = self.packets[index].at <= last;
-        let sent = is_due.then(|| self.settle_at(index)).flatten()?;
-        self.forget_settled();
-        Some(sent)
+        is_due.then(|| self.settle_last(index)).flatten()
     }
 
     /// Takes the packets out of flight that an acknowledgment of `bytes` covers, into `acked`, in

@@ -213,9 +213,9 @@ fn show(observer: Option<&dyn Observer>, seen: &Seen<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use lowtide_cc::controller::{AckEvent, Config, LossEvent, PacketSent, Snapshot, TimeoutEvent};
-    use lowtide_cc::registry;
+    use lowtide_cc::controllers::window::ConstantWindow;
     use lowtide_cc::units::Rate;
+    use lowtide_cc::{Config, Wrap, registry};
 
     use super::*;
 
@@ -264,34 +264,28 @@ mod tests {
 
     /// Wants to be woken up all the time.
     #[derive(Debug)]
-    struct Sleepless;
+    struct Sleepless(ConstantWindow);
 
-    impl Controller for Sleepless {
-        fn on_packet_sent(&mut self, _: &PacketSent) {}
-        fn on_ack(&mut self, _: &AckEvent<'_>) {}
-        fn on_loss(&mut self, _: &LossEvent<'_>) {}
-        fn on_timeout(&mut self, _: &TimeoutEvent) {}
-        fn on_mtu_change(&mut self, _: Bytes) {}
+    impl Wrap for Sleepless {
+        type Inner = ConstantWindow;
+
+        fn inner(&self) -> &ConstantWindow {
+            &self.0
+        }
+
+        fn inner_mut(&mut self) -> &mut ConstantWindow {
+            &mut self.0
+        }
+
         fn next_wakeup(&self) -> Option<Time> {
             Some(Time::ZERO)
-        }
-        fn cwnd(&self) -> Bytes {
-            PACKET
-        }
-        fn pacing_rate(&self) -> Option<Rate> {
-            None
-        }
-        fn send_quantum(&self) -> Bytes {
-            PACKET
-        }
-        fn snapshot(&self) -> Snapshot {
-            Snapshot::default()
         }
     }
 
     #[test]
     fn a_controller_that_asks_for_wakeups_without_end_does_not_hold_its_connection_up() {
-        let mut path = Path::new(Box::new(Sleepless));
+        let window = ConstantWindow::new(&Config::default(), 1);
+        let mut path = Path::new(Box::new(Sleepless(window)));
         path.advance(at(1), None);
         assert!(path.is_unused());
     }
