@@ -8,9 +8,7 @@ use crate::{Choice, Error, Known, Status, Unloaded};
 #[derive(Debug)]
 pub enum Loaded {}
 
-const NOT_BUILT: Error = Error::NotBuilt {
-    reason: env!("LOWTIDE_MISSING"),
-};
+const NOT_BUILT: Error = Error::NotBuilt(env!("LOWTIDE_MISSING"));
 
 /// Loads a controller.
 ///

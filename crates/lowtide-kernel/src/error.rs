@@ -3,12 +3,9 @@
 /// Why a controller was not loaded, shown or unloaded; with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The programs are not in this build.
-    #[error("the kernel's controllers are not part of this build: {reason}")]
-    NotBuilt {
-        /// What was missing.
-        reason: &'static str,
-    },
+    /// The programs are not in this build, for this reason.
+    #[error("the kernel's controllers are not part of this build: {0}")]
+    NotBuilt(&'static str),
     /// No controller has this name.
     #[error("there is no controller '{name}' for the kernel; there are: {known}")]
     Unknown {
@@ -31,48 +28,33 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The kernel is too old or was built without what is needed.
-    #[error("this kernel cannot run BPF congestion controllers: {lacks}")]
-    Kernel {
-        /// What it lacks, and the remedy.
-        lacks: String,
-    },
+    /// The kernel is too old or was built without what is needed: what it lacks, and the remedy.
+    #[error("this kernel cannot run BPF congestion controllers: {0}")]
+    Kernel(String),
     /// The process may not.
     #[error("only root may do this (CAP_BPF and CAP_NET_ADMIN): run it with sudo")]
     Privileges,
-    /// The controller is there already.
+    /// The controller of this name is there already.
     #[error(
-        "'{name}' is already loaded; see 'lowtide kernel status', or unload it first: \
-         'lowtide kernel unload {name}'"
+        "'{0}' is already loaded; see 'lowtide kernel status', or unload it first: \
+         'lowtide kernel unload {0}'"
     )]
-    Loaded {
-        /// Its name.
-        name: &'static str,
-    },
-    /// The controller is not there.
-    #[error("'{name}' is not loaded")]
-    NotLoaded {
-        /// Its name.
-        name: &'static str,
-    },
-    /// Another process holds the controller.
+    Loaded(&'static str),
+    /// The controller of this name is not there.
+    #[error("'{0}' is not loaded")]
+    NotLoaded(&'static str),
+    /// Another process holds the controller of this name.
     #[error(
-        "'{name}' was loaded without --pin and goes with the command that loaded it: end that one \
+        "'{0}' was loaded without --pin and goes with the command that loaded it: end that one \
          (Ctrl-C)"
     )]
-    Held {
-        /// Its name.
-        name: &'static str,
-    },
-    /// New connections get it.
+    Held(&'static str),
+    /// New connections get the controller of this name in the kernel.
     #[error(
-        "'{name}' is the default for new connections; choose another first: \
+        "'{0}' is the default for new connections; choose another first: \
          'sysctl -w net.ipv4.tcp_congestion_control=cubic'"
     )]
-    Default {
-        /// Its name in the kernel.
-        name: &'static str,
-    },
+    Default(&'static str),
     /// The pin cannot be made.
     #[error(
         "cannot keep it in {path}: {problem}; is the BPF file system there? \
@@ -84,12 +66,9 @@ pub enum Error {
         /// Why not.
         problem: String,
     },
-    /// The kernel refused.
-    #[error("the kernel refuses: {problem}")]
-    Refused {
-        /// What it said.
-        problem: String,
-    },
+    /// The kernel refused, and said this.
+    #[error("the kernel refuses: {0}")]
+    Refused(String),
 }
 
 impl Error {
@@ -101,10 +80,10 @@ impl Error {
             Self::Unknown { .. }
                 | Self::Parameter(_)
                 | Self::Cgroup { .. }
-                | Self::Loaded { .. }
-                | Self::NotLoaded { .. }
-                | Self::Held { .. }
-                | Self::Default { .. }
+                | Self::Loaded(_)
+                | Self::NotLoaded(_)
+                | Self::Held(_)
+                | Self::Default(_)
         )
     }
 }

@@ -37,12 +37,11 @@ pub(super) fn open(path: &Path) -> Result<Folder, Error> {
 
 /// Runs the program at what the cgroup's sockets do.
 pub(super) fn attach(program: &mut Object, folder: &Folder) -> Result<Link, Error> {
-    let program = program.progs_mut().next().ok_or_else(|| Error::Refused {
-        problem: "the cgroup's program is not there".to_owned(),
-    })?;
+    let missing = || Error::Refused("the cgroup's program is not there".to_owned());
     program
+        .progs_mut()
+        .next()
+        .ok_or_else(missing)?
         .attach_cgroup(folder.file.as_raw_fd())
-        .map_err(|error| Error::Refused {
-            problem: format!("{}: {error:#}", folder.path.display()),
-        })
+        .map_err(|error| Error::Refused(format!("{}: {error:#}", folder.path.display())))
 }

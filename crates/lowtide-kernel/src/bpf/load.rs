@@ -27,7 +27,7 @@ pub fn load(choice: &Choice, pin: bool, cgroups: &[PathBuf]) -> Result<Loaded, E
     let known = choice.known;
     requirements::check()?;
     if registered::is_available(known) {
-        return Err(Error::Loaded { name: known.name });
+        return Err(Error::Loaded(known.name));
     }
     let cgroups = cgroups
         .iter()
@@ -56,13 +56,13 @@ pub fn load(choice: &Choice, pin: bool, cgroups: &[PathBuf]) -> Result<Loaded, E
 }
 
 fn register(controller: &mut Object) -> Result<Link, Error> {
-    let mut operations = controller
+    let missing = || Error::Refused("the program has no congestion control".to_owned());
+    controller
         .maps_mut()
         .find(|map| map.map_type() == MapType::StructOps)
-        .ok_or_else(|| Error::Refused {
-            problem: "the program has no congestion control".to_owned(),
-        })?;
-    operations.attach_struct_ops().map_err(refused)
+        .ok_or_else(missing)?
+        .attach_struct_ops()
+        .map_err(refused)
 }
 
 /// The first link is the controller's, the others are of cgroups.

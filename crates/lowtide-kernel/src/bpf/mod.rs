@@ -17,7 +17,5 @@ use crate::Error;
 
 /// libbpf's account of a failure.
 fn refused(error: libbpf_rs::Error) -> Error {
-    Error::Refused {
-        problem: format!("{error:#}"),
-    }
+    Error::Refused(format!("{error:#}"))
 }

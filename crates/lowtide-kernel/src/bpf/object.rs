@@ -53,11 +53,9 @@ pub(super) fn cgroup(known: &Known) -> Result<Object, Error> {
 /// Sets the constants of a section.
 fn set(object: &mut OpenObject, section: &str, value: &[u8]) -> Result<(), Error> {
     let map = object.maps_mut().find(|map| map.name() == section);
-    map.ok_or_else(|| Error::Refused {
-        problem: format!("the program has no section {section}"),
-    })?
-    .set_initial_value(value)
-    .map_err(refused)
+    map.ok_or_else(|| Error::Refused(format!("the program has no section {section}")))?
+        .set_initial_value(value)
+        .map_err(refused)
 }
 
 /// The iterator over a controller's flows.
@@ -85,8 +83,6 @@ pub(super) fn load(object: OpenObject) -> Result<Object, Error> {
         let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
         let mut words: Vec<&str> = said.lines().rev().take(6).collect();
         words.reverse();
-        Error::Refused {
-            problem: format!("{error:#}\n{}", words.join("\n")),
-        }
+        Error::Refused(format!("{error:#}\n{}", words.join("\n")))
     })
 }

@@ -13,29 +13,25 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 pub(super) fn check() -> Result<(), Error> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     if version(&release).is_some_and(|version| version < OLDEST) {
-        return Err(Error::Kernel {
-            lacks: format!(
-                "it is Linux {}, and they need {}.{} or newer",
-                release.trim(),
-                OLDEST.0,
-                OLDEST.1
-            ),
-        });
+        return Err(Error::Kernel(format!(
+            "it is Linux {}, and they need {}.{} or newer",
+            release.trim(),
+            OLDEST.0,
+            OLDEST.1
+        )));
     }
     if !Path::new(BTF).exists() {
-        return Err(Error::Kernel {
-            lacks: format!(
-                "{BTF} is not there: it was built without CONFIG_DEBUG_INFO_BTF; use a \
-                 distribution's kernel"
-            ),
-        });
+        return Err(Error::Kernel(format!(
+            "{BTF} is not there: it was built without CONFIG_DEBUG_INFO_BTF; use a \
+             distribution's kernel"
+        )));
     }
     Ok(())
 }
 
 /// What a failure to load says about the process or the kernel, if anything.
 pub(super) fn explain(problem: Error) -> Error {
-    let Error::Refused { problem: text } = &problem else {
+    let Error::Refused(text) = &problem else {
         return problem;
     };
     if text.contains("Operation not permitted")
@@ -44,11 +40,11 @@ pub(super) fn explain(problem: Error) -> Error {
         return Error::Privileges;
     }
     if text.contains("tcp_congestion_ops") && text.contains("not found") {
-        return Error::Kernel {
-            lacks: "it knows no TCP congestion control in BPF: it was built without \
-                    CONFIG_BPF_JIT or CONFIG_BPF_SYSCALL; use a distribution's kernel"
+        return Error::Kernel(
+            "it knows no TCP congestion control in BPF: it was built without CONFIG_BPF_JIT or \
+             CONFIG_BPF_SYSCALL; use a distribution's kernel"
                 .to_owned(),
-        };
+        );
     }
     problem
 }

@@ -48,17 +48,14 @@ pub(super) fn flows(known: &'static Known) -> Result<Vec<Flow>, Error> {
             continue;
         };
         let iterator = object::status().map_err(requirements::explain)?;
-        let program = iterator.progs_mut().next().ok_or_else(|| Error::Refused {
-            problem: "the iterator has no program".to_owned(),
-        })?;
+        let missing = || Error::Refused("the iterator has no program".to_owned());
+        let program = iterator.progs_mut().next().ok_or_else(missing)?;
         let link = program.attach_iter(map.as_fd()).map_err(refused)?;
         let mut records = Vec::new();
         Iter::new(&link)
             .map_err(refused)?
             .read_to_end(&mut records)
-            .map_err(|error| Error::Refused {
-                problem: format!("reading the flows: {error}"),
-            })?;
+            .map_err(|error| Error::Refused(format!("reading the flows: {error}")))?;
         flows.extend(
             records
                 .chunks_exact(RECORD)

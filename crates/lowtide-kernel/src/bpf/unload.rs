@@ -13,16 +13,14 @@ use crate::{Error, Known, Unloaded};
 pub fn unload(known: &'static Known) -> Result<Unloaded, Error> {
     if !pin::is_there(known) {
         return Err(if registered::is_available(known) {
-            Error::Held { name: known.name }
+            Error::Held(known.name)
         } else {
-            Error::NotLoaded { name: known.name }
+            Error::NotLoaded(known.name)
         });
     }
     // Its file would be gone, but each new connection would bring it back.
     if registered::is_default(known) {
-        return Err(Error::Default {
-            name: known.kernel_name,
-        });
+        return Err(Error::Default(known.kernel_name));
     }
     for file in pin::files(known) {
         let link = Link::open(file)
@@ -30,9 +28,8 @@ pub fn unload(known: &'static Known) -> Result<Unloaded, Error> {
             .map_err(requirements::explain)?;
         link.detach().map_err(refused)?;
     }
-    pin::remove(known).map_err(|error| Error::Refused {
-        problem: format!("{}: {error}", pin::path(known).display()),
-    })?;
+    let failed = |error| Error::Refused(format!("{}: {error}", pin::path(known).display()));
+    pin::remove(known).map_err(failed)?;
     let flows = status::flows(known)?;
     Ok(Unloaded {
         flows: flows.len(),

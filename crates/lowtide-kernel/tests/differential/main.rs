@@ -18,7 +18,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::{Pcg32, Pcg64};
 
 use self::mapping::{Host, Numbers};
-use self::native::{Answer, Call, Kernel, Program, RANDOMS};
+use self::native::{Answer, Binary, Call, Kernel, RANDOMS};
 use self::path::World;
 
 const CALLS: usize = 20_000;
@@ -119,9 +119,7 @@ fn in_packets(wants: Answer, phase: &str, mss: u64) -> u64 {
 }
 
 fn compare(pair: &Pair) {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let Some(program) = Program::compile(pair.header, pair.definition, folder.path()) else {
-        eprintln!("skipped: there is no C compiler");
+    let Some(binary) = Binary::of("driver", pair.header, pair.definition) else {
         return;
     };
     let streams = std::env::var("LOWTIDE_STREAMS").ok();
@@ -135,7 +133,7 @@ fn compare(pair: &Pair) {
         let (calls, expected) = stream(pair, seed);
         let mut random = Pcg32::seed_from_u64(seed);
         let randoms: [u32; RANDOMS] = std::array::from_fn(|_| random.next_u32());
-        let answers = program.answers(&calls, &randoms);
+        let answers = binary.answers(&calls, &randoms);
         assert_eq!(answers.len(), calls.len(), "it died in stream {seed}");
         for (n, (applied, expected)) in answers.iter().zip(&expected).enumerate() {
             let (got, wanted) = (applied.wants, expected.answer);
@@ -190,15 +188,13 @@ const BBR: [&str; 3] = ["rtt_gain.h", "bbr_acd.h", "ebcc.h"];
 
 #[test]
 fn probe_rtt_ends_at_any_rate_with_one_acknowledgment_a_packet() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
     for header in BBR {
-        let Some(program) = Program::build("probe", header, None, folder.path()) else {
-            eprintln!("skipped: there is no C compiler");
+        let Some(binary) = Binary::of("probe", header, None) else {
             return;
         };
         for mbps in [20, 200, 1000] {
             let [probes, longest_ms, worst, used] =
-                program.numbers(&[mbps * 1_000_000, 40_000, 35])[..]
+                binary.numbers(&[mbps * 1_000_000, 40_000, 35])[..]
             else {
                 panic!("four numbers");
             };
@@ -212,7 +208,6 @@ fn probe_rtt_ends_at_any_rate_with_one_acknowledgment_a_packet() {
 
 #[test]
 fn a_flow_that_begins_again_knows_nothing_of_the_one_before() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
     let randoms = [7; RANDOMS];
     for pair in [
         bbr("rtt-gain", "rtt_gain.h"),
@@ -220,26 +215,23 @@ fn a_flow_that_begins_again_knows_nothing_of_the_one_before() {
         bbr("ebcc", "ebcc.h"),
         ebb("ebb", None, &[]),
     ] {
-        let Some(program) = Program::compile(pair.header, None, folder.path()) else {
-            eprintln!("skipped: there is no C compiler");
+        let Some(binary) = Binary::of("driver", pair.header, None) else {
             return;
         };
         let [before, after] = [1, 2].map(|seed| stream(&pair, seed).0);
-        let again = program.answers(&[before.clone(), after.clone()].concat(), &randoms);
-        let alone = program.answers(&after, &randoms);
+        let again = binary.answers(&[before.clone(), after.clone()].concat(), &randoms);
+        let alone = binary.answers(&after, &randoms);
         assert_eq!(again[before.len()..], alone, "{}", pair.name);
     }
 }
 
 #[test]
 fn spans_of_days_are_no_shorter_than_one_of_hours() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let Some(program) = Program::build("fixed", "fixed.h", None, folder.path()) else {
-        eprintln!("skipped: there is no C compiler");
+    let Some(binary) = Binary::of("fixed", "fixed.h", None) else {
         return;
     };
     let seconds = [1, 65_535, 65_536, 65_537, 86_400, (1 << 50) / 1_000_000_000];
-    let shares = program.numbers(&seconds.map(|seconds| seconds * 1_000_000_000));
+    let shares = binary.numbers(&seconds.map(|seconds| seconds * 1_000_000_000));
     assert_eq!(
         shares[0] >> 20,
         (1 << 28) - 1,

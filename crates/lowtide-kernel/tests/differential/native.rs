@@ -1,11 +1,15 @@
 //! The C code in a process of its own (`tests/native/driver.c`), and the calls that it takes.
 
 use std::io::{BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
 
 /// How many random numbers a stream brings along.
 pub(crate) const RANDOMS: usize = 4096;
+
+/// A binary in its folder.
+const NAME: &str = "binary";
 
 /// Which of the kernel's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,64 +84,46 @@ fn record(call: Call, k: &Kernel, to: &mut Vec<u8>) {
         Call::Undo => (3, 0),
         Call::Restart => (4, 0),
     };
-    let mut u32s = |values: &[u32]| {
-        for value in values {
-            to.extend(value.to_ne_bytes());
-        }
-    };
-    u32s(&[number, state]);
-    for value in [
-        k.tcp_mstamp,
-        k.first_tx_mstamp,
-        k.interval_us as u64,
-        k.rtt_us as u64,
-    ] {
-        to.extend(value.to_ne_bytes());
-    }
-    let mut u32s = |values: &[u32]| {
-        for value in values {
-            to.extend(value.to_ne_bytes());
-        }
-    };
-    u32s(&[k.mss_cache, k.snd_cwnd, k.packets_out, k.sacked_out]);
-    u32s(&[k.lost_out, k.retrans_out, k.lost, k.delivered]);
-    u32s(&[k.app_limited, k.prior_delivered]);
-    u32s(&[k.rs_delivered as u32, k.losses as u32]);
-    u32s(&[k.acked_sacked, k.prior_in_flight]);
-    u32s(&[u32::from(k.is_app_limited), 0]);
+    to.extend([number, state].map(u32::to_ne_bytes).as_flattened());
+    let times = [k.tcp_mstamp, k.first_tx_mstamp];
+    to.extend(times.map(u64::to_ne_bytes).as_flattened());
+    let samples = [k.interval_us, k.rtt_us];
+    to.extend(samples.map(i64::to_ne_bytes).as_flattened());
+    #[rustfmt::skip]
+    let counts = [
+        k.mss_cache, k.snd_cwnd, k.packets_out, k.sacked_out, k.lost_out, k.retrans_out, k.lost,
+        k.delivered, k.app_limited, k.prior_delivered, k.rs_delivered as u32, k.losses as u32,
+        k.acked_sacked, k.prior_in_flight, u32::from(k.is_app_limited), 0,
+    ];
+    to.extend(counts.map(u32::to_ne_bytes).as_flattened());
 }
 
 /// A controller's C code, compiled for this machine.
 #[derive(Debug)]
-pub(crate) struct Program {
-    path: PathBuf,
+pub(crate) struct Binary {
+    folder: TempDir,
 }
 
-impl Program {
-    /// Compiles the driver of `header` into `folder`, with a definition besides; `None` where there is no C compiler.
-    pub(crate) fn compile(header: &str, definition: Option<&str>, folder: &Path) -> Option<Self> {
-        Self::build("driver", header, definition, folder)
-    }
-
-    /// Compiles another program of `tests/native`.
-    pub(crate) fn build(
-        source: &str,
-        header: &str,
-        definition: Option<&str>,
-        folder: &Path,
-    ) -> Option<Self> {
+impl Binary {
+    /// Compiles a source of `tests/native` for `header`, with a definition besides; `None`, and a word about
+    /// it, where there is no C compiler.
+    pub(crate) fn of(source: &str, header: &str, definition: Option<&str>) -> Option<Self> {
         let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| {
             let version = Command::new(name).arg("--version").output();
             version.is_ok_and(|output| output.status.success())
-        })?;
-        let path = folder.join(format!("{source}_{}", header.replace('.', "_")));
+        });
+        let Some(compiler) = compiler else {
+            eprintln!("skipped: there is no C compiler");
+            return None;
+        };
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
         let output = Command::new(compiler)
             .args(["-O2", "-Wall", "-Werror", "-Ibpf"])
             .arg(format!("-DCONTROLLER=\"{header}\""))
             .args(definition.map(|definition| format!("-D{definition}")))
             .arg(format!("tests/native/{source}.c"))
             .arg("-o")
-            .arg(&path)
+            .arg(folder.path().join(NAME))
             .output()
             .expect("the compiler has just run");
         assert!(
@@ -145,12 +131,17 @@ impl Program {
             "{}",
             String::from_utf8_lossy(&output.stderr)
         );
-        Some(Self { path })
+        Some(Self { folder })
+    }
+
+    fn command(&self) -> Command {
+        Command::new(self.folder.path().join(NAME))
     }
 
     /// The numbers that it prints for these.
     pub(crate) fn numbers(&self, arguments: &[u64]) -> Vec<u64> {
-        let output = Command::new(&self.path)
+        let output = self
+            .command()
             .args(arguments.iter().map(u64::to_string))
             .output()
             .expect("it has just been compiled");
@@ -166,7 +157,8 @@ impl Program {
         calls: &[(Call, Kernel)],
         randoms: &[u32; RANDOMS],
     ) -> Vec<Applied> {
-        let mut child = Command::new(&self.path)
+        let mut child = self
+            .command()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -185,7 +177,7 @@ impl Program {
                             bytes.extend(random.to_ne_bytes());
                         }
                     }
-                    // A program that has died answers too little.
+                    // A process that has died answers too little.
                     if input.write_all(&bytes).is_err() {
                         return;
                     }
