@@ -60,9 +60,9 @@ enum Stage {
 }
 
 /// A flow at work.
-struct Flow<E> {
+pub(crate) struct Flow<E> {
     config: FlowConfig,
-    sender: E,
+    pub(crate) sender: E,
     receiver: E,
     /// When their timers are due.
     timeouts: [Option<Time>; 2],
@@ -71,7 +71,7 @@ struct Flow<E> {
     /// The most that the application writes at once: where frames are told apart, a packet.
     at_once: usize,
     written: u64,
-    read: u64,
+    pub(crate) read: u64,
     /// Frames that have been written and not read: where in the stream they end, and when they were
     /// written.
     frames: VecDeque<(u64, Time)>,
@@ -142,10 +142,10 @@ impl<E: End> Flow<E> {
 }
 
 /// A run under way.
-struct Run<E, P> {
+pub(crate) struct Run<E, P> {
     /// The stack's time at the beginning.
     base: Instant,
-    flows: Vec<Flow<E>>,
+    pub(crate) flows: Vec<Flow<E>>,
     wire: Shared<Wire<P>>,
     packet_size: Bytes,
     /// What a stack puts together; kept for its memory.
@@ -154,64 +154,78 @@ struct Run<E, P> {
 
 /// Runs a configuration with a stack and hands back its outcome and the probe.
 pub(crate) fn run<S: Stack, P: Probe + Send + 'static>(
+    mut stack: S,
     config: &SimConfig,
     probe: P,
 ) -> Result<(Outcome, P), Error> {
-    let packet_size = stack::check(config)?;
-    let certificate = Certificate::new()?;
-    let wire = Shared::new(Wire {
-        dumbbell: Dumbbell::new(config, probe),
-        now: Time::ZERO,
-    });
-    let mut flows = Vec::with_capacity(config.flows.len());
-    for (index, flow) in config.flows.iter().enumerate() {
-        let seed = Stream::Flow(index).seed(config.seed);
-        let [sender, receiver] = S::ends(&Setup {
-            config,
-            flow,
-            packet_size,
-            seed,
-            certificate: &certificate,
-            observer: wire.observer(index),
-        })?;
-        let has_frames = matches!(flow.source, SourceConfig::Video { .. });
-        flows.push(Flow {
-            config: flow.clone(),
-            sender,
-            receiver,
-            timeouts: [None; 2],
-            source: Source::new(flow.source, flow.start, config.packet_size, seed),
-            stage: Stage::Waiting,
-            at_once: if has_frames {
-                usize::from(packet_size)
-            } else {
-                CHUNK
-            },
-            written: 0,
-            read: 0,
-            frames: VecDeque::new(),
-        });
-    }
-    let mut run = Run {
-        base: Instant::now(),
-        flows,
-        wire,
-        packet_size: config.packet_size,
-        buffer: Vec::new(),
-    };
+    let mut run = Run::new(&mut stack, config, probe)?;
     run.until(Time::ZERO + config.duration)?;
-    let Run { flows, wire, .. } = run;
-    // With the observers.
-    drop(flows);
-    Ok(wire.into_inner()?.dumbbell.finish())
+    run.finish()
 }
 
-impl<E: End, P: Probe> Run<E, P> {
+impl<E: End, P: Probe + Send + 'static> Run<E, P> {
+    pub(crate) fn new(
+        stack: &mut impl Stack<End = E>,
+        config: &SimConfig,
+        probe: P,
+    ) -> Result<Self, Error> {
+        let packet_size = stack::check(config)?;
+        let certificate = Certificate::new()?;
+        let wire = Shared::new(Wire {
+            dumbbell: Dumbbell::new(config, probe),
+            now: Time::ZERO,
+        });
+        let mut flows = Vec::with_capacity(config.flows.len());
+        for (index, flow) in config.flows.iter().enumerate() {
+            let seed = Stream::Flow(index).seed(config.seed);
+            let [sender, receiver] = stack.ends(&Setup {
+                config,
+                flow,
+                packet_size,
+                seed,
+                certificate: &certificate,
+                observer: wire.observer(index),
+            })?;
+            let has_frames = matches!(flow.source, SourceConfig::Video { .. });
+            flows.push(Flow {
+                config: flow.clone(),
+                sender,
+                receiver,
+                timeouts: [None; 2],
+                source: Source::new(flow.source, flow.start, config.packet_size, seed),
+                stage: Stage::Waiting,
+                at_once: if has_frames {
+                    usize::from(packet_size)
+                } else {
+                    CHUNK
+                },
+                written: 0,
+                read: 0,
+                frames: VecDeque::new(),
+            });
+        }
+        Ok(Self {
+            base: Instant::now(),
+            flows,
+            wire,
+            packet_size: config.packet_size,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The outcome and the probe.
+    pub(crate) fn finish(self) -> Result<(Outcome, P), Error> {
+        // With the observers.
+        drop(self.flows);
+        Ok(self.wire.into_inner()?.dumbbell.finish())
+    }
+
     fn instant(&self, time: Time) -> Instant {
         self.base + std::time::Duration::from(time.since(Time::ZERO))
     }
 
-    fn until(&mut self, end: Time) -> Result<(), Error> {
+    /// Lets all happen that happens before `end`.
+    pub(crate) fn until(&mut self, end: Time) -> Result<(), Error> {
         loop {
             let network = self.wire.lock().dumbbell.next_event();
             let flows = self.flows.iter().filter_map(Flow::next);
@@ -276,7 +290,11 @@ impl<E: End, P: Probe> Run<E, P> {
                 if flow.stage == Stage::Waiting && now >= flow.config.start {
                     flow.stage = Stage::Active;
                     flow.sender.connect(instant)?;
+                    flow.receiver.connect(instant)?;
+                    // Where the receiver is the client, it speaks first.
+                    self.transmit(now, index, Side::Receiver);
                 }
+                let flow = &mut self.flows[index];
                 flow.write(now);
                 if flow.is_complete() {
                     let probe = &mut self.wire.lock().dumbbell.probe;

@@ -67,13 +67,13 @@ impl Certificate {
 pub(crate) trait Stack {
     type End: End;
 
-    /// The sender, which is the client, and the receiver.
-    fn ends(setup: &Setup<'_>) -> Result<[Self::End; 2], Error>;
+    /// The sender and the receiver of a flow.
+    fn ends(&mut self, setup: &Setup<'_>) -> Result<[Self::End; 2], Error>;
 }
 
 /// One end of a connection with one stream of data.
 pub(crate) trait End {
-    /// A client begins its connection.
+    /// A client begins its connection, a server waits for it.
     fn connect(&mut self, now: Instant) -> Result<(), Error>;
 
     /// When [`on_timeout`](Self::on_timeout) is due.
@@ -110,19 +110,25 @@ pub(crate) trait End {
 
 /// The end of a stack that is called `proto` where this stands: quinn's interface, which noq has
 /// inherited. Where the two differ, functions beside it do: `handle`, `poll_transmit`, `write`,
-/// `endpoint`; an `Extension` does what the stack's callers do beside it.
+/// `endpoint`.
 macro_rules! end {
     () => {
         pub(crate) struct End {
             endpoint: proto::Endpoint,
             /// What a client connects with.
             client: Option<proto::ClientConfig>,
+            /// Where the other end seems to be.
+            peer: SocketAddr,
             connection: Option<(proto::ConnectionHandle, proto::Connection)>,
-            extension: Extension,
+            /// What a caller of the stack does at each event of the connection.
+            attend: Attend,
+            is_sender: bool,
             stream: Option<proto::StreamId>,
             is_up: bool,
             is_delivered: bool,
         }
+
+        type Attend = Box<dyn FnMut(Instant, &mut proto::Connection)>;
 
         /// The transport's defaults, but for what would limit it.
         fn transport(setup: &Setup<'_>) -> proto::TransportConfig {
@@ -179,7 +185,7 @@ macro_rules! end {
         fn client(
             setup: &Setup<'_>,
             transport: proto::TransportConfig,
-            extension: Extension,
+            attend: Attend,
         ) -> Result<End, Error> {
             let mut roots = RootCertStore::empty();
             let certificate = setup.certificate.certificate.clone();
@@ -190,41 +196,37 @@ macro_rules! end {
             let config = endpoint_config(setup, CLIENT_STREAM)?;
             Ok(End {
                 client: Some(client),
-                ..End::on(endpoint(config, None), extension)
+                is_sender: true,
+                ..End::on(endpoint(config, None), crate::end::SERVER, attend)
             })
         }
 
         fn server(
             setup: &Setup<'_>,
             transport: proto::TransportConfig,
-            extension: Extension,
+            attend: Attend,
         ) -> Result<End, Error> {
             let chain = vec![setup.certificate.certificate.clone()];
             let server = proto::ServerConfig::with_single_cert(chain, setup.certificate.key());
             let mut server = server.map_err(failed)?;
             server.transport_config(Arc::new(transport));
             let config = endpoint_config(setup, SERVER_STREAM)?;
-            Ok(End::on(endpoint(config, Some(server)), extension))
+            let endpoint = endpoint(config, Some(server));
+            Ok(End::on(endpoint, crate::end::CLIENT, attend))
         }
 
         impl End {
-            fn on(endpoint: proto::Endpoint, extension: Extension) -> Self {
+            fn on(endpoint: proto::Endpoint, peer: SocketAddr, attend: Attend) -> Self {
                 Self {
                     endpoint,
                     client: None,
+                    peer,
                     connection: None,
-                    extension,
+                    attend,
+                    is_sender: false,
                     stream: None,
                     is_up: false,
                     is_delivered: false,
-                }
-            }
-
-            fn peer(&self) -> SocketAddr {
-                if self.client.is_some() {
-                    crate::end::SERVER
-                } else {
-                    crate::end::CLIENT
                 }
             }
 
@@ -247,7 +249,7 @@ macro_rules! end {
                     match event {
                         proto::Event::Connected => {
                             self.is_up = true;
-                            if self.client.is_some() {
+                            if self.is_sender {
                                 self.stream = connection.streams().open(proto::Dir::Uni);
                             }
                         }
@@ -266,8 +268,8 @@ macro_rules! end {
         impl crate::end::End for End {
             fn connect(&mut self, now: Instant) -> Result<(), Error> {
                 if let Some(client) = self.client.clone() {
-                    let (server, name) = (crate::end::SERVER, crate::end::SERVER_NAME);
-                    let connection = self.endpoint.connect(now, client, server, name);
+                    let name = crate::end::SERVER_NAME;
+                    let connection = self.endpoint.connect(now, client, self.peer, name);
                     self.connection = Some(connection.map_err(failed)?);
                 }
                 Ok(())
@@ -285,8 +287,7 @@ macro_rules! end {
 
             fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]) {
                 let ecn = proto::EcnCodepoint::from_bits(ecn.bits());
-                let peer = self.peer();
-                match handle(&mut self.endpoint, now, peer, ecn, datagram) {
+                match handle(&mut self.endpoint, now, self.peer, ecn, datagram) {
                     Some(proto::DatagramEvent::NewConnection(incoming)) => {
                         let accepted = self.endpoint.accept(incoming, now, &mut Vec::new(), None);
                         self.connection = accepted.ok().or(self.connection.take());
@@ -306,7 +307,7 @@ macro_rules! end {
                 if self.is_up
                     && let Some((_, connection)) = &mut self.connection
                 {
-                    self.extension.exchange(now, connection);
+                    (self.attend)(now, connection);
                 }
             }
 

@@ -27,7 +27,7 @@ use crate::end::{SEGMENTS, Setup, Stack, end};
 /// # Errors
 /// When the configuration cannot run with quinn.
 pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
-    driver::run::<Quinn, P>(config, probe)
+    driver::run(Quinn, config, probe)
 }
 
 struct Quinn;
@@ -35,7 +35,7 @@ struct Quinn;
 impl Stack for Quinn {
     type End = End;
 
-    fn ends(setup: &Setup<'_>) -> Result<[End; 2], Error> {
+    fn ends(&mut self, setup: &Setup<'_>) -> Result<[End; 2], Error> {
         let flow = setup.flow;
         let stock = stack::stock_of(&flow.sender, STOCK)?;
         let stock = stock.and_then(|name| StockControllers::new(name, setup.observer.clone()));
@@ -45,18 +45,13 @@ impl Stack for Quinn {
         let mut to_send = transport(setup);
         ask_for_acknowledgments(&mut to_send, flow);
         to_send.congestion_controller_factory(Arc::new(stock));
+        // quinn's callers have nothing to do beside it.
+        let attend = || Box::new(|_, _: &mut _| {});
         Ok([
-            client(setup, to_send, Extension)?,
-            server(setup, transport(setup), Extension)?,
+            client(setup, to_send, attend())?,
+            server(setup, transport(setup), attend())?,
         ])
     }
-}
-
-/// quinn's callers have nothing to do beside it.
-struct Extension;
-
-impl Extension {
-    fn exchange(&mut self, _now: Instant, _connection: &mut proto::Connection) {}
 }
 
 fn endpoint(config: proto::EndpointConfig, server: Option<proto::ServerConfig>) -> proto::Endpoint {
