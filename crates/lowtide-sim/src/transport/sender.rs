@@ -5,12 +5,10 @@
 
 use std::collections::VecDeque;
 
-use lowtide_cc::Ecn;
-use lowtide_cc::controller::{
-    AckEvent, Controller, Feedback, LossEvent, PacketSent, PeerSignal, Snapshot, TimeoutEvent,
-    TimeoutKind,
-};
+use lowtide_cc::controller::{Feedback, PeerSignal, TimeoutKind};
+use lowtide_cc::controllers::window::ConstantWindow;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::{Config, Controller, Ecn};
 use lowtide_host::{AckSeen, Driver, RoundTrip, Seen};
 
 use super::connection::Connection;
@@ -105,7 +103,9 @@ pub(crate) struct SenderSetup {
 impl Sender {
     pub(crate) fn new(setup: SenderSetup) -> Self {
         let oracle = setup.controller.is_none().then_some(Oracle { next: None });
-        let controller = setup.controller.unwrap_or_else(|| Box::new(Unlimited));
+        // The oracle's window is no limit.
+        let unlimited = || Box::new(ConstantWindow::new(&Config::default(), u64::MAX)) as Box<_>;
+        let controller = setup.controller.unwrap_or_else(unlimited);
         let mut connection = Connection::new(Driver::new(controller), setup.start);
         if let TransportConfig::Quic { .. } = setup.transport {
             connection.board.remember_lost();
@@ -508,34 +508,6 @@ impl Oracle {
     /// A slot that comes when there is nothing to send is left unused.
     fn pass(&mut self, now: Time) {
         self.next = self.next.filter(|slot| *slot > now);
-    }
-}
-
-/// In the controller's place where the oracle sends: no window.
-#[derive(Debug)]
-struct Unlimited;
-
-impl Controller for Unlimited {
-    fn on_packet_sent(&mut self, _sent: &PacketSent) {}
-    fn on_ack(&mut self, _ack: &AckEvent<'_>) {}
-    fn on_loss(&mut self, _loss: &LossEvent<'_>) {}
-    fn on_timeout(&mut self, _timeout: &TimeoutEvent) {}
-    fn on_mtu_change(&mut self, _max_datagram: Bytes) {}
-
-    fn cwnd(&self) -> Bytes {
-        Bytes::new(u64::MAX)
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        Bytes::ZERO
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::default()
     }
 }
 

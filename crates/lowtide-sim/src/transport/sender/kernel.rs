@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use lowtide_cc::{Config, registry};
+use lowtide_cc::registry;
 
 use super::*;
 use crate::source::{SourceConfig, Step, Steps};
