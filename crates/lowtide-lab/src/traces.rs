@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
-use lowtide_sim::trace::generate::{self, Cellular, Model};
+use lowtide_sim::trace::generate::{self, MAX_INTERVALS, Model};
 use lowtide_sim::trace::import::{self, Choice, Imported};
 use lowtide_sim::trace::{self, info, mahimahi, series};
 
@@ -90,7 +90,7 @@ pub fn generate(
     };
     let model = found.model();
     let model = model.with_mean(mean.unwrap_or_else(|| model.mean()));
-    let longest = model.interval() * Cellular::MAX_INTERVALS;
+    let longest = model.interval() * MAX_INTERVALS;
     if length < model.interval() || length > longest {
         let (least, most) = (model.interval(), longest.as_secs_f64());
         let problem = format!("must lie between {least} and {most} s");

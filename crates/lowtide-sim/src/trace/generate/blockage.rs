@@ -4,11 +4,11 @@
 //! exponentially distributed length, and the rate falls and rises within one interval. In both
 //! states log-normal factors, correlated over `time`, stand for beams and small movements.
 
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate};
 
-use super::Cellular;
-use super::random::{GaussMarkov, Random};
-use crate::link::{AfterLast, LinkError, RateSchedule};
+use super::random::{GaussMarkov, Random, mean_of_exp};
+use super::sampled;
+use crate::link::{LinkError, RateSchedule};
 
 /// Parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,19 +36,13 @@ impl Blockage {
     /// # Errors
     /// When the length holds no interval or too many, or nothing would ever leave.
     pub fn generate(&self, length: Duration, seed: u64) -> Result<RateSchedule, LinkError> {
-        let intervals = length.as_nanos() / self.interval.as_nanos().max(1);
-        if intervals == 0 || intervals > Cellular::MAX_INTERVALS {
-            return Err(LinkError::NoSteps);
-        }
         let mut random = Random::new(seed);
         let step = self.interval.as_secs_f64();
-        // E[exp(σ·N)] = exp(σ²/2).
-        let scale = self.mean.as_f64() / libm::exp(self.sigma * self.sigma / 2.0);
+        let scale = self.mean.as_f64() / mean_of_exp(&[self.sigma]);
         let mut factor = GaussMarkov::new(self.time, self.interval, &mut random);
         let mut blocked = false;
         let mut until = random.exponential(self.los.as_secs_f64());
-        let mut steps = Vec::with_capacity(intervals as usize);
-        for n in 0..intervals {
+        sampled(length, self.interval, |n| {
             let now = n as f64 * step;
             while !self.nlos.is_zero() && now >= until {
                 blocked = !blocked;
@@ -57,11 +51,7 @@ impl Blockage {
                 until += random.exponential(stay.as_secs_f64()).max(step);
             }
             let depth = if blocked { self.depth } else { 1.0 };
-            let rate = scale * libm::exp(self.sigma * factor.value()) * depth;
-            let at = Time::ZERO + self.interval * n;
-            steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
-            factor.advance(&mut random);
-        }
-        RateSchedule::new(steps, AfterLast::RepeatAfter(self.interval))
+            scale * libm::exp(self.sigma * factor.next(&mut random)) * depth
+        })
     }
 }

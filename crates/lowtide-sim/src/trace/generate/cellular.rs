@@ -13,10 +13,11 @@
 //! The defaults were set from the statistics of rates in real LTE traces (variation,
 //! autocorrelation, empty intervals), never from a controller's results.
 
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate};
 
-use super::random::{GaussMarkov, Random};
-use crate::link::{AfterLast, LinkError, RateSchedule};
+use super::random::{GaussMarkov, Outages, Random, mean_of_exp};
+use super::sampled;
+use crate::link::{LinkError, RateSchedule};
 
 /// Parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,49 +65,32 @@ impl Default for Cellular {
 }
 
 impl Cellular {
-    /// The longest schedule, in intervals.
-    pub const MAX_INTERVALS: u64 = 10_000_000;
-
     /// A schedule of `length`, which then repeats.
     ///
     /// # Errors
     /// When the length holds no interval or too many, or nothing would ever leave.
     pub fn generate(&self, length: Duration, seed: u64) -> Result<RateSchedule, LinkError> {
-        let intervals = length.as_nanos() / self.interval.as_nanos().max(1);
-        if intervals == 0 || intervals > Self::MAX_INTERVALS {
-            return Err(LinkError::NoSteps);
-        }
-        let mut normal = Random::new(seed);
+        let mut random = Random::new(seed);
         let step = self.interval.as_secs_f64();
-        // E[exp(σ·N)] = exp(σ²/2).
-        let variance = self.slow_sigma * self.slow_sigma + self.fast_sigma * self.fast_sigma;
         let served = (1.0 - self.idle_share).clamp(0.01, 1.0);
-        let scale = self.mean.as_f64() / libm::exp(variance / 2.0) / served;
-        let mut slow = GaussMarkov::new(self.slow_time, self.interval, &mut normal);
-        let mut fast = GaussMarkov::new(self.fast_time, self.interval, &mut normal);
-        let mut fade_at = normal.exponential(self.fade_every.as_secs_f64());
-        let mut fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
-        let mut steps = Vec::with_capacity(intervals as usize);
-        for n in 0..intervals {
-            let now = n as f64 * step;
-            while now >= fade_until {
-                fade_at = fade_until + normal.exponential(self.fade_every.as_secs_f64());
-                fade_until = fade_at + normal.exponential(self.fade_length.as_secs_f64());
-            }
-            let depth = if now >= fade_at { self.fade_depth } else { 1.0 };
-            let log = self.slow_sigma * slow.value() + self.fast_sigma * fast.value();
+        let mean = mean_of_exp(&[self.slow_sigma, self.fast_sigma]);
+        let scale = self.mean.as_f64() / mean / served;
+        let mut slow = GaussMarkov::new(self.slow_time, self.interval, &mut random);
+        let mut fast = GaussMarkov::new(self.fast_time, self.interval, &mut random);
+        let [every, lasts] = [self.fade_every, self.fade_length].map(Duration::as_secs_f64);
+        let mut fades = Outages::new(every, lasts, &mut random);
+        sampled(length, self.interval, |n| {
+            let is_fade = fades.at(n as f64 * step, &mut random);
+            let depth = if is_fade { self.fade_depth } else { 1.0 };
             // No draw without idle intervals, so that the other processes stay as they are.
-            let idle = served < 1.0 && normal.uniform() >= served;
-            let rate = if idle {
+            let idle = served < 1.0 && random.uniform() >= served;
+            let log =
+                self.slow_sigma * slow.next(&mut random) + self.fast_sigma * fast.next(&mut random);
+            if idle {
                 0.0
             } else {
                 scale * libm::exp(log) * depth
-            };
-            let at = Time::ZERO + self.interval * n;
-            steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
-            slow.advance(&mut normal);
-            fast.advance(&mut normal);
-        }
-        RateSchedule::new(steps, AfterLast::RepeatAfter(self.interval))
+            }
+        })
     }
 }

@@ -12,11 +12,11 @@
 //! The defaults were fitted to variation, autocorrelation, percentiles, pauses and outages of six
 //! recorded downlinks (`docs/simulator/traces.md`), never to a controller's results.
 
-use lowtide_cc::units::{Duration, Rate, Time};
+use lowtide_cc::units::{Duration, Rate};
 
-use super::Cellular;
-use super::random::{GaussMarkov, Random};
-use crate::link::{AfterLast, LinkError, RateSchedule};
+use super::random::{GaussMarkov, Outages, Random, mean_of_exp};
+use super::sampled;
+use crate::link::{LinkError, RateSchedule};
 
 /// Parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,10 +71,6 @@ impl Lte {
     /// # Errors
     /// When the length holds no interval or too many, or nothing would ever leave.
     pub fn generate(&self, length: Duration, seed: u64) -> Result<RateSchedule, LinkError> {
-        let intervals = length.as_nanos() / self.interval.as_nanos().max(1);
-        if intervals == 0 || intervals > Cellular::MAX_INTERVALS {
-            return Err(LinkError::NoSteps);
-        }
         let mut random = Random::new(seed);
         let step = self.interval;
         // The square of a process forgets twice as fast as the process.
@@ -83,12 +79,12 @@ impl Lte {
         let mut slow: Vec<GaussMarkov> = (0..branches).map(|_| slow(&mut random)).collect();
         let mut fast = GaussMarkov::new(self.fast_time, step, &mut random);
         let mut pauses = Pauses::new(self);
-        let mut outages = Outages::new(self, &mut random);
-        // E[exp(σ·N)] = exp(σ²/2).
-        let variance = self.fast_sigma * self.fast_sigma + self.share_sigma * self.share_sigma;
-        let scale = self.mean.as_f64() / libm::exp(variance / 2.0) / self.served();
-        let mut steps = Vec::with_capacity(intervals as usize);
-        for n in 0..intervals {
+        let [every, lasts] = [self.outage_every, self.outage_length]
+            .map(|span| span.as_secs_f64() / step.as_secs_f64());
+        let mut outages = Outages::new(every, lasts, &mut random);
+        let mean = mean_of_exp(&[self.fast_sigma, self.share_sigma]);
+        let scale = self.mean.as_f64() / mean / self.served();
+        sampled(length, step, |n| {
             let power = slow.iter_mut().map(|s| {
                 let value = s.next(&mut random);
                 value * value
@@ -96,16 +92,14 @@ impl Lte {
             let power = power.sum::<f64>() / f64::from(branches);
             let log = self.fast_sigma * fast.next(&mut random) + self.share_sigma * random.draw();
             // Both are asked in each interval, so that neither moves the other.
-            let (pause, outage) = (pauses.next(&mut random), outages.at(n, &mut random));
-            let rate = if pause || outage {
+            let pause = pauses.next(&mut random);
+            let outage = outages.at(n as f64, &mut random);
+            if pause || outage {
                 0.0
             } else {
                 scale * power * libm::exp(log)
-            };
-            let at = Time::ZERO + step * n;
-            steps.push((at, Rate::from_bytes_per_sec(rate as u64)));
-        }
-        RateSchedule::new(steps, AfterLast::RepeatAfter(step))
+            }
+        })
     }
 
     /// Share of the intervals in which something leaves.
@@ -143,40 +137,5 @@ impl Pauses {
         };
         self.is_pause ^= random.uniform() < changes;
         self.is_pause
-    }
-}
-
-/// Outages, in intervals.
-struct Outages {
-    every: f64,
-    length: f64,
-    begin: f64,
-    end: f64,
-}
-
-impl Outages {
-    fn new(model: &Lte, random: &mut Random) -> Self {
-        let step = model.interval.as_secs_f64();
-        let mut outages = Self {
-            every: model.outage_every.as_secs_f64() / step,
-            length: model.outage_length.as_secs_f64() / step,
-            begin: 0.0,
-            end: 0.0,
-        };
-        outages.renew(random);
-        outages
-    }
-
-    fn renew(&mut self, random: &mut Random) {
-        self.begin = self.end + random.exponential(self.every);
-        self.end = self.begin + random.exponential(self.length);
-    }
-
-    fn at(&mut self, interval: u64, random: &mut Random) -> bool {
-        let now = interval as f64;
-        while now >= self.end {
-            self.renew(random);
-        }
-        now >= self.begin
     }
 }

@@ -22,18 +22,9 @@ impl GaussMarkov {
         }
     }
 
-    pub(super) fn value(&self) -> f64 {
-        self.value
-    }
-
-    pub(super) fn advance(&mut self, random: &mut Random) {
-        self.value = self.rho * self.value + self.innovation * random.draw();
-    }
-
     pub(super) fn next(&mut self, random: &mut Random) -> f64 {
-        let value = self.value;
-        self.advance(random);
-        value
+        let next = self.rho * self.value + self.innovation * random.draw();
+        std::mem::replace(&mut self.value, next)
     }
 }
 
@@ -69,5 +60,47 @@ impl Random {
         let angle = 2.0 * core::f64::consts::PI * self.uniform();
         self.spare = Some(radius * libm::sin(angle));
         radius * libm::cos(angle)
+    }
+}
+
+/// The mean of a log-normal factor, the product of independent ones of these standard deviations:
+/// E[exp(σ·N)] = exp(σ²/2).
+pub(super) fn mean_of_exp(sigmas: &[f64]) -> f64 {
+    let variance: f64 = sigmas.iter().map(|sigma| sigma * sigma).sum();
+    libm::exp(variance / 2.0)
+}
+
+/// Times in which nothing leaves, of exponentially distributed length and distance.
+pub(super) struct Outages {
+    every: f64,
+    length: f64,
+    begin: f64,
+    end: f64,
+}
+
+impl Outages {
+    /// The first of them; mean distance and length in a unit of choice.
+    pub(super) fn new(every: f64, length: f64, random: &mut Random) -> Self {
+        let mut outages = Self {
+            every,
+            length,
+            begin: 0.0,
+            end: 0.0,
+        };
+        outages.renew(random);
+        outages
+    }
+
+    fn renew(&mut self, random: &mut Random) {
+        self.begin = self.end + random.exponential(self.every);
+        self.end = self.begin + random.exponential(self.length);
+    }
+
+    /// Whether there is one; `now` never decreases.
+    pub(super) fn at(&mut self, now: f64, random: &mut Random) -> bool {
+        while now >= self.end {
+            self.renew(random);
+        }
+        now >= self.begin
     }
 }
