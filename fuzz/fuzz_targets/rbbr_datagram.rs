@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lowtide_cc::controllers::rbbr::frame::LENGTH;
-use lowtide_noq::{Controllers, Extension};
+use lowtide_noq::{Controllers, Extension, Factory};
 use noq_proto::ConnectionStats;
 use noq_proto::congestion::ControllerFactory;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let base = Instant::now();
-    let controllers = Arc::new(Controllers::new("rbbr").unwrap().with_seed(1));
+    let controllers = Arc::new(Controllers::from(Factory::new("rbbr").unwrap().with_seed(1)));
     let mut controller = controllers.build(base, 1200);
     let mut extension = Extension::new(controller.clone_box());
     let mut stats = ConnectionStats::default();

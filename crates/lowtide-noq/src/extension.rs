@@ -52,7 +52,7 @@ struct Seen {
 impl Extension {
     /// The extension of the connection whose controller this is a copy of:
     /// `connection.congestion_state(PathId::ZERO)`. Its estimator has the settings of
-    /// [`Controllers::with_receiver`](crate::Controllers::with_receiver). With a controller that is
+    /// [`Factory::with_receiver`](crate::Factory::with_receiver). With a controller that is
     /// not Lowtide's, the extension only estimates for the peer, with the default settings.
     #[must_use]
     pub fn new(controller: Box<dyn Controller>) -> Self {

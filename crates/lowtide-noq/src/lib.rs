@@ -28,7 +28,7 @@ pub use extension::Extension;
 pub use host::Host;
 /// The core: what observers are told in, and what controllers of your own are written with.
 pub use lowtide_cc;
-pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
+pub use lowtide_host::{AckSeen, ExtensionSeen, Factory, LossSeen, Make, Observer, Observers};
 #[cfg(feature = "noq")]
 pub use run::run;
 pub use stock::{STOCK, StockControllers};

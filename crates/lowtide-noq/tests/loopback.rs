@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lowtide_cc::registry;
 use lowtide_host::contract;
-use lowtide_noq::Controllers;
+use lowtide_noq::{Controllers, Factory};
 use noq::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
 use rustls::RootCertStore;
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -21,7 +21,7 @@ async fn feedback_flows_beside_a_download() {
     let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
     let spec = registry::parse("rbbr").unwrap();
     let (make, notes) = contract::recorded(Arc::new(move |config| spec.build(config)));
-    let transport = |controllers| {
+    let transport = |controllers: Controllers| {
         let mut transport = TransportConfig::default();
         transport.congestion_controller_factory(Arc::new(controllers));
         Arc::new(transport)
@@ -29,7 +29,7 @@ async fn feedback_flows_beside_a_download() {
 
     let chain = vec![own.cert.der().clone()];
     let mut config = ServerConfig::with_single_cert(chain, key.into()).unwrap();
-    config.transport_config(transport(Controllers::with_controller("recorded", make)));
+    config.transport_config(transport(Factory::with_controller("recorded", make).into()));
     let server = Endpoint::server(config, any).unwrap();
     let address = server.local_addr().unwrap();
     tokio::spawn(async move {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use lowtide_cc::registry;
-use lowtide_quic::Controllers;
+use lowtide_quic::{Controllers, Factory};
 use s2n_quic::provider::congestion_controller::{
     Bbr, CongestionController, Cubic, Endpoint, PathInfo, Publisher, RttEstimator, Timestamp,
 };
@@ -152,8 +152,8 @@ fn per_ack(c: &mut Criterion) {
         bench(&mut group, "s2n-quic's BBR", packets, Bbr::default());
         bench(&mut group, "s2n-quic's CUBIC", packets, Cubic::default());
         for entry in registry::all() {
-            let controllers = Controllers::new(entry.name).unwrap().with_seed(1);
-            bench(&mut group, entry.name, packets, controllers);
+            let factory = Factory::new(entry.name).unwrap().with_seed(1);
+            bench(&mut group, entry.name, packets, Controllers::from(factory));
         }
         group.finish();
     }

@@ -4,9 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use lowtide_cc::controllers::rbbr::ReceiverConfig;
 use lowtide_cc::registry::{self, Spec};
-use lowtide_host::{Factory, Make, Observer, Observers};
+use lowtide_host::Factory;
 use s2n_quic::provider::congestion_controller::{Endpoint, PathInfo};
 
 use crate::codepoints::Codepoints;
@@ -23,6 +22,10 @@ pub type Choice = Arc<dyn Fn(SocketAddr) -> Option<Spec> + Send + Sync>;
 ///
 /// It is a congestion controller provider by itself. [`parts`](Self::parts) adds what s2n-quic does
 /// not tell its controllers: which packets exactly an acknowledgment covers, and RBBR's frames.
+///
+/// A [`Factory`] has a controller of your own, a seed, observers, or the estimator for peers that send with
+/// RBBR. Observers are asked for by s2n-quic's number of the connection (`Connection::id`), which is
+/// known only with all [`parts`](Self::parts).
 pub struct Controllers {
     factory: Factory,
     choice: Option<Choice>,
@@ -39,49 +42,12 @@ impl fmt::Debug for Controllers {
 }
 
 impl Controllers {
-    fn made_by(factory: Factory) -> Self {
-        Self {
-            factory,
-            choice: None,
-            timestamps: false,
-            ecn: true,
-            connections: None,
-        }
-    }
-
     /// The controller that a spec names, such as `bbr` or `cubic:abe=true`.
     ///
     /// # Errors
     /// When there is no such controller or parameter.
     pub fn new(spec: &str) -> Result<Self, registry::Error> {
-        Factory::new(spec).map(Self::made_by)
-    }
-
-    /// The controller of a parsed spec.
-    #[must_use]
-    pub fn of(spec: &Spec) -> Self {
-        Self::made_by(Factory::of(spec))
-    }
-
-    /// A controller of your own.
-    #[must_use]
-    pub fn with_controller(name: &str, make: Make) -> Self {
-        Self::made_by(Factory::with_controller(name, make))
-    }
-
-    /// Seeds the controllers' randomness, so that runs can be repeated; by default the seed differs
-    /// from run to run.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.factory = self.factory.with_seed(seed);
-        self
-    }
-
-    /// Sets the estimator that this endpoint runs for peers that send with RBBR.
-    #[must_use]
-    pub fn with_receiver(mut self, receiver: ReceiverConfig) -> Self {
-        self.factory = self.factory.with_receiver(receiver);
-        self
+        Factory::new(spec).map(Self::from)
     }
 
     /// Lets the peer's address decide which controller a path gets.
@@ -107,22 +73,6 @@ impl Controllers {
         self
     }
 
-    /// Watches all controllers with one observer.
-    #[must_use]
-    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.factory = self.factory.with_observer(observer);
-        self
-    }
-
-    /// Watches each connection's controller with an observer of its own, chosen by s2n-quic's
-    /// number of the connection (`Connection::id`), which is known only with all
-    /// [`parts`](Self::parts).
-    #[must_use]
-    pub fn with_observers(mut self, observers: Observers) -> Self {
-        self.factory = self.factory.with_observers(observers);
-        self
-    }
-
     /// The parts of one endpoint, all of which must be given to the same builder.
     #[must_use]
     pub fn parts(self) -> Parts {
@@ -131,15 +81,11 @@ impl Controllers {
             asks_for_timestamps: self.timestamps,
             uses_ecn: self.ecn,
         }));
-        let controller = Self {
-            factory: self.factory,
-            choice: self.choice,
-            timestamps: self.timestamps,
-            ecn: self.ecn,
-            connections: Some(connections.clone()),
-        };
         Parts {
-            controller,
+            controller: Self {
+                connections: Some(connections.clone()),
+                ..self
+            },
             interceptor: Interceptor::new(connections.clone()),
             datagrams: Datagrams {
                 connections: connections.clone(),
@@ -154,6 +100,18 @@ impl Controllers {
     #[cfg(test)]
     pub(crate) fn name(&self) -> &str {
         self.factory.name()
+    }
+}
+
+impl From<Factory> for Controllers {
+    fn from(factory: Factory) -> Self {
+        Self {
+            factory,
+            choice: None,
+            timestamps: false,
+            ecn: true,
+            connections: None,
+        }
     }
 }
 

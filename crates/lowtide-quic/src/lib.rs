@@ -47,7 +47,7 @@ pub use limits::{MAX_ACK_DELAY, limits};
 /// The core: what observers are told in, and what controllers of your own are written with.
 pub use lowtide_cc;
 pub use lowtide_cc::controllers::rbbr::frame;
-pub use lowtide_host::{AckSeen, ExtensionSeen, LossSeen, Make, Observer, Observers};
+pub use lowtide_host::{AckSeen, ExtensionSeen, Factory, LossSeen, Make, Observer, Observers};
 pub use slot::{CAPABILITY, Datagrams, Ignored, Slot, TIMESTAMPS};
 pub use typed::*;
 

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::protocol::SAMPLES;
 use crate::report::{Interval, Outcome, Summary};
 use crate::statistics::{ByConnection, SenderState};
-use crate::{Error, SECOND, bounds, controllers, runtime, trust, uttered};
+use crate::{Error, SECOND, bounds, controllers, factory, runtime, trust, uttered};
 
 /// How long the server's last reports are waited for, at least, and at most while packets still come:
 /// queues on the way may be long.
@@ -49,11 +49,10 @@ async fn transfer(
     let statistics = ByConnection::default();
     if let Some(cc) = &plan.controller {
         // A typing mistake need not travel.
-        controllers(registry, cc)?;
+        factory(registry, cc)?;
     }
-    let parts = controllers(registry, plan.own_controller())?
-        .with_observers(statistics.observers())
-        .parts();
+    let factory = factory(registry, plan.own_controller())?;
+    let parts = controllers(factory, &statistics).parts();
     let tls = trust::client(plan.certificate.as_deref())?;
     let limits = bounds::of_client(plan.connections, plan.max_ack_delay.into())?;
     let local = if target.is_ipv4() {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use lowtide_cc::registry::Registry;
 use lowtide_lab::run::Stop;
-use lowtide_quic::Controllers;
+use lowtide_quic::{Controllers, Factory};
 
 pub use self::bounds::{CONNECTIONS, CONNECTIONS_OF_ADDRESS};
 pub use self::client::Plan;
@@ -33,6 +33,7 @@ pub use self::fetched::Fetched;
 pub use self::protocol::{PORT, Report};
 pub use self::report::{Event, Interval, Outcome, Summary};
 pub use self::server::{Server, ServerConfig};
+use self::statistics::ByConnection;
 pub use self::statistics::{FeedbackState, RttMs, SenderState};
 pub use self::trust::any as tls_for_any_server;
 
@@ -62,13 +63,18 @@ impl Error {
     }
 }
 
-/// The controller that a spec names. The peer is asked for receive timestamps whoever sends: a client
-/// may choose a controller that uses them when that has been negotiated already.
-fn controllers(registry: &Registry, spec: &str) -> Result<Controllers, Error> {
+/// The controller that a spec names.
+fn factory(registry: &Registry, spec: &str) -> Result<Factory, Error> {
     registry
         .parse(spec)
-        .map(|spec| Controllers::of(&spec).with_timestamps())
+        .map(|spec| Factory::of(&spec))
         .map_err(|e| Error::Input(format!("--cc: {e}")))
+}
+
+/// An endpoint's controllers. The peer is asked for receive timestamps whoever sends: a client may
+/// choose a controller that uses them when that has been negotiated already.
+fn controllers(factory: Factory, statistics: &ByConnection) -> Controllers {
+    Controllers::from(factory.with_observers(statistics.observers())).with_timestamps()
 }
 
 /// Waits until all is to stop.

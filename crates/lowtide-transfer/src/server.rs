@@ -24,7 +24,7 @@ use crate::protocol::{ALPN, TOO_MANY};
 use crate::report::Event;
 use crate::session::{House, serve};
 use crate::statistics::ByConnection;
-use crate::{Error, controllers, runtime, uttered};
+use crate::{Error, controllers, factory, runtime, uttered};
 
 /// What a server offers, and to whom.
 #[derive(Clone, Debug)]
@@ -63,8 +63,8 @@ impl Server {
     pub fn new(config: ServerConfig, registry: &Registry) -> Result<Self, Error> {
         let statistics = ByConnection::default();
         let choices = Choices::new(registry, &config.choices)?;
-        let parts = controllers(registry, &config.controller)?
-            .with_observers(statistics.observers())
+        let factory = factory(registry, &config.controller)?;
+        let parts = controllers(factory, &statistics)
             .with_choice(choices.choice())
             .parts();
         let tls = tls(config.certificate.as_ref())?;

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
 use lowtide_cc::units::{Bytes, Duration, Time};
+use lowtide_host::Factory;
 use lowtide_sim::network::seed::{self, Stream};
 use lowtide_sim::source::{Source, SourceConfig};
 use lowtide_sim::stack::{self, Error, Timed};
@@ -253,9 +254,7 @@ fn start_flow<P: Probe + Send + 'static>(
 
     // Acknowledgments are not ECN-capable in the model either.
     let of_receiver = choice.of_receiver();
-    let mut receiver = Controllers::with_controller("receiver", of_receiver.make.clone())
-        .with_seed(seed)
-        .without_ecn();
+    let mut receiver = Factory::with_controller("receiver", of_receiver.make.clone());
     if let SenderKind::Controlled {
         estimator: Some(estimator),
         ..
@@ -263,6 +262,7 @@ fn start_flow<P: Probe + Send + 'static>(
     {
         receiver = receiver.with_receiver(*estimator);
     }
+    let receiver = Controllers::from(receiver.with_seed(seed)).without_ecn();
     let server = endpoints.server(of_receiver, receiver.parts(), ack_delay, seed)?;
     let server_address = server.local_addr().map_err(setup)?;
     let frames = Frames::default();
@@ -273,9 +273,10 @@ fn start_flow<P: Probe + Send + 'static>(
     };
     spawn(receive(server, arrived));
 
-    let mut sender = Controllers::with_controller("sender", choice.make.clone())
+    let sender = Factory::with_controller("sender", choice.make.clone())
         .with_seed(seed)
         .with_observer(network.observer(index));
+    let mut sender = Controllers::from(sender);
     if flow.transport.reports_timestamps() {
         sender = sender.with_timestamps();
     }

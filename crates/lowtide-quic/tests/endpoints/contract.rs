@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use lowtide_quic::Controllers;
+
 use crate::peers::{bare_server, client, download, model, server};
 use crate::recorder::recorded;
 
@@ -31,7 +33,13 @@ fn without_the_other_parts_all_but_the_exact_packets_still_holds() {
     let model = model();
     model.set_drop_rate(0.01);
     let (provider, notes) = recorded("newreno");
-    let download = download(model, SIZE, PATIENCE, bare_server(provider), client);
+    let download = download(
+        model,
+        SIZE,
+        PATIENCE,
+        bare_server(Controllers::from(provider)),
+        client,
+    );
     assert!(download.is_done());
     let notes = notes.lock().unwrap();
     // A packet that was taken for acknowledged in the place of a lost one shows in the losses.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lowtide_cc::ecn::EcnCounts;
 use lowtide_cc::{Ecn, registry};
 use lowtide_host::contract;
-use lowtide_quic::Controllers;
+use lowtide_quic::{Controllers, Factory};
 use s2n_quic::Server;
 use s2n_quic::provider::io::testing::network::{Buffers, Network};
 use s2n_quic::provider::io::testing::{Handle, Model};
@@ -71,7 +71,7 @@ fn download(
     let spec = registry::parse("newreno").unwrap();
     let make = Arc::new(move |config: &_| spec.build(config));
     let (make, notes) = contract::recorded_with_ecn(make, ecn);
-    let controllers = Controllers::with_controller("recorded", make).with_seed(1);
+    let controllers = Controllers::from(Factory::with_controller("recorded", make).with_seed(1));
     let wire = Arc::new(Mutex::new(Wire::default()));
     let network = Marking {
         inner: model(),
@@ -112,20 +112,6 @@ fn packets_carry_what_the_controller_asks_for_and_each_mark_is_told() {
             assert!(wire.marked > 80, "{shows}");
         }
     }
-}
-
-#[test]
-fn without_ecn_no_packet_is_capable_of_it() {
-    let (wire, notes) = download(Ecn::Ect0, |handle, tls, controllers| {
-        endpoint!(
-            Server,
-            handle,
-            tls,
-            controllers.without_ecn().parts().into()
-        )
-    });
-    assert_eq!(wire.sent, EcnCounts::default());
-    assert_eq!(notes.lock().unwrap().ce, 0);
 }
 
 /// With s2n-quic's own I/O the first packets are ECT(0), whatever the controller asks for. It then finds

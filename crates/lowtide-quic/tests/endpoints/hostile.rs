@@ -126,7 +126,7 @@ fn download_by(
 
 /// Downloads so much from a sender to a client that forges what it sends.
 pub(crate) fn forged_download(
-    provider: Controllers,
+    provider: impl Into<Controllers>,
     size: usize,
     patience: Duration,
     capability: u64,

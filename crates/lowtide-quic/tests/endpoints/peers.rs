@@ -58,12 +58,12 @@ pub(crate) use endpoint;
 /// What became of a download.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Download {
-    pub(crate) received: Arc<AtomicU64>,
+    received: Arc<AtomicU64>,
     /// It came to its end.
-    pub(crate) done: Arc<AtomicBool>,
+    done: Arc<AtomicBool>,
     /// Why the client's connection ended, if not so.
-    pub(crate) error: Arc<Mutex<Option<String>>>,
-    pub(crate) took: Arc<Mutex<Duration>>,
+    error: Arc<Mutex<Option<String>>>,
+    took: Arc<Mutex<Duration>>,
 }
 
 impl Download {
@@ -99,7 +99,7 @@ pub(crate) fn narrow() -> Model {
 }
 
 /// Runs endpoints over `network` until all primary tasks have ended.
-pub(crate) fn run(network: impl Network, start: impl FnOnce(&Handle, &SelfSigned)) {
+fn run(network: impl Network, start: impl FnOnce(&Handle, &SelfSigned)) {
     let certificate = SelfSigned::new(["localhost"]).unwrap();
     test_seed(network, 1, |handle| {
         start(handle, &certificate);
@@ -128,8 +128,10 @@ pub(crate) fn download(
 }
 
 /// A server with all parts of these controllers.
-pub(crate) fn server(controllers: Controllers) -> impl FnOnce(&Handle, (&str, &str)) -> Server {
-    move |handle, tls| endpoint!(Server, handle, tls, controllers.parts().into())
+pub(crate) fn server(
+    controllers: impl Into<Controllers>,
+) -> impl FnOnce(&Handle, (&str, &str)) -> Server {
+    move |handle, tls| endpoint!(Server, handle, tls, controllers.into().parts().into())
 }
 
 /// A server with a controller and without the other parts.
@@ -187,7 +189,7 @@ impl From<Parts> for Pieces<lowtide_quic::Interceptor, lowtide_quic::Datagrams> 
 }
 
 /// Sends `count` bytes on each stream that a client opens.
-pub(crate) async fn serve(mut server: Server, count: usize) {
+async fn serve(mut server: Server, count: usize) {
     while let Some(mut connection) = server.accept().await {
         spawn(async move {
             while let Ok(Some(stream)) = connection.accept_bidirectional_stream().await {
@@ -202,7 +204,7 @@ pub(crate) async fn serve(mut server: Server, count: usize) {
 }
 
 /// Fetches one stream; ends the run when it is there, fails, or after `patience`.
-pub(crate) fn fetch(client: Client, connect: Connect, patience: Duration) -> Download {
+fn fetch(client: Client, connect: Connect, patience: Duration) -> Download {
     let download = Download::default();
     let mine = download.clone();
     let over = Arc::new(AtomicBool::new(false));

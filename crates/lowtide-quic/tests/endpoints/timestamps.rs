@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lowtide_host::timestamps::encode;
 use lowtide_quic::lowtide_cc::controller::AckedPacket;
-use lowtide_quic::{AckSeen, CAPABILITY, Controllers, Observer};
+use lowtide_quic::{AckSeen, CAPABILITY, Controllers, Factory, Observer};
 
 use crate::hostile::forged_download;
 use crate::peers::{Download, client, download, model, plain_client, server};
@@ -35,8 +35,8 @@ impl Told {
 /// The sender of downloads, and what it is told.
 fn sender(asks: bool) -> (Controllers, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let controllers = Controllers::new("bbr").unwrap().with_seed(1);
-    let controllers = controllers.with_observer(told.clone());
+    let factory = Factory::new("bbr").unwrap().with_seed(1);
+    let controllers = Controllers::from(factory.with_observer(told.clone()));
     let controllers = if asks {
         controllers.with_timestamps()
     } else {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use bytes::BytesMut;
 use lowtide_cc::Ecn;
 use lowtide_cc::units::Duration;
+use lowtide_host::Factory;
 use lowtide_noq::{Controllers, Extension, StockControllers};
 use lowtide_sim::network::seed;
 use lowtide_sim::stack::{self, Error};
@@ -55,15 +56,14 @@ impl Stack for Noq {
                     estimator,
                 },
             ) => {
-                let sender = Controllers::with_controller("sender", controller.clone())
-                    .with_seed(setup.seed)
-                    .with_observer(observer);
+                let factory = Factory::with_controller("flow", controller.clone());
+                // What it counts of the two ends is not to be one count.
+                let seeded = || factory.clone().with_seed(setup.seed);
+                let sender = Controllers::from(seeded().with_observer(observer));
                 to_send.congestion_controller_factory(Arc::new(sender));
                 if let Some(estimator) = estimator {
                     speaks = true;
-                    let receiver = Controllers::with_controller("receiver", controller.clone())
-                        .with_seed(setup.seed)
-                        .with_receiver(*estimator);
+                    let receiver = Controllers::from(seeded().with_receiver(*estimator));
                     to_receive.congestion_controller_factory(Arc::new(receiver));
                 }
             }

@@ -120,9 +120,9 @@ impl Stack for Rigged {
     type End = End;
 
     fn ends(&mut self, setup: &Setup<'_>) -> Result<[End; 2], Error> {
-        let transport = |controllers: Controllers| {
+        let transport = |factory: Factory| {
             let mut transport = transport(setup);
-            transport.congestion_controller_factory(Arc::new(controllers));
+            transport.congestion_controller_factory(Arc::new(Controllers::from(factory)));
             if self.mtu_discovery {
                 let discovery = Some(proto::MtuDiscoveryConfig::default());
                 let transport = transport.initial_mtu(1200).min_mtu(1200);
@@ -130,9 +130,9 @@ impl Stack for Rigged {
             }
             transport
         };
-        let sender = Controllers::with_controller("sender", self.sender.clone()).with_seed(1);
+        let sender = Factory::with_controller("sender", self.sender.clone()).with_seed(1);
         let sender = transport(sender.with_observer(setup.observer.clone()));
-        let receiver = Controllers::with_controller("receiver", self.receiver.clone()).with_seed(2);
+        let receiver = Factory::with_controller("receiver", self.receiver.clone()).with_seed(2);
         let receiver = transport(receiver);
         let mut attend = self.attend.drain(..);
         let mut attend = || attend.next().unwrap();
