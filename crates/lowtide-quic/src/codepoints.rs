@@ -253,8 +253,6 @@ fn find_counts(frame: &[u8]) -> Option<[usize; 3]> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     /// A PING, an ACK with a gap and the counts given, and a stream's data that look like another.
@@ -282,16 +280,5 @@ mod tests {
         let mut without = payload(&[0; 7]);
         without[1] = 0x02;
         assert_eq!(adapted(Ecn::NotEct), without);
-    }
-
-    proptest! {
-        #[test]
-        fn any_payload_is_survived(payload in prop::collection::vec(any::<u8>(), 0..200)) {
-            for wanted in [Ecn::NotEct, Ecn::Ect1] {
-                let mut changed = payload.clone();
-                adapt_counts(&mut changed, wanted);
-                prop_assert_eq!(changed.len(), payload.len());
-            }
-        }
     }
 }

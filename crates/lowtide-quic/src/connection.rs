@@ -75,8 +75,9 @@ pub(crate) struct Connection {
     /// The codepoint that its controller asks for, unless ECN is not to be used.
     ecn: AtomicU8,
     uses_ecn: bool,
-    /// What to tell the peer's estimator; see [`signal_code`].
-    signal: AtomicU8,
+    /// The peer's estimator is to know of a regular flow; otherwise it should rest, as it does for an
+    /// endpoint that sends only acknowledgments, or does not run RBBR.
+    is_regular: AtomicBool,
     /// A packet should carry it.
     signal_due: AtomicBool,
     /// The packet under way carries it.
@@ -93,18 +94,6 @@ pub(crate) struct Connection {
     reported: Mutex<Report>,
 }
 
-const NO_SIGNAL: u8 = 0;
-const REGULAR: u8 = 1;
-const SUSPEND: u8 = 2;
-
-fn signal_code(signal: Option<PeerSignal>) -> u8 {
-    match signal {
-        None => NO_SIGNAL,
-        Some(PeerSignal::Regular) => REGULAR,
-        Some(PeerSignal::Suspend) => SUSPEND,
-    }
-}
-
 impl Connection {
     fn new(id: u64, config: &Config) -> Self {
         let asks_for_timestamps = config.asks_for_timestamps;
@@ -118,7 +107,7 @@ impl Connection {
                 ranges: Vec::new(),
             }),
             ecn: AtomicU8::new(Ecn::NotEct.bits()),
-            signal: AtomicU8::new(NO_SIGNAL),
+            is_regular: AtomicBool::new(false),
             signal_due: AtomicBool::new(false),
             signal_written: AtomicBool::new(false),
             slot_open: AtomicBool::new(false),
@@ -203,7 +192,8 @@ impl Connection {
     /// Sets what the peer's estimator should know, and whether it is time to tell it.
     #[inline]
     pub(crate) fn set_signal(&self, signal: Option<PeerSignal>, due: bool) {
-        self.signal.store(signal_code(signal), Relaxed);
+        let is_regular = signal == Some(PeerSignal::Regular);
+        self.is_regular.store(is_regular, Relaxed);
         self.signal_due.store(due && signal.is_some(), Relaxed);
     }
 
@@ -236,10 +226,8 @@ impl Connection {
 
     /// The frame with our current signal, and `rate` as our estimate.
     pub(crate) fn frame(&self, rate: Option<Rate>) -> Frame {
-        let is_regular = self.signal.load(Relaxed) == REGULAR;
         Frame {
-            // An endpoint that sends only acknowledgments, or does not run RBBR, limits itself.
-            signal: if is_regular {
+            signal: if self.is_regular.load(Relaxed) {
                 PeerSignal::Regular
             } else {
                 PeerSignal::Suspend
