@@ -77,14 +77,14 @@ pub struct Simulation {
 }
 
 /// Tells the probe what the network does.
-struct Watch<'a, P> {
+struct ProbeTap<'a, P> {
     probe: &'a mut P,
     acks: &'a mut AckPool,
     outcome: &'a mut Outcome,
     slots: &'a mut [BottleneckSlots; 2],
 }
 
-impl<P: Probe> Tap<Payload> for Watch<'_, P> {
+impl<P: Probe> Tap<Payload> for ProbeTap<'_, P> {
     #[inline]
     fn on_departure(&mut self, d: &Departure) {
         if d.direction == Direction::Forward {
@@ -183,13 +183,13 @@ impl Simulation {
         loop {
             let timer = self.timers.peek().filter(|(at, _)| *at <= last);
             let until = timer.map_or(last, |(at, _)| at);
-            let mut watch = Watch {
+            let mut tap = ProbeTap {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
                 slots: &mut self.slots,
             };
-            if let Some(arrival) = self.network.advance(until, &mut watch) {
+            if let Some(arrival) = self.network.advance(until, &mut tap) {
                 let Packet {
                     flow,
                     bytes,
@@ -272,13 +272,13 @@ impl Simulation {
             if !is_oracle {
                 self.slots[way as usize].give_away(now, out.bytes);
             }
-            let mut watch = Watch {
+            let mut tap = ProbeTap {
                 probe: &mut *probe,
                 acks: &mut self.acks,
                 outcome: &mut self.outcome,
                 slots: &mut self.slots,
             };
-            self.network.send(now, way, packet, &mut watch);
+            self.network.send(now, way, packet, &mut tap);
         }
         self.work.out.clear();
     }
@@ -346,12 +346,12 @@ impl Simulation {
         };
         let way = self.flows[flow as usize].access.direction.back();
         self.slots[way as usize].give_away(now, packet.bytes);
-        let mut watch = Watch {
+        let mut tap = ProbeTap {
             probe,
             acks: &mut self.acks,
             outcome: &mut self.outcome,
             slots: &mut self.slots,
         };
-        self.network.send(now, way, packet, &mut watch);
+        self.network.send(now, way, packet, &mut tap);
     }
 }

@@ -131,13 +131,13 @@ struct Flow {
 }
 
 /// Tells the probe what the network does with data.
-struct Watch<'a, P> {
+struct ProbeTap<'a, P> {
     probe: &'a mut P,
     flows: &'a [Flow],
     bottleneck_packets: &'a mut u64,
 }
 
-impl<T, P: Probe> Tap<InFlight<T>> for Watch<'_, P> {
+impl<T, P: Probe> Tap<InFlight<T>> for ProbeTap<'_, P> {
     fn on_departure(&mut self, d: &Departure) {
         if d.direction == Direction::Forward {
             *self.bottleneck_packets += 1;
@@ -235,22 +235,22 @@ impl<T, P: Probe> Dumbbell<T, P> {
                 sent_at: now,
             },
         };
-        let mut watch = Watch {
+        let mut tap = ProbeTap {
             probe: &mut self.probe,
             flows: &self.flows,
             bottleneck_packets: &mut self.bottleneck_packets,
         };
-        self.network.send(now, direction, packet, &mut watch);
+        self.network.send(now, direction, packet, &mut tap);
     }
 
     /// Lets happen what happens until `until`, up to the next arrival at a stack.
     pub fn advance(&mut self, until: Time) -> Option<Received<T>> {
-        let mut watch = Watch {
+        let mut tap = ProbeTap {
             probe: &mut self.probe,
             flows: &self.flows,
             bottleneck_packets: &mut self.bottleneck_packets,
         };
-        let arrival: Arrival<InFlight<T>> = self.network.advance(until, &mut watch)?;
+        let arrival: Arrival<InFlight<T>> = self.network.advance(until, &mut tap)?;
         let Packet {
             flow,
             bytes,

@@ -35,7 +35,7 @@ const SOURCE: &str = "quinn-proto 0.11.19";
 /// Makes the controller of [`STOCK`] that has a name, and tells an observer what becomes of it.
 pub(super) struct StockControllers {
     stock: Arc<dyn ControllerFactory + Send + Sync>,
-    factory: Arc<dyn Fn(&Mirror) -> Factory + Send + Sync>,
+    observer: Arc<dyn Observer>,
 }
 
 impl StockControllers {
@@ -46,22 +46,16 @@ impl StockControllers {
             "quinn/newreno" => Arc::new(NewRenoConfig::default()),
             _ => return None,
         };
-        let factory = move |mirror: &Mirror| {
-            let mirror = mirror.clone();
-            Factory::with_controller("stock", Arc::new(move |_| Box::new(mirror.clone())))
-                .with_observer(observer.clone())
-        };
-        Some(Self {
-            stock,
-            factory: Arc::new(factory),
-        })
+        Some(Self { stock, observer })
     }
 }
 
 impl ControllerFactory for StockControllers {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let mirror = Mirror::default();
-        let factory = (self.factory)(&mirror);
+        let shown = mirror.clone();
+        let factory = Factory::with_controller("stock", Arc::new(move |_| Box::new(shown.clone())))
+            .with_observer(self.observer.clone());
         let stock = self.stock.clone().build(now, current_mtu);
         Box::new(Watched::new(stock, mirror, factory, current_mtu))
     }
@@ -71,13 +65,13 @@ impl ControllerFactory for StockControllers {
 struct Watched {
     stock: Box<dyn Controller>,
     // Never locked but through an exclusive reference; quinn asks that controllers can be shared.
-    watch: Mutex<Watch>,
+    reporter: Mutex<Reporter>,
 }
 
 /// What a controller is told in the terms of observers. quinn names no single packets: those of a batch
 /// are taken to be full but for the last, an acknowledged one is known by when it was sent, and of lost
 /// ones only the sum is known, for which the oldest in flight are taken.
-struct Watch {
+struct Reporter {
     mirror: Mirror,
     factory: Factory,
     path: Path,
@@ -93,27 +87,25 @@ struct Watch {
 
 impl Watched {
     fn new(stock: Box<dyn Controller>, mirror: Mirror, factory: Factory, mtu: u16) -> Self {
-        let mut watch = Watch::new(mirror, factory, mtu);
-        watch.show(&*stock);
-        Self {
-            stock,
-            watch: Mutex::new(watch),
-        }
+        let reporter = Mutex::new(Reporter::new(mirror, factory, mtu));
+        let mut watched = Self { stock, reporter };
+        watched.show();
+        watched
     }
 
-    fn watch(&mut self) -> &mut Watch {
-        let watch = self.watch.get_mut();
-        watch.unwrap_or_else(PoisonError::into_inner)
+    fn reporter(&mut self) -> &mut Reporter {
+        let reporter = self.reporter.get_mut();
+        reporter.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn show(&mut self) {
-        let watch = self.watch.get_mut();
-        let watch = watch.unwrap_or_else(PoisonError::into_inner);
-        watch.show(&*self.stock);
+        let metrics = self.stock.metrics();
+        let (cwnd, ssthresh) = (metrics.congestion_window, metrics.ssthresh);
+        self.reporter().mirror.show_window(cwnd, ssthresh);
     }
 }
 
-impl Watch {
+impl Reporter {
     fn new(mirror: Mirror, factory: Factory, mtu: u16) -> Self {
         let mut path = factory.path(Bytes::new(mtu.into()));
         path.set_observer(factory.observer(None));
@@ -127,12 +119,6 @@ impl Watch {
             acked: Vec::new(),
             newest: None,
         }
-    }
-
-    fn show(&mut self, stock: &dyn Controller) {
-        let metrics = stock.metrics();
-        self.mirror
-            .show_window(metrics.congestion_window, metrics.ssthresh);
     }
 
     fn time(&mut self, instant: Instant) -> Time {
@@ -199,7 +185,7 @@ impl Watch {
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.stock.on_sent(now, bytes, last_packet_number);
-        self.watch().on_sent(now, bytes);
+        self.reporter().on_sent(now, bytes);
     }
 
     fn on_ack(
@@ -211,7 +197,7 @@ impl Controller for Watched {
         rtt: &RttEstimator,
     ) {
         self.stock.on_ack(now, sent, bytes, app_limited, rtt);
-        self.watch().on_ack(now, sent, bytes, rtt.get().into());
+        self.reporter().on_ack(now, sent, bytes, rtt.get().into());
     }
 
     fn on_end_acks(
@@ -223,7 +209,7 @@ impl Controller for Watched {
     ) {
         self.stock.on_end_acks(now, in_flight, app_limited, largest);
         self.show();
-        self.watch().on_end_acks(now, in_flight);
+        self.reporter().on_end_acks(now, in_flight);
     }
 
     fn on_congestion_event(
@@ -238,15 +224,16 @@ impl Controller for Watched {
         self.show();
         if lost_bytes == 0 {
             // quinn counts the marks and says only that there are more.
-            self.watch().path.on_marked(1);
+            self.reporter().path.on_marked(1);
         } else {
-            self.watch().on_lost(now, sent, lost_bytes, is_persistent);
+            self.reporter()
+                .on_lost(now, sent, lost_bytes, is_persistent);
         }
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.stock.on_mtu_update(new_mtu);
-        self.watch().mtu = new_mtu;
+        self.reporter().mtu = new_mtu;
         self.show();
     }
 
@@ -259,13 +246,13 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mirror, factory) = (watch.mirror.clone(), watch.factory.clone());
+        let reporter = self.reporter.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mirror, factory) = (reporter.mirror.clone(), reporter.factory.clone());
         Box::new(Self::new(
             self.stock.clone_box(),
             mirror,
             factory,
-            watch.mtu,
+            reporter.mtu,
         ))
     }
 
