@@ -17,52 +17,6 @@ fn trace(times: &[u32]) -> Server {
 const FULL: Bytes = Bytes::new(1504);
 
 #[test]
-fn an_opportunity_serves_only_what_came_before_it_and_is_lost_when_nothing_did() {
-    let mut s = trace(&[1, 2, 5, 10]);
-    assert_eq!(s.serve(ms(0), FULL, false), ms(1));
-    // Arrives at the instant of the opportunity at 2 ms: too late for it.
-    assert_eq!(s.serve(ms(2), FULL, false), ms(5));
-    // The round ends at 10 ms, which is also the zero of the next.
-    assert_eq!(s.serve(ms(9), FULL, false), ms(10));
-    assert_eq!(s.serve(ms(10), FULL, true), ms(11));
-    assert_eq!(s.serve(ms(1_000_003), FULL, false), ms(1_000_005));
-}
-
-#[test]
-fn left_over_bytes_serve_waiting_packets_and_packets_continue_over_opportunities() {
-    let half = Bytes::new(752);
-    let mut s = trace(&[1, 2, 3]);
-    assert_eq!(s.serve(ms(0), half, false), ms(1));
-    assert_eq!(
-        s.serve(ms(1), half, true),
-        ms(1),
-        "the other half of the same opportunity"
-    );
-    assert_eq!(s.serve(ms(1), half, true), ms(2));
-    assert_eq!(
-        s.serve(ms(2), half, false),
-        ms(3),
-        "came too late for the left half"
-    );
-    // 3008 bytes take two opportunities, 1505 as well, and then 1503 bytes are left.
-    assert_eq!(
-        s.serve(ms(3), FULL * 2, true),
-        ms(5),
-        "the left half, one whole, half of another"
-    );
-    assert_eq!(s.serve(ms(5), Bytes::new(1505), true), ms(6));
-}
-
-#[test]
-fn several_opportunities_in_one_millisecond_all_serve() {
-    let mut s = trace(&[4, 4, 4, 8]);
-    assert_eq!(s.serve(ms(0), FULL, false), ms(4));
-    assert_eq!(s.serve(ms(4), FULL, true), ms(4));
-    assert_eq!(s.serve(ms(4), FULL, true), ms(4));
-    assert_eq!(s.serve(ms(4), FULL, true), ms(8));
-}
-
-#[test]
 fn a_constant_link_carries_exactly_its_rate() {
     // 7 bytes/s do not divide a nanosecond; rounding must not add up.
     let mut s = Server::new(Arc::new(

@@ -99,7 +99,6 @@ impl Discipline for FqCoDel {
 #[cfg(test)]
 mod tests {
     use lowtide_cc::Ecn;
-    use lowtide_cc::units::Duration;
     use proptest::prelude::*;
 
     use super::*;
@@ -117,30 +116,6 @@ mod tests {
         Handle::new(id, flow, Bytes::new(bytes), Ecn::NotEct)
     }
 
-    fn flows_of(queue: &mut FqCoDel, now: Time, count: usize) -> Vec<u32> {
-        let next = |_| queue.dequeue(now, |_, _| {}).unwrap().packet.flow();
-        (0..count).map(next).collect()
-    }
-
-    #[test]
-    fn flows_get_equal_bytes_and_a_new_one_goes_first() {
-        let mut queue = queue("fq_codel", u64::MAX);
-        for n in 0..1_000 {
-            queue.enqueue(Time::ZERO, packet(n, 0, 1_500), |_, _| unreachable!());
-            queue.enqueue(Time::ZERO, packet(n, 1, 500), |_, _| unreachable!());
-        }
-        let sent = flows_of(&mut queue, Time::ZERO, 400);
-        assert_eq!(sent.iter().filter(|flow| **flow == 0).count(), 100);
-        queue.enqueue(Time::ZERO, packet(0, 2, 1_000), |_, _| unreachable!());
-        queue.enqueue(Time::ZERO, packet(1, 2, 1_000), |_, _| unreachable!());
-        queue.enqueue(Time::ZERO, packet(2, 2, 1_000), |_, _| unreachable!());
-        // Two packets exceed its quantum; for the third it waits like the others.
-        let sent = flows_of(&mut queue, Time::ZERO, 8);
-        assert_eq!(sent[..2], [2, 2]);
-        assert_eq!(sent.iter().filter(|flow| **flow == 2).count(), 3);
-        assert_ne!(sent[2], 2);
-    }
-
     #[test]
     fn an_overflow_takes_half_of_the_fattest_queue_from_its_head() {
         let mut queue = queue("fq_codel", 100);
@@ -154,31 +129,6 @@ mod tests {
         }
         assert_eq!(dropped, (0..45).collect::<Vec<u32>>());
         assert_eq!(queue.bytes(), Bytes::new(56_000));
-    }
-
-    #[test]
-    fn codel_meets_the_flow_that_queues_and_no_other() {
-        let mut queue = queue("fq_codel", u64::MAX);
-        let mut dropped = Vec::new();
-        let (mut id, mut sparse_wait) = (0, Duration::ZERO);
-        // A link of one packet a millisecond, a flow of twice that, and one with a packet every 10 ms.
-        for ms in 0..2_000 {
-            let now = Time::ZERO + Duration::from_millis(ms);
-            let sparse = (ms % 10 == 0).then_some(1);
-            for flow in [0, 0].into_iter().chain(sparse) {
-                queue.enqueue(now, packet(id, flow, 1_500), |_, _| unreachable!());
-                id += 1;
-            }
-            let next = queue
-                .dequeue(now, |packet, _| dropped.push(packet.flow()))
-                .unwrap();
-            if next.packet.flow() == 1 {
-                sparse_wait = sparse_wait.max(now.since(next.since));
-            }
-        }
-        assert!(dropped.len() > 20 && dropped.iter().all(|flow| *flow == 0));
-        // At the very start both are new.
-        assert!(sparse_wait <= Duration::from_millis(2), "{sparse_wait:?}");
     }
 
     /// RFC 8290 §4 and RFC 8289 §5, written down a second time: queues of (arrival, id, bytes), times in
