@@ -94,7 +94,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     (values[(n - 1) / 2] + values[n / 2]) / 2.0
 }
 
-fn pairwise<T>(
+/// Matches two lists of which one may have a single number for all of the other's.
+pub(crate) fn pairwise<T>(
     left: &[f64],
     right: &[f64],
     f: impl Fn(f64, f64) -> T,

@@ -24,8 +24,8 @@ mod parse;
 
 use serde::Serialize;
 
-pub(crate) use self::evaluate::number;
 pub use self::evaluate::{Context, evaluate, holds};
+pub(crate) use self::evaluate::{number, pairwise};
 pub use self::parse::{Claim, Expression, parse_claim, parse_expression};
 
 /// Whether a claim holds.

@@ -12,7 +12,7 @@ use crate::scenario_file::{FileError, ScenarioFile};
 use crate::setting::Host;
 
 /// A case of a controller.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CaseResult {
     /// The case.
     pub id: String,
@@ -52,7 +52,7 @@ pub struct CaseResult {
 }
 
 /// All cases of a controller.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Score {
     /// The controller.
     pub controller: String,
@@ -91,12 +91,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
         .iter()
         .map(|candidate| Score {
             controller: candidate.name().to_string(),
-            passed: 0,
-            failed: 0,
-            undecided: 0,
-            not_run: 0,
-            not_applicable: 0,
-            cases: Vec::new(),
+            ..Score::default()
         })
         .collect();
     for job in &plan.jobs {
@@ -107,18 +102,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             id: job.case.id(),
             title: about.map_or_else(String::new, |c| c.title.clone()),
             source: about.map_or_else(String::new, |c| c.source.clone()),
-            metric: String::new(),
-            value: None,
-            interval: None,
-            limit: None,
-            verdict: Verdict::NotApplicable,
-            reason: String::new(),
-            limits: Vec::new(),
-            explanation: Vec::new(),
-            failed_runs: Vec::new(),
-            results: Vec::new(),
-            shown_by: None,
-            deciding: None,
+            ..CaseResult::default()
         };
         match &job.cells {
             Err(reason) => case.reason.clone_from(reason),
@@ -206,9 +190,8 @@ fn excess(limit: &LimitResult) -> f64 {
 
 /// The limit that decides is the case's.
 fn decide(case: &mut CaseResult) {
-    let rank = |limit: &LimitResult| limit.verdict.weight();
     let deciding = case.limits.iter().enumerate().max_by(|(_, a), (_, b)| {
-        let order = rank(a).cmp(&rank(b));
+        let order = a.verdict.cmp(&b.verdict);
         order.then(excess(a).total_cmp(&excess(b)))
     });
     match deciding {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::claim::{ClaimError, Expression, evaluate, parse_expression};
+use crate::claim::{ClaimError, Expression, evaluate, pairwise, parse_expression};
 use crate::contender::Contenders;
 use crate::experiment::{CellResult, Values};
 use crate::metrics::split_group;
@@ -10,24 +10,22 @@ use crate::scenario_file::{Cell, FileError, Limit, ScenarioFile, Seeds};
 use crate::setting::{Measure, Value};
 use crate::statistics::{ci95, mean};
 
-/// How a case or a limit came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How a case or a limit came out. Of a case's limits the one with the largest verdict decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every limit holds.
-    #[serde(rename = "pass")]
-    Pass,
-    /// One does not.
-    #[serde(rename = "fail")]
-    Fail,
-    /// The seeds differ by too much to say: the interval covers a limit.
-    #[serde(rename = "undecided")]
-    Undecided,
-    /// What it takes was not measured: a program did not start, a link was late, the work was interrupted.
-    #[serde(rename = "not_run")]
-    NotRun,
     /// The controller, or its host, lacks what the case needs; or there is nothing that it must reach.
+    #[default]
     #[serde(rename = "n/a")]
     NotApplicable,
+    /// Every limit holds.
+    Pass,
+    /// The seeds differ by too much to say: the interval covers a limit.
+    Undecided,
+    /// One does not.
+    Fail,
+    /// What it takes was not measured: a program did not start, a link was late, the work was interrupted.
+    NotRun,
 }
 
 impl Verdict {
@@ -40,17 +38,6 @@ impl Verdict {
             Self::Undecided => "undecided",
             Self::NotRun => "not_run",
             Self::NotApplicable => "n/a",
-        }
-    }
-
-    /// Which of a case's limits says how it came out: the largest.
-    pub(super) const fn weight(self) -> u8 {
-        match self {
-            Self::NotApplicable => 0,
-            Self::Pass => 1,
-            Self::Undecided => 2,
-            Self::Fail => 3,
-            Self::NotRun => 4,
         }
     }
 }
@@ -206,11 +193,9 @@ pub(super) fn check(
             let of = |expression, key| {
                 evaluate(expression, &values).map_err(|e| wrong(key, e.to_string()))
             };
-            let (value, bound) = (
-                of(&sides.value, "value")?,
-                of(&sides.limit, sides.sense.key())?,
-            );
-            paired(&value, &bound).map_err(|e| wrong("value", e.to_string()))?;
+            let value = of(&sides.value, "value")?;
+            let bound = of(&sides.limit, sides.sense.key())?;
+            pairwise(&value, &bound, |_, _| ()).map_err(|e| wrong("value", e.to_string()))?;
         }
         for (key, names) in [("only", &limit.only), ("report", &limit.report)] {
             for name in names {
@@ -221,20 +206,6 @@ pub(super) fn check(
         }
     }
     Ok(())
-}
-
-/// Each value with its limit, of which there is one for all or one for each.
-fn paired(values: &[f64], limits: &[f64]) -> Result<Vec<(f64, f64)>, ClaimError> {
-    let count = values.len().max(limits.len());
-    if [values.len(), limits.len()]
-        .iter()
-        .any(|n| *n != 1 && *n != count)
-    {
-        let problem = format!("{} values for {} limits", values.len(), limits.len());
-        return Err(ClaimError(problem));
-    }
-    let at = |all: &[f64], n: usize| all[if all.len() == 1 { 0 } else { n }];
-    Ok((0..count).map(|n| (at(values, n), at(limits, n))).collect())
 }
 
 /// Judges the n-th limit of a case by its results.
@@ -261,7 +232,7 @@ pub(super) fn judged(
             };
             let of = |expression| evaluate(expression, &values).map_err(wrong);
             let (value, bound) = (of(&sides.value)?, of(&sides.limit)?);
-            of_seeds.push(paired(&value, &bound).map_err(wrong)?);
+            of_seeds.push(pairwise(&value, &bound, |v, limit| (v, limit)).map_err(wrong)?);
         }
         let count = of_seeds.iter().map(Vec::len).min().unwrap_or(0);
         let elements: Vec<Element> = (0..count)
@@ -271,7 +242,7 @@ pub(super) fn judged(
             })
             .collect();
         let worst = elements.iter().enumerate().max_by(|(_, a), (_, b)| {
-            let order = a.verdict.weight().cmp(&b.verdict.weight());
+            let order = a.verdict.cmp(&b.verdict);
             order.then(a.excess.total_cmp(&b.excess))
         });
         let cell = worst.and_then(|(n, _)| cell_of(&sides.value, results, n, count));
@@ -369,12 +340,7 @@ fn cell_of(
         Expression::Value { labels, .. } => {
             let values = Values::new(results);
             let cells: Vec<&CellResult> = values.cells(labels).collect();
-            let found = if cells.len() == count {
-                cells.get(n)
-            } else {
-                None
-            };
-            let found = found.copied()?;
+            let found = *cells.get(n).filter(|_| cells.len() == count)?;
             results.iter().position(|r| std::ptr::eq(r, found))
         }
         Expression::Arithmetic(_, left, right) => {
