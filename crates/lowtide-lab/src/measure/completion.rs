@@ -3,7 +3,7 @@
 use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::{Extent, Part, Watch};
+use super::{Part, Watch};
 use crate::metrics::Delays;
 use crate::setting::measures::Completion;
 
@@ -15,18 +15,11 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(
-        told: &Completion,
-        config: &SimConfig,
-        groups: &[usize],
-        extent: Extent,
-    ) -> Self {
+    pub(super) fn new(told: &Completion, part: Part, config: &SimConfig, groups: &[usize]) -> Self {
         let end = Time::ZERO + config.duration;
-        let part = Part::of(told.from, told.to, extent);
         let flows = config.flows.iter().enumerate().zip(groups);
-        let wanted = flows.filter(|((_, flow), group)| {
-            **group == told.group && (part.from..part.to).contains(&flow.start)
-        });
+        let wanted =
+            flows.filter(|((_, flow), group)| **group == told.group && part.contains(flow.start));
         Self {
             quantile: told.quantile,
             flows: wanted.map(|((n, flow), _)| (n, flow.start, end)).collect(),

@@ -1,7 +1,7 @@
 //! The least share of its fair share that a flow has in any window: whether somebody starves.
 
+use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use super::{Extent, Part};
 use crate::setting::measures::Least;
 
 /// A window passes in so many steps.
@@ -13,9 +13,9 @@ struct Smallest {
     share: f64,
 }
 
-pub(super) fn judge(told: &Least, extent: Extent) -> Judged {
+pub(super) fn judge(told: &Least, part: Part) -> Judged {
     Judged {
-        part: Part::of(told.from, told.to, extent),
+        part,
         length: told.window.0,
         steps: STEPS,
         judge: Box::new(Smallest {

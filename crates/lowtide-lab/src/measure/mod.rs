@@ -15,7 +15,7 @@ mod worst;
 
 use std::fmt::Debug;
 
-use lowtide_cc::units::{Duration, Time};
+use lowtide_cc::units::Time;
 use lowtide_sim::{Probe, SimConfig};
 
 use crate::claim::{Expression, parse_expression};
@@ -29,19 +29,14 @@ struct Part {
     to: Time,
 }
 
-/// How long a run is, and when its trigger came; the begin where it has none.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    duration: Duration,
-    trigger: Time,
-}
-
 impl Part {
-    fn of(from: Option<MomentText>, to: Option<MomentText>, extent: Extent) -> Self {
-        let end = Time::ZERO + extent.duration;
+    /// The part that a measure is about, of a run that ends at `end` and whose trigger came at `trigger`.
+    fn of(measure: &Measure, end: Time, trigger: Time) -> Self {
+        let [from, to] = measure.part();
+        let at = |text: MomentText| text.0.at(trigger);
         Self {
-            from: from.map_or(Time::ZERO, |t| t.0.at(extent.trigger)),
-            to: to.map_or(end, |t| t.0.at(extent.trigger)).min(end),
+            from: from.map_or(Time::ZERO, at),
+            to: to.map_or(end, at).min(end),
         }
     }
 
@@ -70,34 +65,21 @@ fn read(text: &str) -> Expression {
 #[must_use]
 pub fn watchers(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Watchers {
     let groups = setting.group_of_flows();
-    let extent = Extent {
-        duration: config.duration,
-        trigger: trigger.unwrap_or(Time::ZERO),
-    };
     let sliding = |judge| Box::new(sliding::Watcher::new(config, &groups, judge));
     let watcher = |measure: &Measure| -> Box<dyn Watch> {
+        let end = Time::ZERO + config.duration;
+        let part = Part::of(measure, end, trigger.unwrap_or(Time::ZERO));
         match measure {
-            Measure::Span(told) => Box::new(span::Watcher::new(told, setting, config, extent)),
-            Measure::Reached(told) => sliding(reached::judge(told, extent)),
-            Measure::Least(told) => sliding(least::judge(told, extent)),
-            Measure::Worst(told) => sliding(worst::judge(told, extent)),
+            Measure::Span(told) => Box::new(span::watcher(told, part, setting, config)),
+            Measure::Reached(told) => sliding(reached::judge(told, part)),
+            Measure::Least(told) => sliding(least::judge(told, part)),
+            Measure::Worst(told) => sliding(worst::judge(told, part)),
             Measure::Completion(told) => {
-                Box::new(completion::Watcher::new(told, config, &groups, extent))
+                Box::new(completion::Watcher::new(told, part, config, &groups))
             }
-            Measure::Phase(told) => {
-                let part = Part::of(told.from, told.to, extent);
-                let value = read(&told.value);
-                Box::new(phase::Watcher::new(told, value, part, config))
-            }
-            Measure::Stretch(told) => {
-                let part = Part::of(told.from, told.to, extent);
-                let value = read(&told.value);
-                Box::new(stretch::Watcher::new(told, value, part, config))
-            }
-            Measure::Invariant(told) => {
-                let part = Part::of(told.from, told.to, extent);
-                Box::new(invariant::Watcher::new(told, part, config))
-            }
+            Measure::Phase(told) => Box::new(phase::Watcher::new(told, part, config)),
+            Measure::Stretch(told) => Box::new(stretch::Watcher::new(told, part, config)),
+            Measure::Invariant(told) => Box::new(invariant::Watcher::new(told, part, config)),
         }
     };
     setting.measures.values().map(watcher).collect()

@@ -6,7 +6,7 @@ use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::{Rounds, State, Values};
-use super::{Part, Watch};
+use super::{Part, Watch, read};
 use crate::claim::{self, Expression};
 use crate::setting::measures::{ANY, At, Of, Phase};
 
@@ -70,10 +70,10 @@ impl Visit {
 
 impl Watcher {
     /// `part`: where acknowledgments count.
-    pub(super) fn new(told: &Phase, value: Expression, part: Part, config: &SimConfig) -> Self {
+    pub(super) fn new(told: &Phase, part: Part, config: &SimConfig) -> Self {
         Self {
             told: told.clone(),
-            value,
+            value: read(&told.value),
             part,
             state: State::new(told.flow, config),
             visits: 0,

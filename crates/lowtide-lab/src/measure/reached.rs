@@ -2,8 +2,8 @@
 
 use lowtide_cc::units::{Duration, Time};
 
+use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use super::{Extent, Part};
 use crate::setting::measures::Reached;
 
 /// A window passes in so many steps.
@@ -19,8 +19,7 @@ struct Wait {
     is_over: bool,
 }
 
-pub(super) fn judge(told: &Reached, extent: Extent) -> Judged {
-    let part = Part::of(told.from, told.to, extent);
+pub(super) fn judge(told: &Reached, part: Part) -> Judged {
     Judged {
         part,
         length: told.window.map_or(WINDOW, |t| t.0),

@@ -5,7 +5,7 @@ use lowtide_sim::probe::{AckSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::{State, Values};
-use super::{Part, Watch};
+use super::{Part, Watch, read};
 use crate::claim::{self, Expression};
 use crate::setting::measures::{Stretch, What};
 
@@ -23,10 +23,10 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(told: &Stretch, value: Expression, part: Part, config: &SimConfig) -> Self {
+    pub(super) fn new(told: &Stretch, part: Part, config: &SimConfig) -> Self {
         Self {
             told: told.clone(),
-            value,
+            value: read(&told.value),
             part,
             state: State::new(told.flow, config),
             now: Values::default(),

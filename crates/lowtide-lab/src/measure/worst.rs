@@ -1,7 +1,7 @@
 //! The largest value that so many windows in a row have.
 
+use super::Part;
 use super::sliding::{Judge, Judged, Window};
-use super::{Extent, Part};
 use crate::setting::measures::{Looked, Worst};
 
 #[derive(Debug)]
@@ -14,9 +14,9 @@ struct Largest {
     largest: f64,
 }
 
-pub(super) fn judge(told: &Worst, extent: Extent) -> Judged {
+pub(super) fn judge(told: &Worst, part: Part) -> Judged {
     Judged {
-        part: Part::of(told.from, told.to, extent),
+        part,
         length: told.window.0,
         steps: 1,
         judge: Box::new(Largest {

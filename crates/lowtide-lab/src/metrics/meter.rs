@@ -118,6 +118,8 @@ pub struct Meter {
     counts: Counts,
     /// Nothing before this is measured.
     from: Time,
+    /// Nothing from this moment on is measured.
+    until: Time,
 }
 
 impl Meter {
@@ -160,6 +162,7 @@ impl Meter {
             background: background(config),
             counts: Counts::new(vec![0; config.flows.len()], config.duration),
             from: Time::ZERO,
+            until: Time::MAX,
         }
     }
 
@@ -179,6 +182,18 @@ impl Meter {
             flow.start = flow.start.max(from);
         }
         self
+    }
+
+    /// Leaves out all that happens from `until` on.
+    #[must_use]
+    pub(crate) fn measuring_until(mut self, until: Time) -> Self {
+        self.until = until;
+        self
+    }
+
+    #[inline]
+    fn measures(&self, now: Time) -> bool {
+        self.from <= now && now < self.until
     }
 
     /// What was measured, once the simulation is over.
@@ -363,7 +378,7 @@ impl Probe for Meter {
 
     #[inline]
     fn on_send(&mut self, sent: &Sent) {
-        if sent.now < self.from {
+        if !self.measures(sent.now) {
             return;
         }
         self.sent[sent.flow] += sent.bytes;
@@ -376,7 +391,7 @@ impl Probe for Meter {
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
-        if now < self.from {
+        if !self.measures(now) {
             return;
         }
         self.flows[flow].dropped += bytes;
@@ -387,7 +402,7 @@ impl Probe for Meter {
 
     #[inline]
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
-        if exit.at < self.from {
+        if !self.measures(exit.at) {
             return;
         }
         if let Some(flow) = self.left.get_mut(exit.flow as usize) {
@@ -398,8 +413,10 @@ impl Probe for Meter {
 
     #[inline]
     fn on_deliver(&mut self, d: &Delivery<'_>) {
-        self.counts.on_arrival(d.flow, d.now, d.bytes);
-        if d.now < self.from {
+        if d.now < self.until {
+            self.counts.on_arrival(d.flow, d.now, d.bytes);
+        }
+        if !self.measures(d.now) {
             return;
         }
         let counts = !self.is_background(d.flow);
@@ -420,23 +437,23 @@ impl Probe for Meter {
     }
 
     fn on_frame(&mut self, flow: usize, written_at: Time, now: Time) {
-        if now >= self.from {
+        if self.measures(now) {
             self.flows[flow].frames.record(now.since(written_at));
         }
     }
 
     #[inline]
     fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
-        if !self.is_background(flow) {
+        if ack.now < self.until && !self.is_background(flow) {
             self.counts.on_ack(ack, self.from);
         }
-        if let Some(rtt) = ack.rtt.filter(|_| ack.now >= self.from) {
+        if let Some(rtt) = ack.rtt.filter(|_| self.measures(ack.now)) {
             self.push(flow, Sample::Rtt(rtt));
         }
     }
 
     fn on_timeout(&mut self, flow: usize, now: Time) {
-        if now >= self.from && !self.is_background(flow) {
+        if self.measures(now) && !self.is_background(flow) {
             self.counts.on_timeout();
         }
     }

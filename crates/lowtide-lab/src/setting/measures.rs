@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Setting;
-use super::problem::Problem;
+use super::problem::{Problem, wrong};
 use super::quantity::{MomentText, SpanText, TimeText};
 use crate::claim::parse_expression;
 use crate::metrics::{LABELS, Metric, split_group};
@@ -59,6 +59,34 @@ impl Measure {
     #[must_use]
     pub fn is_of_senders(&self) -> bool {
         matches!(self, Self::Phase(_) | Self::Stretch(_) | Self::Invariant(_))
+    }
+
+    /// The begin and the end of the part of the run that it is about, where they are said.
+    pub(crate) fn part(&self) -> [Option<MomentText>; 2] {
+        match self {
+            Self::Span(Span { from, to, .. })
+            | Self::Reached(Reached { from, to, .. })
+            | Self::Least(Least { from, to, .. })
+            | Self::Worst(Worst { from, to, .. })
+            | Self::Completion(Completion { from, to, .. })
+            | Self::Phase(Phase { from, to, .. })
+            | Self::Stretch(Stretch { from, to, .. })
+            | Self::Invariant(Invariant { from, to, .. }) => [*from, *to],
+        }
+    }
+
+    /// The phases that it names, each with its key.
+    pub(super) fn phases(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = match self {
+            Self::Phase(one) => [
+                ("name", one.name.as_deref().filter(|name| *name != ANY)),
+                ("after", one.after.as_deref()),
+                ("next", one.next.as_deref()),
+            ],
+            _ => [("", None); 3],
+        };
+        let named = named.into_iter();
+        named.filter_map(|(key, phase)| Some((key, phase?)))
     }
 }
 
@@ -316,22 +344,6 @@ fn all() -> Vec<Rule> {
     ]
 }
 
-impl Measure {
-    /// The phases that it names, each with its key.
-    pub(super) fn phases(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let named = match self {
-            Self::Phase(one) => [
-                ("name", one.name.as_deref().filter(|name| *name != ANY)),
-                ("after", one.after.as_deref()),
-                ("next", one.next.as_deref()),
-            ],
-            _ => [("", None); 3],
-        };
-        let named = named.into_iter();
-        named.filter_map(|(key, phase)| Some((key, phase?)))
-    }
-}
-
 /// The most measures of a setting: each watches the whole run.
 const MAX_MEASURES: usize = 64;
 
@@ -344,82 +356,66 @@ pub(super) fn check(
     setting: &Setting,
 ) -> Result<(), Problem> {
     if measures.len() > MAX_MEASURES {
-        let problem = format!("at most {MAX_MEASURES} of them");
-        return Err(Problem::new("measures", problem));
+        return wrong("measures", format!("at most {MAX_MEASURES} of them"));
     }
     for (name, measure) in measures {
-        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !name.chars().all(is_name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            let problem = "a name has letters a to z, digits and '_', and begins with a letter";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        if Metric::of_key(name).is_some() {
-            let problem = "there is a metric of this name; take another";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        if LABELS.contains(&name.as_str()) {
-            let problem = "a column of stores has this name; take another";
-            return Err(Problem::new(format!("measures.{name}"), problem));
-        }
-        let (mut flow, mut expression) = (None, None);
-        let (kind, from, to, group) = match measure {
-            Measure::Span(span) => {
-                let (group, key) = split_group(&span.metric);
-                if Metric::of_key(key).is_none() {
-                    let problem = format!("nothing is called '{}'", span.metric);
-                    let at = format!("measures.{name}.span.metric");
-                    return Err(Problem::new(at, problem));
-                }
-                ("span", span.from, span.to, group)
-            }
-            Measure::Reached(reached) => ("reached", reached.from, reached.to, reached.group),
-            Measure::Least(least) => ("least", least.from, least.to, least.group),
-            Measure::Worst(worst) => ("worst", worst.from, worst.to, worst.group),
-            Measure::Completion(one) => ("completion", one.from, one.to, Some(one.group)),
-            Measure::Phase(one) => {
-                (flow, expression) = (Some(one.flow), Some(&one.value));
-                ("phase", one.from, one.to, None)
-            }
-            Measure::Stretch(one) => {
-                (flow, expression) = (Some(one.flow), Some(&one.value));
-                ("stretch", one.from, one.to, None)
-            }
-            Measure::Invariant(one) => {
-                flow = Some(one.flow);
-                ("invariant", one.from, one.to, None)
-            }
+        check_name(name).or_else(|e| wrong(&format!("measures.{name}"), e))?;
+        let (kind, group, flow, value) = match measure {
+            Measure::Span(one) => ("span", split_group(&one.metric).0, None, None),
+            Measure::Reached(one) => ("reached", one.group, None, None),
+            Measure::Least(one) => ("least", one.group, None, None),
+            Measure::Worst(one) => ("worst", one.group, None, None),
+            Measure::Completion(one) => ("completion", Some(one.group), None, None),
+            Measure::Phase(one) => ("phase", None, Some(one.flow), Some(&one.value)),
+            Measure::Stretch(one) => ("stretch", None, Some(one.flow), Some(&one.value)),
+            Measure::Invariant(one) => ("invariant", None, Some(one.flow), None),
         };
-        if let Some(Err(e)) = expression.map(|text| parse_expression(text)) {
-            return Err(Problem::new(format!("measures.{name}.{kind}.value"), e));
+        let at = |key: &str| format!("measures.{name}.{kind}{key}");
+        if let Some(metric) = measure.metric()
+            && Metric::of_key(split_group(metric).1).is_none()
+        {
+            return wrong(&at(".metric"), format!("nothing is called '{metric}'"));
+        }
+        if let Some(Err(e)) = value.map(|text| parse_expression(text)) {
+            return wrong(&at(".value"), e);
         }
         if flow.is_some_and(|flow| flow >= setting.flow_count()) {
             let problem = format!("there are {} flows, counted from 0", setting.flow_count());
-            return Err(Problem::new(
-                format!("measures.{name}.{kind}.flow"),
-                problem,
-            ));
+            return wrong(&at(".flow"), problem);
         }
+        let [from, to] = measure.part();
         let follows = |at: Option<MomentText>| at.is_some_and(|at| at.0.after_trigger);
         if (follows(from) || follows(to)) && setting.trigger.is_none() {
             let problem = "a time with + counts from the [trigger], and there is none";
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
+            return wrong(&at(""), problem);
         }
         // Where one counts from the trigger and the other does not, only the run tells.
         let comparable = follows(from) == follows(to) || from.is_none() || to.is_none();
         let end = Time::ZERO + setting.duration;
-        let at = |moment: Option<MomentText>| moment.map(|m| m.0.at(Time::ZERO));
-        let (begin, over) = (
-            at(from).unwrap_or(Time::ZERO),
-            at(to).map_or(end, |t| t.min(end)),
-        );
-        if comparable && begin >= over {
+        let moment = |text: MomentText| text.0.at(Time::ZERO);
+        let begin = from.map_or(Time::ZERO, moment);
+        if comparable && begin >= to.map_or(end, moment).min(end) {
             let problem = "ends before it begins, or begins when the run is over";
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
+            return wrong(&at(""), problem);
         }
         if group.is_some_and(|group| group >= setting.groups.len()) {
             let problem = format!("there are {} groups of flows", setting.groups.len());
-            return Err(Problem::new(format!("measures.{name}.{kind}"), problem));
+            return wrong(&at(""), problem);
         }
     }
     Ok(())
+}
+
+/// Whether results can have a value of this name beside the metrics.
+fn check_name(name: &str) -> Result<(), &'static str> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !name.chars().all(is_name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        Err("a name has letters a to z, digits and '_', and begins with a letter")
+    } else if Metric::of_key(name).is_some() {
+        Err("there is a metric of this name; take another")
+    } else if LABELS.contains(&name) {
+        Err("a column of stores has this name; take another")
+    } else {
+        Ok(())
+    }
 }
