@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{Comparison, Entry, Role};
 use crate::contender::Contenders;
-use crate::metrics::{Meter, Metrics};
+use crate::run::{self, Keep};
 use crate::setting::{LinkSource, Seeds, Setting};
 use crate::timeline::Timeline;
 
@@ -69,6 +69,13 @@ pub struct Recording {
     /// In the order of their times.
     pub samples: Vec<Sample>,
 }
+
+/// What nobody knows of a transfer.
+const UNKNOWN: [&str; 3] = [
+    "utilisation",
+    "self_inflicted_ms.p95",
+    "retransmitted_share",
+];
 
 /// The phases of all controllers. Others show as one: a peer may send any, and names are never freed.
 static PHASES: LazyLock<Vec<State>> = LazyLock::new(|| Contenders::default().phases());
@@ -216,42 +223,19 @@ pub fn comparison(
     let rtt = Duration::from_micros(least.unwrap_or(0));
     let setting = setting.with_rtt(rtt).with_flows(recordings.len().max(1));
     let config = setting.config(setting.seeds.first)?;
-    let mut probe = (Meter::new(&config), Timeline::new(&config));
+    let mut probe = (run::meters(&setting, &config, None), Timeline::new(&config));
     for flow in 0..setting.flow_count() {
         probe.on_flow_start(flow, Time::ZERO, Duration::ZERO, Duration::ZERO);
     }
     for (flow, recording) in recordings.iter().enumerate() {
         recording.replay(flow, &mut probe);
     }
-    let (mut meter, timeline) = probe;
-    let measured = meter.finish();
-    let unknown = [
-        "utilisation",
-        "self_inflicted_ms.p95",
-        "retransmitted_share",
-    ];
-    let known = |metrics: &Metrics| {
-        let without = |m: Metrics, key: &&str| m.with(key, f64::NAN);
-        unknown.iter().fold(*metrics, without)
-    };
-    let total = known(&measured.total);
-    let entry = Entry {
-        name: controller.to_string(),
-        role: Role::Contender,
-        mean: total,
-        ci95: None,
-        flows: measured.flows.iter().map(known).collect(),
-        lives: Vec::new(),
-        seeds: vec![total],
-        timeline: Some(timeline),
-        rtt: meter.rtt(),
-        queueing: meter.queueing(),
-    };
+    let (meters, timeline) = probe;
+    let mut run = run::measured(&setting, 0, Keep::Timeline, meters, 0, Some(timeline));
+    run.measured = run.measured.without(&UNKNOWN);
     let comparison = Comparison {
-        entries: vec![entry],
-        failed: Vec::new(),
-        windows: Vec::new(),
-        simulated_packets: 0,
+        entries: vec![Entry::of_runs(controller, Role::Contender, vec![run])],
+        ..Comparison::default()
     };
     Ok((setting, comparison))
 }

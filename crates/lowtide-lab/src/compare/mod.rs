@@ -82,12 +82,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The results of one contender's runs, the first seed's first; `None` where there are none.
+    /// The results of one contender's runs, the first seed's first.
     #[must_use]
-    pub fn of_runs(name: &str, role: Role, runs: Vec<Run>) -> Option<Self> {
+    pub fn of_runs(name: &str, role: Role, runs: Vec<Run>) -> Self {
         let seeds: Vec<Metrics> = runs.iter().map(|r| r.measured.total).collect();
-        let flow_count = runs.iter().map(|r| r.measured.flows.len()).min()?;
-        let flows = (0..flow_count).map(|n| {
+        let flow_count = runs.iter().map(|r| r.measured.flows.len()).min();
+        let flows = (0..flow_count.unwrap_or(0)).map(|n| {
             let of_flow: Vec<Metrics> = runs.iter().map(|r| r.measured.flows[n]).collect();
             Metrics::combine(&of_flow, mean)
         });
@@ -95,7 +95,7 @@ impl Entry {
         let details = runs.into_iter().find_map(|run| run.details);
         let (timeline, rtt, queueing) =
             details.map_or_else(Default::default, |d| (d.timeline, d.rtt, d.queueing));
-        Some(Self {
+        Self {
             name: name.to_string(),
             role,
             mean: Metrics::combine(&seeds, mean),
@@ -106,11 +106,9 @@ impl Entry {
             timeline,
             rtt,
             queueing,
-        })
+        }
     }
-}
 
-impl Entry {
     /// The same with the flows of a setting of several groups named.
     #[must_use]
     pub fn with_flows_of(mut self, setting: &Setting) -> Self {

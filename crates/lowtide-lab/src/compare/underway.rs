@@ -148,20 +148,13 @@ impl Underway {
 
     /// The runs of which participant, and with the first seed or another, are wanted.
     fn runs(&self, wanted: impl Fn(usize, &Participant, bool) -> bool) -> Vec<Due> {
-        let all = self.participants.iter().enumerate();
-        all.flat_map(|(participant, p)| {
-            let first = p.setting.seeds.first;
-            let seeds = p.setting.seeds.iter();
-            let seeds = seeds.filter(move |seed| *seed == first);
-            let others = p.setting.seeds.iter().filter(move |seed| *seed != first);
-            let (wants_first, wants_others) =
-                (wanted(participant, p, true), wanted(participant, p, false));
-            let seeds = seeds.filter(move |_| wants_first);
-            seeds
-                .chain(others.filter(move |_| wants_others))
-                .map(move |seed| Due { participant, seed })
-        })
-        .collect()
+        let mut due = Vec::new();
+        for (participant, p) in self.participants.iter().enumerate() {
+            let seeds = p.setting.seeds;
+            let seeds = (seeds.iter()).filter(|seed| wanted(participant, p, *seed == seeds.first));
+            due.extend(seeds.map(|seed| Due { participant, seed }));
+        }
+        due
     }
 
     /// What is to be simulated; `None` where no participant has this number.
@@ -225,7 +218,8 @@ impl Underway {
         let all = self.participants.into_iter().enumerate();
         let shown = all.filter(|(n, p)| p.role != Role::Floor || Some(*n) == best);
         let mut entries: Vec<Entry> = shown
-            .filter_map(|(_, p)| Entry::of_runs(&p.name, p.role, p.runs))
+            .filter(|(_, p)| !p.runs.is_empty())
+            .map(|(_, p)| Entry::of_runs(&p.name, p.role, p.runs))
             .collect();
         entries.sort_by(|a, b| {
             let by_power = || power(&b.mean).total_cmp(&power(&a.mean));

@@ -67,6 +67,9 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
         comparison.failed.extend(result.failed.iter().cloned());
         let details = result.runs.iter().filter_map(|r| r.details.as_ref());
         comparison.simulated_packets += details.map(|d| d.packets).sum::<u64>();
+        if result.runs.is_empty() {
+            continue;
+        }
         let name = match labels(result, false) {
             name if name.is_empty() => result.cell.setting.controllers().join(" + "),
             name => name,
@@ -75,9 +78,8 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
         let role = groups.map(|group| Role::of(&group.contender)).max();
         let role = role.unwrap_or(Role::Contender);
         let entry = Entry::of_runs(&name, role, result.runs.clone());
-        comparison
-            .entries
-            .extend(entry.map(|e| e.with_flows_of(&result.cell.setting)));
+        let entry = entry.with_flows_of(&result.cell.setting);
+        comparison.entries.push(entry);
     }
     Place {
         setting,

@@ -62,6 +62,11 @@ impl Metrics {
         self
     }
 
+    /// The same without the values of these metrics.
+    pub(crate) fn without(self, keys: &[&str]) -> Self {
+        keys.iter().fold(self, |m, key| m.with(key, f64::NAN))
+    }
+
     /// Metrics and their values, in the order of the catalogue.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, f64)> + '_ {
         CATALOGUE.iter().zip(self.0)
@@ -226,6 +231,17 @@ pub fn split_group(name: &str) -> (Option<usize>, &str) {
 }
 
 impl Measured {
+    /// The same without the values of these metrics, whosever they are.
+    pub(crate) fn without(self, keys: &[&str]) -> Self {
+        let known = |all: Vec<Metrics>| all.into_iter().map(|m| m.without(keys)).collect();
+        Self {
+            total: self.total.without(keys),
+            groups: known(self.groups),
+            flows: known(self.flows),
+            extra: self.extra,
+        }
+    }
+
     /// The value that is called so, if it exists.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {

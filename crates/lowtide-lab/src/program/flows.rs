@@ -6,10 +6,8 @@ use lowtide_sim::link::LinkError;
 use lowtide_sim::probe::{Delivery, Departure, DropCause, Sent};
 
 use super::sender_log::SenderLog;
-use super::watch::{Watch, without};
-use crate::measure;
-use crate::metrics::{Measured, Meter};
-use crate::run::{Details, Run};
+use super::watch::Watch;
+use crate::run::{self, Keep, Run};
 use crate::setting::Setting;
 
 /// What only a sender knows. `goodput_mbps` is not among them: of what the link delivers all counts as
@@ -49,11 +47,8 @@ impl Programs {
     /// When the link cannot be made.
     pub fn new(setting: &Setting, seed: u64) -> Result<Self, LinkError> {
         let config = setting.config(seed)?;
-        let meter = Meter::new(&config)
-            .of_groups(setting.group_of_flows())
-            .measuring_from(setting.measure_from);
-        let measures = measure::watchers(setting, &config, None);
-        let mut watch = Watch::new(&config, meter, measures, setting.back.delay);
+        let meters = run::meters(setting, &config, None);
+        let mut watch = Watch::new(&config, meters, setting.back.delay);
         let from_link = config.forward.least_delay();
         for (n, flow) in config.flows.iter().enumerate() {
             watch.on_flow_start(n, flow.start, Duration::ZERO, from_link);
@@ -93,28 +88,12 @@ impl Programs {
         for (flow, at) in completed.iter().filter(|(flow, _)| *flow < self.flows) {
             self.watch.on_flow_complete(*flow, *at);
         }
-        let Watch {
-            mut meter,
-            measures,
-            timeline,
-            ..
-        } = self.watch;
-        let measured = meter.finish();
-        let known = |all: Vec<_>| all.into_iter().map(|m| without(m, &UNKNOWN)).collect();
+        let (meters, timeline) = (self.watch.meters, Some(self.watch.timeline));
+        let (seed, keep) = (self.seed, Keep::Timeline);
+        let run = run::measured(&self.setting, seed, keep, meters, self.packets, timeline);
         Run {
-            seed: self.seed,
-            measured: Measured {
-                total: without(measured.total, &UNKNOWN),
-                groups: known(measured.groups),
-                flows: known(measured.flows),
-                extra: measure::values(measures, &self.setting),
-            },
-            details: Some(Details {
-                packets: self.packets,
-                rtt: meter.rtt(),
-                queueing: meter.queueing(),
-                timeline: Some(timeline),
-            }),
+            measured: run.measured.without(&UNKNOWN),
+            ..run
         }
     }
 
@@ -162,7 +141,6 @@ mod tests {
 
     use super::*;
     use crate::contender::Contenders;
-    use crate::run::{self, Keep};
     use crate::scenario_file::ScenarioFile;
 
     const FILE: &str = r#"

@@ -22,10 +22,11 @@ use serde::Serialize;
 pub use self::flows::{Programs, UNKNOWN};
 pub use self::obstacle::{MAX_PROGRAMS, obstacle};
 pub use self::sender_log::SenderLog;
-use self::watch::{Watch, without};
+use self::watch::Watch;
 use crate::compare::{Comparison, Entry, Role};
 use crate::measure::Watchers;
 use crate::metrics::Meter;
+use crate::run::{self, Keep};
 use crate::setting::{LinkSource, Setting};
 
 /// What it is called among controllers.
@@ -90,8 +91,7 @@ impl Program {
         config.duration = Duration::MAX;
         let meter = Meter::new(&config);
         config.duration = FIRST_LENGTH;
-        let way_back = setting.back.delay;
-        let watch = Watch::new(&config, meter, Watchers::new(), way_back);
+        let watch = Watch::new(&config, (meter, Watchers::new()), setting.back.delay);
         Ok(Self {
             setting,
             watch,
@@ -111,31 +111,23 @@ impl Program {
         let end = STEP * end.as_nanos().div_ceil(STEP.as_nanos());
         let active = self.active();
         let Watch {
-            mut meter,
+            mut meters,
             mut timeline,
             ..
         } = self.watch;
         timeline.set_length(end);
-        meter.on_flow_complete(0, Time::ZERO + end);
-        let known = without(meter.finish().total, &UNKNOWN_OF_ALL);
-        let entry = Entry {
-            name: NAME.to_string(),
-            role: Role::Contender,
-            mean: known,
-            ci95: None,
-            flows: vec![known],
-            seeds: vec![known],
-            lives: Vec::new(),
-            timeline: Some(timeline),
-            rtt: meter.rtt(),
-            queueing: meter.queueing(),
+        meters.on_flow_complete(0, Time::ZERO + end);
+        let setting = Setting {
+            duration: end,
+            ..self.setting
         };
+        let seed = setting.seeds.first;
+        let mut run = run::measured(&setting, seed, Keep::Timeline, meters, 0, Some(timeline));
+        run.measured = run.measured.without(&UNKNOWN_OF_ALL);
+        run.measured.flows = vec![run.measured.total];
         Watched {
-            setting: Setting {
-                duration: end,
-                ..self.setting
-            },
-            entry,
+            setting,
+            entry: Entry::of_runs(NAME, Role::Contender, vec![run]),
             active,
         }
     }
@@ -213,7 +205,6 @@ mod tests {
 
     use super::*;
     use crate::contender::Contenders;
-    use crate::run::{self, Keep};
     use crate::timeline::Timeline;
 
     /// A flow of the simulator, seen by the link alone, has the metrics that the simulator gives it.

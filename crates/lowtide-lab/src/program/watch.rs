@@ -5,56 +5,40 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, ExtensionSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use crate::measure::Watchers;
-use crate::metrics::{Meter, Metrics};
+use crate::run::Meters;
 use crate::timeline::Timeline;
 
-/// Feeds a meter, measures and a timeline with what a link sees. The RTT is what a sender would see
-/// whose packets are acknowledged at once.
+/// Feeds meters and a timeline with what a link sees. The RTT is what a sender would see whose packets
+/// are acknowledged at once.
 #[derive(Debug)]
 pub(super) struct Watch {
-    pub(super) meter: Meter,
-    pub(super) measures: Watchers,
+    pub(super) meters: Meters,
     pub(super) timeline: Timeline,
     way_back: Duration,
 }
 
 impl Watch {
-    pub(super) fn new(
-        config: &SimConfig,
-        meter: Meter,
-        measures: Watchers,
-        way_back: Duration,
-    ) -> Self {
+    pub(super) fn new(config: &SimConfig, meters: Meters, way_back: Duration) -> Self {
         Self {
-            meter,
-            measures,
+            meters,
             timeline: Timeline::new(config),
             way_back,
         }
     }
 }
 
-/// The same without the values of these keys.
-pub(super) fn without(metrics: Metrics, keys: &[&str]) -> Metrics {
-    keys.iter().fold(metrics, |m, key| m.with(key, f64::NAN))
-}
-
 impl Probe for Watch {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
-        self.meter.on_flow_start(flow, start, to_link, from_link);
-        self.measures.on_flow_start(flow, start, to_link, from_link);
+        self.meters.on_flow_start(flow, start, to_link, from_link);
     }
 
     fn on_send(&mut self, sent: &Sent) {
-        self.meter.on_send(sent);
-        self.measures.on_send(sent);
+        self.meters.on_send(sent);
         self.timeline.on_send(sent);
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
-        self.meter.on_drop(flow, now, bytes, cause);
-        self.measures.on_drop(flow, now, bytes, cause);
+        self.meters.on_drop(flow, now, bytes, cause);
         self.timeline.on_drop(flow, now, bytes, cause);
         // Its sender will find out later; the link knows now.
         let packet = LostPacket {
@@ -75,15 +59,13 @@ impl Probe for Watch {
     }
 
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
-        self.meter.on_bottleneck_exit(exit);
-        self.measures.on_bottleneck_exit(exit);
+        self.meters.on_bottleneck_exit(exit);
         self.timeline.on_bottleneck_exit(exit);
     }
 
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         let Delivery { flow, now, .. } = *delivery;
-        self.meter.on_deliver(delivery);
-        self.measures.on_deliver(delivery);
+        self.meters.on_deliver(delivery);
         self.timeline.on_deliver(delivery);
         let rtt = now.since(delivery.sent_at) + self.way_back;
         self.timeline.note_rtt(flow, now, rtt);
@@ -96,13 +78,11 @@ impl Probe for Watch {
             extension: ExtensionSeen::default(),
             controller: None,
         };
-        self.meter.on_ack(flow, &ack);
-        self.measures.on_ack(flow, &ack);
+        self.meters.on_ack(flow, &ack);
     }
 
     fn on_flow_complete(&mut self, flow: usize, now: Time) {
-        self.meter.on_flow_complete(flow, now);
-        self.measures.on_flow_complete(flow, now);
+        self.meters.on_flow_complete(flow, now);
         self.timeline.on_flow_complete(flow, now);
     }
 }

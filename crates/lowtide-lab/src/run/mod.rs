@@ -14,7 +14,7 @@ pub use self::pool::{NoThreads, Pool, Task};
 use self::watch::Stopped;
 pub use self::watch::{Stop, Watch};
 use crate::contender::{Contender, Surroundings};
-use crate::measure;
+use crate::measure::{self, Watchers};
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -56,7 +56,8 @@ pub struct Run {
 }
 
 /// A run that did not come to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}, seed {seed}: {reason}")]
 pub struct FailedRun {
     /// Who was running, or in which cell.
     pub name: String,
@@ -103,13 +104,34 @@ pub fn watched<P: Probe + Send + 'static>(
 
 fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Result<Run, String> {
     let (config, trigger) = config_until(setting, seed, stop)?;
-    let meter = Meter::new(&config)
+    let meters = meters(setting, &config, trigger);
+    let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
+    let probe = (meters, (timeline, stop.clone()));
+    let (outcome, (meters, (timeline, _))) = simulate(setting, config, probe)?;
+    let packets = outcome.bottleneck_packets;
+    Ok(measured(setting, seed, keep, meters, packets, timeline))
+}
+
+/// What measures a run of a setting: its metrics and its measures.
+pub(crate) type Meters = (Meter, Watchers);
+
+/// The meters of a run, whose configuration is `config` and whose trigger came at `trigger`.
+pub(crate) fn meters(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Meters {
+    let meter = Meter::new(config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
-    let timeline = (keep >= Keep::Timeline).then(|| Timeline::new(&config));
-    let measures = measure::watchers(setting, &config, trigger);
-    let probe = (meter, (timeline, (measures, stop.clone())));
-    let (outcome, (mut meter, (timeline, (measures, _)))) = simulate(setting, config, probe)?;
+    (meter, measure::watchers(setting, config, trigger))
+}
+
+/// The run that meters have measured; `packets` crossed the bottleneck in it.
+pub(crate) fn measured(
+    setting: &Setting,
+    seed: u64,
+    keep: Keep,
+    (mut meter, measures): Meters,
+    packets: u64,
+    timeline: Option<Timeline>,
+) -> Run {
     let measured = Measured {
         extra: measure::values(measures, setting),
         ..meter.finish()
@@ -118,16 +140,17 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Resul
         Keep::Metrics => Default::default(),
         Keep::Distributions | Keep::Timeline => (meter.rtt(), meter.queueing()),
     };
-    Ok(Run {
+    let details = Some(Details {
+        packets,
+        rtt,
+        queueing,
+        timeline,
+    });
+    Run {
         seed,
         measured,
-        details: Some(Details {
-            packets: outcome.bottleneck_packets,
-            rtt,
-            queueing,
-            timeline,
-        }),
-    })
+        details,
+    }
 }
 
 /// The simulation of a seed; where something is to happen once a flow has entered a phase, a run without
