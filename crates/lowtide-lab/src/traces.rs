@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lowtide_cc::registry;
 use lowtide_cc::units::{Bytes, Duration, Rate};
 use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY, MAX_TRACE_MS};
-use lowtide_sim::trace::generate::{self, MAX_INTERVALS, Model};
+use lowtide_sim::trace::generate::{MAX_INTERVALS, Model};
 use lowtide_sim::trace::import::{self, Choice, Imported};
 use lowtide_sim::trace::{self, info, mahimahi, series};
 
 use crate::files;
-use crate::setting::Problem;
+use crate::setting::{Problem, model};
 
 /// What a trace is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,13 +82,7 @@ pub fn generate(
     length: Duration,
     seed: u64,
 ) -> Result<(Link, Model), Problem> {
-    let named = generate::named();
-    let Some(found) = named.iter().find(|n| n.name == name) else {
-        let known: Vec<&str> = named.iter().map(|n| n.name).collect();
-        return Err(Problem::new("model", registry::unknown("", name, &known)));
-    };
-    let model = found.model();
-    let model = model.with_mean(mean.unwrap_or_else(|| model.mean()));
+    let model = model(name, mean).map_err(|e| Problem::new("model", e))?;
     let longest = model.interval() * MAX_INTERVALS;
     if length < model.interval() || length > longest {
         let (least, most) = (model.interval(), longest.as_secs_f64());

@@ -150,9 +150,9 @@ impl Underway {
     fn runs(&self, wanted: impl Fn(usize, &Participant, bool) -> bool) -> Vec<Due> {
         let mut due = Vec::new();
         for (participant, p) in self.participants.iter().enumerate() {
-            let seeds = p.setting.seeds;
-            let seeds = (seeds.iter()).filter(|seed| wanted(participant, p, *seed == seeds.first));
-            due.extend(seeds.map(|seed| Due { participant, seed }));
+            let (seeds, first) = (p.setting.seeds.iter(), p.setting.seeds.first);
+            let own = seeds.filter(|seed| wanted(participant, p, *seed == first));
+            due.extend(own.map(|seed| Due { participant, seed }));
         }
         due
     }

@@ -1,5 +1,6 @@
 //! A file's cells: every case with every value of the sweep.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lowtide_cc::registry::nearest;
@@ -9,7 +10,7 @@ use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Host, Problem, Resolver, Sections, Setting, put};
+use crate::setting::{Host, Problem, Resolver, SECTIONS, Sections, Setting, keys_of, put};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -26,11 +27,6 @@ const MAX_KEYS: usize = 100;
 
 /// The most parts of a key; `flows.0.access.sender_rate` has four.
 const MAX_KEY_PARTS: usize = 8;
-
-/// The sections of a file that make a simulation.
-const SIMULATED: [&str; 7] = [
-    "link", "reverse", "path", "run", "flows", "trigger", "measures",
-];
 
 /// One simulation of a file, still to be run with each seed.
 #[derive(Clone, Debug)]
@@ -335,7 +331,7 @@ impl ScenarioFile {
         let mut table: toml::Table = self
             .table
             .iter()
-            .filter(|(key, _)| SIMULATED.contains(&key.as_str()))
+            .filter(|(key, _)| SECTIONS.contains(&key.as_str()))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         let said_at = |o: &Override<'_>, problem| match &o.said_at {
@@ -351,7 +347,7 @@ impl ScenarioFile {
             .map_err(|e: toml::de::Error| self.error_at(&[], e.message().to_string()))?;
         for o in overrides {
             let first = o.key.split('.').next().unwrap_or_default();
-            if !SIMULATED.contains(&first) {
+            if !SECTIONS.contains(&first) {
                 return Err(said_at(o, unknown(o.key)));
             }
             let path: Vec<&str> = o.key.split('.').take(MAX_KEY_PARTS + 1).collect();
@@ -426,7 +422,7 @@ fn count_results(setting: &Setting) -> u64 {
 fn unknown(key: &str) -> String {
     let key = short(key);
     let meant = meant(&key).map_or_else(String::new, |key| format!("did you mean '{key}'? "));
-    let sections = SIMULATED.join(", ");
+    let sections = SECTIONS.join(", ");
     format!("'{key}' cannot be varied: {meant}keys begin with one of {sections}")
 }
 
@@ -445,32 +441,17 @@ fn refusal(key: &str, message: &str) -> String {
 fn meant(key: &str) -> Option<String> {
     let is_name = |part: &&str| part.parse::<usize>().is_err();
     let plain: Vec<&str> = key.split('.').filter(is_name).collect();
-    let keys = known_keys();
+    let of_section = |s: &&str| {
+        let keys = keys_of(s).into_iter();
+        keys.map(move |key| format!("{s}.{}", key.name))
+            .collect::<Vec<_>>()
+    };
+    let keys: BTreeSet<String> = SECTIONS.iter().flat_map(of_section).collect();
     let last = plain.last()?;
     let same_end = keys.iter().find(|k| k.rsplit('.').next() == Some(*last));
     let same_end = same_end.map(String::as_str);
     let nearest = || nearest(&plain.join("."), keys.iter().map(String::as_str));
     same_end.or_else(nearest).map(str::to_string)
-}
-
-/// Every key of the sections, as the schema has them.
-fn known_keys() -> Vec<String> {
-    type Value = serde_json::Value;
-    fn properties(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
-        let found = of.get("properties").and_then(Value::as_object);
-        found.into_iter().flatten()
-    }
-    let schema = schemars::schema_for!(Sections).to_value();
-    let mut keys = Vec::new();
-    for (section, about) in properties(&schema) {
-        let reference = about.get("$ref").or_else(|| about.pointer("/items/$ref"));
-        let path = reference.and_then(Value::as_str);
-        let path = path.and_then(|path| path.strip_prefix('#'));
-        let definition = path.and_then(|path| schema.pointer(path));
-        let names = definition.into_iter().flat_map(properties);
-        keys.extend(names.map(|(key, _)| format!("{section}.{key}")));
-    }
-    keys
 }
 
 fn overrides_of_case(index: usize, case: &Case) -> impl Iterator<Item = Override<'_>> {

@@ -151,18 +151,21 @@ impl ScenarioFile {
             text,
             is_values: false,
         };
-        let content: Content = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
-        let table: toml::Table =
-            toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
-        Ok(Self {
+        let content = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
+        let table = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
+        Ok(Self::new(source, content, table, Links::default()))
+    }
+
+    fn new(source: Source, content: Content, table: toml::Table, links: Links) -> Self {
+        Self {
             source,
             content,
             table,
-            links: Links::default(),
+            links,
             fixed: Vec::new(),
             varied: BTreeSet::new(),
             candidate: None,
-        })
+        }
     }
 
     /// The same of values that are no file; its traces are looked for below `folder`, or among `links`.
@@ -181,16 +184,7 @@ impl ScenarioFile {
             key: problem.at,
             problem: problem.problem,
         })?;
-        let links = links.clone();
-        Ok(Self {
-            source,
-            content,
-            table,
-            links,
-            fixed: Vec::new(),
-            varied: BTreeSet::new(),
-            candidate: None,
-        })
+        Ok(Self::new(source, content, table, links.clone()))
     }
 
     /// The file's name for people.
@@ -235,15 +229,13 @@ impl ScenarioFile {
     #[must_use]
     pub fn on_traces_too(&self, traces: &[(String, PathBuf)]) -> Self {
         let mut other = self.clone();
-        let recorded = traces.iter().map(|(name, path)| Case {
-            name: name.clone(),
-            set: BTreeMap::from([(
-                "link".to_string(),
-                toml::Value::Table(toml::Table::from_iter([(
-                    "trace".to_string(),
-                    toml::Value::String(path.display().to_string()),
-                )])),
-            )]),
+        let recorded = traces.iter().map(|(name, path)| {
+            let path = toml::Value::String(path.display().to_string());
+            let link = toml::Table::from_iter([("trace".to_string(), path)]);
+            Case {
+                name: name.clone(),
+                set: BTreeMap::from([("link".to_string(), link.into())]),
+            }
         });
         other.content.cases.extend(recorded);
         other

@@ -8,14 +8,14 @@ use lowtide_sim::stack;
 use lowtide_sim::transport::{Pacing, TransportConfig};
 use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Problem, Setting};
 use crate::contender::{Contender, Contenders};
 
 /// What carries the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Host {
     /// The simulator's own transports.
     #[default]
@@ -32,16 +32,64 @@ pub enum Host {
     Quinn,
 }
 
+/// What is known of a host.
+struct About {
+    host: Host,
+    name: &'static str,
+    /// The QUIC stack that it is.
+    stack: Option<&'static str>,
+    /// The metrics that nobody sees over it: stacks do not tell of timers that fire, and quinn of no
+    /// estimate.
+    unseen: &'static [&'static str],
+    /// The controllers that it brings along.
+    stock: &'static [Stock],
+}
+
+/// The hosts of this build, in the order of the type.
+const HOSTS: &[About] = &[
+    About {
+        host: Host::Model,
+        name: "model",
+        stack: None,
+        unseen: &[],
+        stock: &[],
+    },
+    #[cfg(feature = "quic")]
+    About {
+        host: Host::Quic,
+        name: "quic",
+        stack: Some("s2n-quic"),
+        unseen: &["timeouts"],
+        stock: lowtide_quic::virtual_time::STOCK,
+    },
+    #[cfg(feature = "stacks")]
+    About {
+        host: Host::Noq,
+        name: "noq",
+        stack: Some("noq"),
+        unseen: &["timeouts"],
+        stock: lowtide_stacks::noq::STOCK,
+    },
+    #[cfg(feature = "stacks")]
+    About {
+        host: Host::Quinn,
+        name: "quinn",
+        stack: Some("quinn"),
+        unseen: &["timeouts", "estimate_mbps"],
+        stock: lowtide_stacks::quinn::STOCK,
+    },
+];
+
 impl std::str::FromStr for Host {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = Self::ALL.iter().find(|host| host.to_string() == name);
-        known.copied().ok_or_else(|| {
+        let known = HOSTS.iter().find(|about| about.name == name);
+        known.map(|about| about.host).ok_or_else(|| {
             if STACKS.contains(&name) {
                 return format!("'{name}' is not in this build: it needs the feature 'stacks'");
             }
-            let known: Vec<String> = Self::ALL.iter().map(Self::to_string).collect();
+            let known: Vec<&str> = HOSTS.iter().map(|about| about.name).collect();
             registry::unknown("", name, &known)
         })
     }
@@ -57,23 +105,9 @@ impl<'de> Deserialize<'de> for Host {
     }
 }
 
-impl Serialize for Host {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Model => "model",
-            #[cfg(feature = "quic")]
-            Self::Quic => "quic",
-            #[cfg(feature = "stacks")]
-            Self::Noq => "noq",
-            #[cfg(feature = "stacks")]
-            Self::Quinn => "quinn",
-        })
+        f.write_str(self.about().name)
     }
 }
 
@@ -94,66 +128,33 @@ impl Misplaced {
 }
 
 impl Host {
+    const fn about(self) -> &'static About {
+        &HOSTS[self as usize]
+    }
+
     /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
-    #[cfg_attr(not(feature = "stacks"), allow(unused_variables))]
     pub(crate) fn own(self, name: &str) -> Option<String> {
         let own = format!("{self}/{name}");
         let has = self.stock().iter().any(|stock| stock.name == own);
         (!self.obeys_others() && has).then_some(own)
     }
 
-    /// All of this build.
-    const ALL: &[Self] = &[
-        Self::Model,
-        #[cfg(feature = "quic")]
-        Self::Quic,
-        #[cfg(feature = "stacks")]
-        Self::Noq,
-        #[cfg(feature = "stacks")]
-        Self::Quinn,
-    ];
-
     /// The QUIC stack that it is; `None`: it is the simulator.
     #[must_use]
     pub const fn stack(self) -> Option<&'static str> {
-        match self {
-            Self::Model => None,
-            #[cfg(feature = "quic")]
-            Self::Quic => Some("s2n-quic"),
-            #[cfg(feature = "stacks")]
-            Self::Noq => Some("noq"),
-            #[cfg(feature = "stacks")]
-            Self::Quinn => Some("quinn"),
-        }
+        self.about().stack
     }
 
-    /// The metrics that nobody sees over it, whatever the controller: stacks do not tell of timers that fire, and
-    /// quinn of no estimate.
+    /// The metrics that nobody sees over it, whatever the controller.
     #[must_use]
     pub const fn unseen(self) -> &'static [&'static str] {
-        match self {
-            Self::Model => &[],
-            #[cfg(feature = "quic")]
-            Self::Quic => &["timeouts"],
-            #[cfg(feature = "stacks")]
-            Self::Noq => &["timeouts"],
-            #[cfg(feature = "stacks")]
-            Self::Quinn => &["timeouts", "estimate_mbps"],
-        }
+        self.about().unseen
     }
 
     /// The controllers that it brings along.
     #[must_use]
     pub fn stock(self) -> &'static [Stock] {
-        match self {
-            Self::Model => &[],
-            #[cfg(feature = "quic")]
-            Self::Quic => lowtide_quic::virtual_time::STOCK,
-            #[cfg(feature = "stacks")]
-            Self::Noq => lowtide_stacks::noq::STOCK,
-            #[cfg(feature = "stacks")]
-            Self::Quinn => lowtide_stacks::quinn::STOCK,
-        }
+        self.about().stock
     }
 
     /// Whether it obeys controllers that it does not bring along. quinn's trait for controllers has a
@@ -191,10 +192,8 @@ impl Host {
         let Contender::Stock(stock) = contender else {
             return None;
         };
-        Self::ALL
-            .iter()
-            .find(|host| host.stock().contains(stock))
-            .copied()
+        let home = HOSTS.iter().find(|about| about.stock.contains(stock));
+        home.map(|about| about.host)
     }
 
     /// Whether the setting's host can carry its controllers.

@@ -48,11 +48,13 @@ pub use self::quantity::{
     BufferText, BurstText, BytesText, EcnTreatmentText, MomentText, PolicerText, QueueText,
     RateText, ShareText, SourceText, SpanText, TimeText,
 };
+pub(crate) use self::resolve::model;
 pub use self::resolve::{MAX_SEEDS, Resolver};
 pub use self::sections::{
     AccessSection, FlowSection, LinkSection, PathSection, RunSection, Sections, Transport,
     TriggerSection, Value,
 };
+pub(crate) use self::short::SECTIONS;
 pub use self::short::{SHORT, SHORT_FOR_MORE, short_name};
 pub use self::trigger::{Moment, Trigger, Watch};
 pub(crate) use self::values::{of_values, put, suggestion};

@@ -68,8 +68,8 @@ pub const SHORT_FOR_MORE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The names of sections.
-pub(super) const SECTIONS: &[&str] = &[
+/// The names of the sections that make a simulation.
+pub(crate) const SECTIONS: &[&str] = &[
     "link", "reverse", "path", "run", "flows", "trigger", "measures",
 ];
 

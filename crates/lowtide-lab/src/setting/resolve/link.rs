@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use lowtide_cc::registry;
-use lowtide_cc::units::Duration;
+use lowtide_cc::units::{Duration, Rate};
 use lowtide_sim::link::Link;
 use lowtide_sim::network::Cross;
-use lowtide_sim::trace::generate;
+use lowtide_sim::trace::generate::{self, Model};
 use lowtide_sim::transport::TransportConfig;
 use lowtide_sim::{AccessConfig, Direction, PipeConfig};
 
@@ -147,17 +147,21 @@ pub(super) fn of_reverse(problem: Problem) -> Problem {
     }
 }
 
+/// The model of a name, with this mean rate instead of its own.
+pub(crate) fn model(name: &str, mean: Option<Rate>) -> Result<Model, String> {
+    let named = generate::named();
+    let found = named.iter().find(|n| n.name == name).ok_or_else(|| {
+        let known: Vec<&str> = named.iter().map(|n| n.name).collect();
+        registry::unknown("", name, &known)
+    })?;
+    let model = found.model();
+    Ok(mean.map_or(model, |mean| model.with_mean(mean)))
+}
+
 fn generated(section: &LinkSection) -> Result<(LinkSource, String), Problem> {
     let name = section.model.as_deref().unwrap_or_default();
-    let named = generate::named();
-    let Some(found) = named.iter().find(|n| n.name == name) else {
-        let known: Vec<&str> = named.iter().map(|n| n.name).collect();
-        return wrong("link.model", registry::unknown("", name, &known));
-    };
-    let mut model = found.model();
-    if let Some(mean) = section.mean {
-        model = model.with_mean(mean.0);
-    }
+    let model = model(name, section.mean.map(|mean| mean.0));
+    let model = model.or_else(|e| wrong("link.model", e))?;
     let about = format!("{name} of {} Mbit/s", model.mean().as_mbps());
     let seed = section.seed;
     Ok((LinkSource::Generated { model, seed }, about))

@@ -16,6 +16,7 @@ use lowtide_sim::impairment::MovingDelay;
 use lowtide_sim::link::Link;
 use lowtide_sim::network::Arrivals;
 
+pub(crate) use self::link::model;
 use self::link::{of_reverse, set_link};
 use self::path::set_path;
 use self::triggered::trigger;

@@ -1,5 +1,6 @@
 //! What a resolver reads: traces, delays and the packets of others, each file once.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,11 +35,9 @@ impl Resolver {
         if let Some(link) = self.traces.get(&cached) {
             return Ok(link.clone());
         }
-        let file = &cached.0;
-        let bytes = self.read(file).or_else(|e| wrong("link.trace", e))?;
-        let link = trace::parse(files::name(file), &bytes, opportunity)
-            .or_else(|e| wrong("link.trace", format!("{}: {e}", file.display())))?;
-        let link = Arc::new(link);
+        let name = files::name(&cached.0);
+        let parse = |bytes: &[u8]| trace::parse(name, bytes, opportunity);
+        let link = Arc::new(self.parsed(&cached.0, "link.trace", parse)?);
         self.traces.insert(cached, link.clone());
         Ok(link)
     }
@@ -59,10 +58,7 @@ impl Resolver {
         if let Some(delay) = self.delays.get(&file) {
             return Ok(delay.clone());
         }
-        let wrong = |e: String| Problem::new("path.delay_trace", e);
-        let bytes = self.read(&file).map_err(wrong)?;
-        let parsed = trace::delay::parse(&bytes);
-        let delay = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        let delay = self.parsed(&file, "path.delay_trace", trace::delay::parse)?;
         let delay = Arc::new(delay);
         self.delays.insert(file, delay.clone());
         Ok(delay)
@@ -74,12 +70,20 @@ impl Resolver {
         if let Some(arrivals) = self.arrivals.get(&file) {
             return Ok(arrivals.clone());
         }
-        let wrong = |e: String| Problem::new(key, e);
-        let bytes = self.read(&file).map_err(wrong)?;
-        let parsed = trace::arrivals::parse(&bytes);
-        let arrivals = parsed.map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+        let arrivals = self.parsed(&file, key, trace::arrivals::parse)?;
         self.arrivals.insert(file, arrivals.clone());
         Ok(arrivals)
+    }
+
+    /// What a file holds that a key names.
+    fn parsed<T, E: Display>(
+        &mut self,
+        file: &Path,
+        key: &str,
+        parse: impl FnOnce(&[u8]) -> Result<T, E>,
+    ) -> Result<T, Problem> {
+        let bytes = self.read(file).or_else(|e| wrong(key, e))?;
+        parse(&bytes).or_else(|e| wrong(key, format!("{}: {e}", file.display())))
     }
 
     /// Where a trace is; `-`, standard input, is everywhere.
