@@ -147,48 +147,6 @@ impl Serialize for Inner<'_> {
     }
 }
 
-/// Metrics as the list of all their values.
-mod whole {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::{Serialize, Serializer};
-
-    use super::{COUNT, Metrics};
-
-    fn of_values<E: Error>(values: Vec<f64>) -> Result<Metrics, E> {
-        let count = values.len();
-        let values = <[f64; COUNT]>::try_from(values);
-        let wrong = |_| E::custom(format!("{count} metrics instead of {COUNT}"));
-        values.map(Metrics).map_err(wrong)
-    }
-
-    pub(super) fn serialize<S: Serializer>(metrics: &Metrics, to: S) -> Result<S::Ok, S::Error> {
-        metrics.0.as_slice().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Metrics, D::Error> {
-        of_values(Vec::deserialize(from)?)
-    }
-
-    /// Several of them.
-    pub(super) mod list {
-        use super::{Deserialize, Deserializer, Metrics, Serializer, of_values};
-
-        pub(in super::super) fn serialize<S: Serializer>(
-            all: &[Metrics],
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            to.collect_seq(all.iter().map(|metrics| metrics.0.as_slice()))
-        }
-
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-            from: D,
-        ) -> Result<Vec<Metrics>, D::Error> {
-            let all = Vec::<Vec<f64>>::deserialize(from)?;
-            all.into_iter().map(of_values).collect()
-        }
-    }
-}
-
 /// Values by name, as they are stored and as claims call them: `rtt_ms.p95` of all flows together,
 /// `flows.0.rtt_ms.p95` of the first group. What does not exist is missing.
 pub type Named = BTreeMap<String, f64>;
@@ -196,18 +154,57 @@ pub type Named = BTreeMap<String, f64>;
 /// What was measured in a run. As serde's data metrics have all their values, in the order of the
 /// catalogue, bit by bit: for a reader of the same version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Whole", try_from = "Whole")]
 pub struct Measured {
     /// All flows together.
-    #[serde(with = "whole")]
     pub total: Metrics,
     /// Each group of flows: the mean of its flows.
-    #[serde(with = "whole::list")]
     pub groups: Vec<Metrics>,
     /// Each flow; none where the values come from an earlier run.
-    #[serde(with = "whole::list")]
     pub flows: Vec<Metrics>,
     /// What was measured besides, by its [name](crate::measure).
     pub extra: Named,
+}
+
+/// What was measured, with metrics as lists of all their values.
+#[derive(Serialize, Deserialize)]
+struct Whole {
+    total: Vec<f64>,
+    groups: Vec<Vec<f64>>,
+    flows: Vec<Vec<f64>>,
+    extra: Named,
+}
+
+impl From<Measured> for Whole {
+    fn from(measured: Measured) -> Self {
+        let lists = |all: Vec<Metrics>| all.into_iter().map(|m| m.0.to_vec()).collect();
+        Self {
+            total: measured.total.0.to_vec(),
+            groups: lists(measured.groups),
+            flows: lists(measured.flows),
+            extra: measured.extra,
+        }
+    }
+}
+
+impl TryFrom<Whole> for Measured {
+    type Error = String;
+
+    fn try_from(whole: Whole) -> Result<Self, String> {
+        let metrics = |values: Vec<f64>| {
+            let values = <[f64; COUNT]>::try_from(values);
+            values
+                .map_err(|v| format!("{} metrics instead of {COUNT}", v.len()))
+                .map(Metrics)
+        };
+        let all = |lists: Vec<_>| lists.into_iter().map(metrics).collect::<Result<_, _>>();
+        Ok(Self {
+            total: metrics(whole.total)?,
+            groups: all(whole.groups)?,
+            flows: all(whole.flows)?,
+            extra: whole.extra,
+        })
+    }
 }
 
 /// The name of a value as a column of a table: `rtt_ms_p95`. A dot in a column's name would have to be quoted in SQL, and

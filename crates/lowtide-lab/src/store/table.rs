@@ -1,8 +1,8 @@
 //! The rows of many stores in memory: names and the lists of what was measured are kept once, so that a row
 //! takes little more than its numbers.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::row::{Found, Name, Row};
@@ -21,7 +21,7 @@ pub(super) struct Table {
     /// Where the first result of each run is.
     runs: HashMap<(Key, Key, u64), usize>,
     /// The rows of runs that have several names.
-    seen: HashMap<(usize, u32), ()>,
+    seen: HashSet<(usize, u32)>,
     pub(super) duplicates: u64,
 }
 
@@ -71,7 +71,7 @@ impl Table {
                 first
             }
         };
-        if self.seen.insert((first, name), ()).is_some() {
+        if !self.seen.insert((first, name)) {
             self.duplicates += 1;
             return Ok(());
         }
