@@ -8,21 +8,13 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
-use std::sync::Arc;
 
-use lowtide_cc::units::quantity;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::files;
-use lowtide_lab::setting::{LinkSource, Setting};
-use lowtide_sim::impairment::LossModel;
-use lowtide_sim::link::{Link, MAHIMAHI_OPPORTUNITY};
+use lowtide_lab::setting::{Brief, Problem, Resolver};
 use lowtide_sim::probe::{AckSeen, DropCause, LossSeen, Sent};
-use lowtide_sim::queue::{self, QueueKind, QueueLimit};
-use lowtide_sim::trace;
-use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{Probe, Simulation};
+use toml::{Table, Value};
 
 struct Log<W: Write>(W);
 
@@ -66,53 +58,38 @@ impl<W: Write> Probe for Log<W> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut cc, mut seed, mut buffer) = ("bbr".to_string(), 1, None);
-    let mut setting = None;
-    let mut changes: Vec<(String, String)> = Vec::new();
+    let (mut cc, mut seed) = ("bbr".to_string(), 1);
+    let text = |text: &str| Value::String(text.to_string());
+    let mut said = Table::from_iter([
+        ("transport".to_string(), text("tcp")),
+        ("duration".to_string(), text("30s")),
+    ]);
     let mut words = std::env::args().skip(1);
     while let Some(flag) = words.next() {
         let value = words.next().ok_or_else(|| format!("{flag}: no value"))?;
-        let on = |link: Link| Some(Setting::on_link(&value, LinkSource::Fixed(Arc::new(link))));
-        match flag.as_str() {
-            "--cc" => cc = value,
-            "--seed" => seed = value.parse()?,
-            "--buffer" => buffer = Some(queue::parse(&value)?),
-            "--rate" => {
-                setting = on(Link::constant(quantity::rate(&value)?)?);
-                buffer = buffer.or(Some(QueueLimit::Bdp(2.0)));
+        match flag.strip_prefix("--") {
+            None => return Err(format!("{flag}: unknown").into()),
+            Some("cc") => cc = value,
+            Some("seed") => seed = value.parse()?,
+            Some(name) => {
+                let value = value.parse().map_or(text(&value), Value::Integer);
+                said.insert(name.to_string(), value);
             }
-            "--trace" => {
-                setting = on({
-                    let file = Path::new(&value);
-                    let bytes = files::read(file, files::TRACE)?;
-                    trace::parse(Some(file), &bytes, MAHIMAHI_OPPORTUNITY)?
-                })
-            }
-            _ => changes.push((flag, value)),
         }
     }
-    let mut setting = setting.ok_or("one of --rate and --trace is needed")?;
-    if let Some(buffer) = buffer {
-        setting = setting.with_buffer(buffer);
+    if said.contains_key("trace") && !said.contains_key("buffer") {
+        said.insert("buffer".to_string(), text("inf"));
     }
-    for (flag, value) in changes {
-        match flag.as_str() {
-            "--rtt" => setting = setting.with_rtt(quantity::duration(&value)?),
-            "--duration" => setting.duration = quantity::duration(&value)?,
-            "--flows" => setting = setting.with_flows(value.parse()?),
-            "--loss" => setting.forward.loss = LossModel::Random(quantity::probability(&value)?),
-            "--queue" => {
-                setting.forward.queue = QueueKind::parse(&value)?;
-                // As in ns-3, whose packets are not ECN-capable.
-                for group in &mut setting.groups {
-                    group.ecn = EcnFeedback::Off;
-                }
-            }
-            _ => return Err(format!("{flag}: unknown").into()),
-        }
+    if said.contains_key("queue") {
+        // As in ns-3, whose packets are not ECN-capable.
+        said.insert("ecn".to_string(), text("off"));
     }
+    let wrong = |problem: Problem| format!("--{}: {}", problem.at, problem.problem);
+    let mut resolver = Resolver::default();
+    let brief = Brief::new(said).map_err(wrong)?;
+    let sections = brief.sections(&mut resolver, |_| ()).map_err(wrong)?;
+    let setting = resolver.setting(&sections[0]).map_err(wrong)?;
     let contender = Contenders::default().parse(&cc)?;
-    let setting = setting.over(TransportConfig::tcp());
     let config = setting.run_by(&contender).config(seed)?;
     let mut out = BufWriter::new(io::stdout().lock());
     writeln!(out, "time_ns,event,flow,offset,in_flight,cwnd,rtt_ns")?;
