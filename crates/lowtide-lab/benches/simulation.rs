@@ -13,7 +13,7 @@ use lowtide_sim::Simulation;
 use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
-fn constant(mbps: u64, flows: usize, seconds: u64) -> Setting {
+fn constant((mbps, flows, seconds): (u64, usize, u64)) -> Setting {
     let link = Link::constant(Rate::from_mbps(mbps)).unwrap();
     let setting = Setting {
         duration: Duration::from_secs(seconds),
@@ -39,41 +39,23 @@ fn simulation(c: &mut Criterion) {
         .measurement_time(WallTime::from_secs(5));
     let mut four_g = built_in()[0].setting();
     four_g.duration = Duration::from_secs(100);
-    for (name, spec, setting) in [
-        ("bbr, 1 flow, 10 Mbit/s, 100 s", "bbr", constant(10, 1, 100)),
-        (
-            "bbr, 1 flow, 100 Mbit/s, 100 s",
-            "bbr",
-            constant(100, 1, 100),
-        ),
-        (
-            "bbr, 10 flows, 100 Mbit/s, 100 s",
-            "bbr",
-            constant(100, 10, 100),
-        ),
-        ("bbr, 1 flow, 1 Gbit/s, 60 s", "bbr", constant(1000, 1, 60)),
-        (
-            "bbr, 100 flows, 1 Gbit/s, 20 s",
-            "bbr",
-            constant(1000, 100, 20),
-        ),
-        (
-            "bbr, 1000 flows, 1 Gbit/s, 20 s",
-            "bbr",
-            constant(1000, 1000, 20),
-        ),
+    let constant = [
+        ("bbr, 1 flow, 10 Mbit/s, 100 s", "bbr", (10, 1, 100)),
+        ("bbr, 1 flow, 100 Mbit/s, 100 s", "bbr", (100, 1, 100)),
+        ("bbr, 10 flows, 100 Mbit/s, 100 s", "bbr", (100, 10, 100)),
+        ("bbr, 1 flow, 1 Gbit/s, 60 s", "bbr", (1000, 1, 60)),
+        ("bbr, 100 flows, 1 Gbit/s, 20 s", "bbr", (1000, 100, 20)),
+        ("bbr, 1000 flows, 1 Gbit/s, 20 s", "bbr", (1000, 1000, 20)),
         (
             "bbr, 10,000 flows, 1 Gbit/s, 20 s",
             "bbr",
-            constant(1000, 10_000, 20),
+            (1000, 10_000, 20),
         ),
-        (
-            "cubic, 1 flow, 100 Mbit/s, 100 s",
-            "cubic",
-            constant(100, 1, 100),
-        ),
-        ("bbr, 1 flow, 4G-like link, 100 s", "bbr", four_g),
-    ] {
+        ("cubic, 1 flow, 100 Mbit/s, 100 s", "cubic", (100, 1, 100)),
+    ];
+    let constant = constant.map(|(name, spec, link)| (name, spec, self::constant(link)));
+    let moving = ("bbr, 1 flow, 4G-like link, 100 s", "bbr", four_g);
+    for (name, spec, setting) in constant.into_iter().chain([moving]) {
         group.throughput(Throughput::Elements(run(&setting, spec)));
         group.bench_function(name, |b| b.iter(|| run(&setting, spec)));
     }
