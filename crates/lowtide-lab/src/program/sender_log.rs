@@ -58,61 +58,34 @@ impl SenderLog {
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         const RECORD_SEPARATOR: u8 = 0x1e;
-        let mut reading = Reading::default();
-        match serde_json::from_slice::<Contained>(bytes) {
-            Ok(whole) => {
-                let events = whole.traces.into_iter().flat_map(|trace| trace.events);
-                events.for_each(|event| reading.take(&event));
-            }
+        let events: Box<dyn Iterator<Item = Event>> = match serde_json::from_slice(bytes) {
+            Ok(Contained { traces }) => Box::new(traces.into_iter().flat_map(|t| t.events)),
             Err(_) => {
                 let records = bytes.split(|b| *b == RECORD_SEPARATOR || *b == b'\n');
-                let events = records.filter_map(|text| serde_json::from_slice(text).ok());
-                events.for_each(|event| reading.take(&event));
+                Box::new(records.filter_map(|text| serde_json::from_slice(text).ok()))
+            }
+        };
+        let (mut samples, mut sent, mut first) = (Vec::new(), 0, None);
+        let known = |value: Option<f64>| value.filter(|v| v.is_finite() && *v >= 0.0);
+        for event in events.filter(|event| event.time.is_finite()) {
+            match event.name.rsplit(':').next().unwrap_or_default() {
+                "packet_sent" => {
+                    first = first.or(Some(event.time));
+                    sent += 1;
+                }
+                "metrics_updated" | "recovery_metrics_updated" if samples.len() < MOST => {
+                    samples.push(Sample {
+                        at_ms: event.time,
+                        cwnd: known(event.data.congestion_window),
+                        inflight: known(event.data.bytes_in_flight),
+                    });
+                }
+                _ => {}
             }
         }
-        reading.finish()
-    }
-}
-
-#[derive(Default)]
-struct Reading {
-    samples: Vec<Sample>,
-    first: Option<f64>,
-    sent: u64,
-}
-
-impl Reading {
-    fn take(&mut self, event: &Event) {
-        let name = event.name.rsplit(':').next().unwrap_or_default();
-        if !event.time.is_finite() {
-            return;
-        }
-        match name {
-            "packet_sent" => {
-                self.first = self.first.or(Some(event.time));
-                self.sent += 1;
-            }
-            "metrics_updated" | "recovery_metrics_updated" if self.samples.len() < MOST => {
-                let known = |value: Option<f64>| value.filter(|v| v.is_finite() && *v >= 0.0);
-                self.samples.push(Sample {
-                    at_ms: event.time,
-                    cwnd: known(event.data.congestion_window),
-                    inflight: known(event.data.bytes_in_flight),
-                });
-            }
-            _ => {}
-        }
-    }
-
-    fn finish(mut self) -> Option<SenderLog> {
-        let first = self.first?;
-        for sample in &mut self.samples {
-            sample.at_ms -= first;
-        }
-        Some(SenderLog {
-            samples: self.samples,
-            sent: self.sent,
-        })
+        let first = first?;
+        samples.iter_mut().for_each(|sample| sample.at_ms -= first);
+        Some(Self { samples, sent })
     }
 }
 
