@@ -8,6 +8,7 @@ use super::verdict::{LimitResult, Verdict, judged, unknown};
 use crate::contender::Contender;
 use crate::experiment::CellResult;
 use crate::program;
+use crate::run::FailedRun;
 use crate::scenario_file::{FileError, ScenarioFile};
 use crate::setting::Host;
 
@@ -115,9 +116,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
                     })
                     .collect();
                 let failed = case.results.iter().flat_map(|r| &r.failed);
-                case.failed_runs = failed
-                    .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
-                    .collect();
+                case.failed_runs = failed.map(FailedRun::to_string).collect();
                 let candidate = &plan.candidates[job.candidate];
                 let host = cells.first().map_or(Host::Model, |(c, _)| c.setting.host);
                 for (n, limit) in content.limits.iter().enumerate() {

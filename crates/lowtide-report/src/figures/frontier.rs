@@ -123,18 +123,13 @@ fn plot(
             .filter(|p| p.0.is_finite() && p.1.is_finite())
             .collect()
     };
-    let series = |label: String, look, points, joined| Series {
-        label,
-        look,
-        points,
-        half: Vec::new(),
-        joined,
-    };
     let lines = curves.iter().enumerate().map(|(n, curve)| {
         let own = points(&|name| curve.points.iter().any(|p| p == name));
-        // Between the points of several parameters there is no order.
-        let joined = curve.parameters == 1;
-        series(curve.controller.clone(), Look::Controller(n), own, joined)
+        Series {
+            // Between the points of several parameters there is no order.
+            joined: curve.parameters == 1,
+            ..Series::new(&curve.controller, Look::Controller(n), own)
+        }
     });
     let mut lines: Vec<Series> = lines.collect();
     if curves
@@ -142,7 +137,7 @@ fn plot(
         .all(|curve| curve.points.iter().all(|p| p != base))
     {
         let own = points(&|name| name == base);
-        lines.push(series(format!("{base} (base)"), Look::Frame, own, false));
+        lines.push(Series::new(format!("{base} (base)"), Look::Frame, own));
     }
     let span = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::MAX, f64::MIN), |(low, high), v| {
@@ -156,12 +151,9 @@ fn plot(
         .filter(|line| !line.points.is_empty())
         .partition(|line| line.label == ORACLE);
     let (left, right) = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)));
-    let level = |limit: Series| Line {
-        points: vec![(left, limit.points[0].1), (right, limit.points[0].1)],
-        label: limit.label,
-        look: Look::Level,
-        low: Vec::new(),
-        dashed: false,
+    let level = |limit: Series| {
+        let ends = [left, right].map(|x| (x, limit.points[0].1));
+        Line::new(limit.label, Look::Level, ends.to_vec())
     };
     let mut vertical = Axis::linear(y);
     if ends.0 < ends.1 {

@@ -119,13 +119,7 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn line(&self, points: Vec<(f64, f64)>) -> Line {
-        Line {
-            label: self.label.to_string(),
-            look: self.look,
-            points,
-            low: Vec::new(),
-            dashed: false,
-        }
+        Line::new(self.label, self.look, points)
     }
 
     fn filled(&self, envelopes: &[Envelope]) -> Line {
@@ -273,21 +267,13 @@ fn title_of(key: &str) -> String {
 fn plane(comparison: &Comparison, shown: &[Shown<'_>]) -> Plot {
     let place = |m: &Metrics| (m[DELAY], m[THROUGHPUT]);
     let windows = comparison.windows.iter().map(|(_, m)| place(m));
-    let curve = Line {
-        label: "constant windows".to_string(),
-        look: Look::Frame,
-        points: windows.filter(|p| p.0.is_finite()).collect(),
-        low: Vec::new(),
-        dashed: false,
-    };
+    let windows = windows.filter(|p| p.0.is_finite()).collect();
+    let curve = Line::new("constant windows", Look::Frame, windows);
     let mixed = mixed(comparison);
     let flows = mixed.into_iter().flat_map(|e| e.lives.iter().zip(&e.flows));
-    let flows = flows.enumerate().map(|(n, (life, m))| Mark {
-        label: life.name.clone(),
-        look: Look::Controller(n),
-        at: place(m),
-        spread: (0.0, 0.0),
-    });
+    let flow =
+        |(n, (life, m)): (usize, (&Life, _))| Mark::new(&life.name, Look::Controller(n), place(m));
+    let flows = flows.enumerate().map(flow);
     let entries = shown.iter().filter(|s| s.entry.role != Role::Floor);
     let entries = entries.map(|s| Mark {
         label: s.entry.name.clone(),
@@ -323,20 +309,12 @@ fn distribution(
 ) -> Plot {
     let y = Axis::linear("share of samples").within(0.0, 1.02);
     let mut plot = Plot::new(name, Axis::log(label), y);
-    plot.lines = shown
-        .iter()
-        .map(|s| {
-            // Below a tenth of a millisecond there is nothing to tell apart.
-            let points = get(s.entry).into_iter().filter(|p| p.0 >= 0.1).collect();
-            Line {
-                label: s.entry.name.clone(),
-                look: s.look,
-                points,
-                low: Vec::new(),
-                dashed: false,
-            }
-        })
-        .collect();
+    let line = |s: &Shown<'_>| {
+        // Below a tenth of a millisecond there is nothing to tell apart.
+        let points = get(s.entry).into_iter().filter(|p| p.0 >= 0.1).collect();
+        Line::new(&s.entry.name, s.look, points)
+    };
+    plot.lines = shown.iter().map(line).collect();
     plot
 }
 
@@ -369,12 +347,11 @@ fn stacked(setting: &Setting, of: &Curve<'_>, lives: &[Life]) -> Plot {
         below.resize(own.len(), 0.0);
         let above: Vec<f64> = below.iter().zip(&own).map(|(a, b)| a + b).collect();
         let name = lives.get(n).map(|life| life.name.clone());
+        let name = name.unwrap_or_else(|| format!("flow {}", n + 1));
+        let points = at_bins(window, above.iter().copied());
         plot.lines.push(Line {
-            label: name.unwrap_or_else(|| format!("flow {}", n + 1)),
-            look: Look::Controller(n),
-            points: at_bins(window, above.iter().copied()),
             low: below,
-            dashed: false,
+            ..Line::new(name, Look::Controller(n), points)
         });
         below = above;
     }

@@ -256,6 +256,18 @@ pub(crate) struct Line {
     pub(crate) dashed: bool,
 }
 
+impl Line {
+    pub(crate) fn new(label: impl Into<String>, look: Look, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            label: label.into(),
+            look,
+            points,
+            low: Vec::new(),
+            dashed: false,
+        }
+    }
+}
+
 /// Values measured at some places, each with its mark and its interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
@@ -269,6 +281,17 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// Points without intervals, and nothing between them.
+    pub(crate) fn new(label: impl Into<String>, look: Look, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            label: label.into(),
+            look,
+            points,
+            half: Vec::new(),
+            joined: false,
+        }
+    }
+
     /// The intervals' ends.
     fn bars(&self) -> impl Iterator<Item = [(f64, f64); 2]> + '_ {
         let points = self.points.iter().zip(&self.half);
@@ -285,6 +308,18 @@ pub(crate) struct Mark {
     pub(crate) at: (f64, f64),
     /// Half the extent each way, for its interval.
     pub(crate) spread: (f64, f64),
+}
+
+impl Mark {
+    /// A mark without an interval.
+    pub(crate) fn new(label: impl Into<String>, look: Look, at: (f64, f64)) -> Self {
+        Self {
+            label: label.into(),
+            look,
+            at,
+            spread: (0.0, 0.0),
+        }
+    }
 }
 
 /// A plot.
@@ -605,22 +640,15 @@ mod tests {
         assert_eq!(wrapped(&long, 24).concat(), long);
     }
 
-    fn series(points: &[(f64, f64)], half: &[f64]) -> Series {
-        Series {
-            label: "ours".to_string(),
-            look: Look::Controller(0),
-            points: points.to_vec(),
-            half: half.to_vec(),
-            joined: false,
-        }
-    }
+    const OURS: Look = Look::Controller(0);
 
     #[test]
     fn places_without_numbers_have_their_names_on_the_axis() {
         let names = ["static", "mobility"].map(str::to_string);
         let x = Axis::of_names("link", names.to_vec());
         let mut plot = Plot::new("names", x, Axis::linear("ms"));
-        plot.series.push(series(&[(0.0, 3.0), (1.0, 4.0)], &[]));
+        let points = vec![(0.0, 3.0), (1.0, 4.0)];
+        plot.series.push(Series::new("ours", OURS, points));
         let svg = plot.svg().unwrap();
         assert!(
             svg.contains("\nstatic\n") && svg.contains("\nmobility\n"),
@@ -648,12 +676,7 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_a_broken_axis_stands_at_its_end_and_squeezes_nothing() {
-        let mark = |label: &str, x| Mark {
-            label: label.to_string(),
-            look: Look::Controller(0),
-            at: (x, 5.0),
-            spread: (0.0, 0.0),
-        };
+        let mark = |label, x| Mark::new(label, OURS, (x, 5.0));
         let axis = Axis::log("ms").broken_at(Some(400.0));
         let mut plot = Plot::new("plane", axis, Axis::linear("Mbit/s"));
         plot.marks = vec![mark("near", 40.0), mark("far", 400.0), mark("out", 15e3)];
@@ -672,14 +695,8 @@ mod tests {
     #[test]
     fn a_plot_is_as_high_as_its_names_need() {
         let mut plot = Plot::new("plane", Axis::linear("ms"), Axis::linear("Mbit/s"));
-        plot.marks = (0..30)
-            .map(|n| Mark {
-                label: format!("controller {n}"),
-                look: Look::Controller(n),
-                at: (1.0, 1.0),
-                spread: (0.0, 0.0),
-            })
-            .collect();
+        let mark = |n| Mark::new(format!("controller {n}"), Look::Controller(n), (1.0, 1.0));
+        plot.marks = (0..30).map(mark).collect();
         let svg = plot.svg().unwrap();
         let number = |text: &str, name: &str| -> i32 {
             let (_, value) = text.split_once(&format!("{name}=\"")).unwrap();
@@ -693,10 +710,11 @@ mod tests {
     #[test]
     fn on_a_logarithmic_axis_zero_is_not_drawn_and_intervals_end_at_the_frame() {
         let mut plot = Plot::new("log", Axis::linear("s"), Axis::log("share"));
-        plot.series.push(series(
-            &[(0.0, 0.0), (1.0, 10.0), (2.0, 1.0)],
-            &[0.0, 20.0, 0.0],
-        ));
+        let points = vec![(0.0, 0.0), (1.0, 10.0), (2.0, 1.0)];
+        plot.series.push(Series {
+            half: vec![0.0, 20.0, 0.0],
+            ..Series::new("ours", OURS, points)
+        });
         let svg = plot.svg().unwrap();
         let marks = svg.matches("<circle").count();
         assert_eq!(marks, 3, "two values and the legend's: {svg}");

@@ -2,6 +2,7 @@
 
 use lowtide_lab::claim::Holds;
 use lowtide_lab::reproduce::{Experiment, Row};
+use lowtide_lab::run::FailedRun;
 use serde::Serialize;
 
 use super::figure::FigureData;
@@ -61,10 +62,7 @@ impl PaperResult {
                 .into_iter()
                 .map(|(note, claim)| (claim.to_string(), note.to_string()))
                 .collect(),
-            failed: experiment
-                .failed()
-                .map(|f| format!("{}, seed {}: {}", f.name, f.seed, f.reason))
-                .collect(),
+            failed: experiment.failed().map(FailedRun::to_string).collect(),
         })
     }
 }

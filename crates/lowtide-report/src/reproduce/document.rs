@@ -196,13 +196,8 @@ fn write_experiment(
     for (note, claim) in notes(rows) {
         writeln!(text, "\n*{claim}*: {note}")?;
     }
-    let failed: Vec<_> = experiment.failed().collect();
-    for run in failed {
-        writeln!(
-            text,
-            "\nFailed: {}, seed {}: {}",
-            run.name, run.seed, run.reason
-        )?;
+    for run in experiment.failed() {
+        writeln!(text, "\nFailed: {run}")?;
     }
     Ok(())
 }

@@ -52,21 +52,15 @@ fn plane(plane: &Plane, experiment: &Experiment) -> Result<String, String> {
         };
         let ((x, dx), (y, dy)) = (value(&plane.x)?, value(&plane.y)?);
         plot.marks.push(Mark {
-            label: label.clone(),
-            look: Look::Controller(n),
-            at: (x, y),
             // An interval must stay on a logarithmic axis.
             spread: (dx.unwrap_or(0.0).min(x * 0.9), dy.unwrap_or(0.0)),
+            ..Mark::new(label, Look::Controller(n), (x, y))
         });
     }
     for (n, label) in plane.marks.iter().enumerate() {
         if let Some([x, y]) = plane.printed.get(label) {
-            plot.marks.push(Mark {
-                label: format!("{label}, printed"),
-                look: Look::Printed(n),
-                at: (*x, *y),
-                spread: (0.0, 0.0),
-            });
+            let (label, look) = (format!("{label}, printed"), Look::Printed(n));
+            plot.marks.push(Mark::new(label, look, (*x, *y)));
         }
     }
     plot.svg().map_err(|e| e.to_string())
@@ -100,25 +94,19 @@ fn curves(figure: &Figure, experiment: &Experiment) -> Result<String, String> {
             }
         }
         plot.series.push(Series {
-            label: name.clone(),
-            look: Look::Controller(number),
-            points,
             half,
             // Between places without numbers there is nothing.
             joined: numbered,
+            ..Series::new(name, Look::Controller(number), points)
         });
         let Some(printed) = figure.printed.get(name) else {
             continue;
         };
         let values = printed.iter().take(figure.x.len()).enumerate();
         let values = values.filter(|(_, value)| value.is_finite());
-        plot.series.push(Series {
-            label: format!("{name}, printed"),
-            look: Look::Printed(number),
-            points: values.map(|(n, value)| (at(n), *value)).collect(),
-            half: Vec::new(),
-            joined: false,
-        });
+        let points = values.map(|(n, value)| (at(n), *value)).collect();
+        let (label, look) = (format!("{name}, printed"), Look::Printed(number));
+        plot.series.push(Series::new(label, look, points));
     }
     plot.svg().map_err(|e| e.to_string())
 }

@@ -47,13 +47,9 @@ pub(super) fn svg(figure: &OverTime, experiment: &Experiment) -> Result<String, 
     }
     let end = first.result.cell.setting.duration.as_secs_f64();
     for level in &figure.levels {
-        plot.lines.push(Line {
-            label: level.label.clone(),
-            look: Look::Level,
-            points: vec![(0.0, level.at), (end, level.at)],
-            low: Vec::new(),
-            dashed: false,
-        });
+        let ends = vec![(0.0, level.at), (end, level.at)];
+        let line = Line::new(&level.label, Look::Level, ends);
+        plot.lines.push(line);
     }
     plot.svg().map_err(|e| e.to_string())
 }
@@ -79,13 +75,8 @@ fn add_lines(plot: &mut Plot, figure: &OverTime, run: &Shown<'_>) {
     let parts: Vec<(Option<String>, Vec<usize>)> = match figure.each {
         Each::All => vec![(None, Vec::new())],
         Each::Group => {
-            let controllers = run
-                .result
-                .cell
-                .setting
-                .controllers()
-                .into_iter()
-                .enumerate();
+            let controllers = run.result.cell.setting.controllers();
+            let controllers = controllers.into_iter().enumerate();
             let flows_of = |g: usize| (0..t.flows().len()).filter(|n| groups[*n] == g).collect();
             controllers
                 .map(|(g, name)| {
@@ -110,13 +101,10 @@ fn add_lines(plot: &mut Plot, figure: &OverTime, run: &Shown<'_>) {
             (None, None) => run.result.cell.setting.controllers().join(" + "),
         };
         let (points, low) = values(figure, t, &flows);
-        let index = plot.lines.len();
+        let look = Look::Controller(plot.lines.len());
         plot.lines.push(Line {
-            label,
-            look: Look::Controller(index),
-            points,
             low,
-            dashed: false,
+            ..Line::new(label, look, points)
         });
     }
 }
