@@ -55,11 +55,7 @@ fn compound_outgrows_reno_in_a_small_buffer_on_a_long_path_and_fills_a_deep_one_
     let compound = run(&small, &["compound"]).total;
     let newreno = run(&small, &["newreno"]).total;
     assert!(compound["utilisation"] > newreno["utilisation"] + 0.1);
-    assert!(
-        compound["utilisation"] > 0.93,
-        "{}",
-        compound["utilisation"]
-    );
+    assert!(compound["utilisation"] > 0.93, "{compound:?}");
     // A buffer that overflows before gamma is reached is what the tuning is for.
     let tiny = link(100, 100, QueueLimit::Packets(30), 60);
     let fixed = run(&tiny, &["compound"]).total;

@@ -77,6 +77,12 @@ pub(crate) fn compare_seeds(
     compare::compare(&setting, &contenders, options, &|| ()).unwrap()
 }
 
+/// A metric of the first controller over that of the second.
+pub(crate) fn ratio(comparison: &Comparison, names: [&str; 2], metric: &str) -> f64 {
+    let [own, base] = names.map(|name| of(comparison, name)[metric]);
+    own / base
+}
+
 /// A controller's means.
 pub(crate) fn of<'a>(comparison: &'a Comparison, name: &str) -> &'a Metrics {
     let entry = comparison.entries.iter().find(|e| e.name == name);
