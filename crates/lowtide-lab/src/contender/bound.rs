@@ -106,13 +106,13 @@ mod tests {
             margin: 0.5,
         };
         assert_eq!(parsed("causal:forecast=last,margin=0.5"), Ok(set));
-        let error = parsed("causal:forecast=lst").unwrap_err();
-        assert!(
-            error.contains("one of last, mix, packets, blend"),
-            "{error}"
-        );
-        let error = parsed("causal:margn=1").unwrap_err();
-        assert!(error.contains("did you mean 'margin'"), "{error}");
+        for (wrong, part) in [
+            ("forecast=lst", "one of last, mix, packets, blend"),
+            ("margn=1", "did you mean 'margin'"),
+        ] {
+            let error = parsed(&format!("causal:{wrong}")).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
         assert!(parse_causal("causality").is_none() && parse_causal("bbr").is_none());
     }
 }

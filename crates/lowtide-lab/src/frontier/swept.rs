@@ -103,14 +103,10 @@ mod tests {
         let made = names("rbbr:alpha=0.5/0.9,bbr,vegas:alpha=2/3,beta=5/6").unwrap();
         assert_eq!(made[0], ["rbbr:alpha=0.5", "rbbr:alpha=0.9"]);
         assert_eq!(made[1], ["bbr"]);
+        let all = [(2, 5), (2, 6), (3, 5), (3, 6)];
         assert_eq!(
             made[2],
-            [
-                "vegas:alpha=2,beta=5",
-                "vegas:alpha=2,beta=6",
-                "vegas:alpha=3,beta=5",
-                "vegas:alpha=3,beta=6"
-            ]
+            all.map(|(a, b)| format!("vegas:alpha={a},beta={b}"))
         );
     }
 
