@@ -39,10 +39,8 @@ mod tests {
     fn the_interval_is_students() {
         // t(0.975, 4) = 2.7764; standard deviation of 1..5 is √2.5.
         let half = ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert!(
-            (half - 2.776_445 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-4,
-            "{half}"
-        );
+        let expected = 2.776_445 * (2.5_f64 / 5.0).sqrt();
+        assert!((half - expected).abs() < 1e-4, "{half}");
         assert!(ci95(&[1.0]).is_nan());
     }
 }

@@ -179,12 +179,7 @@ mod tests {
         programs.note(1, &SenderLog::parse(log).unwrap());
         let seen = programs.finish(&[]);
         let measured = &seen.measured;
-        for key in [
-            "throughput_mbps",
-            "utilisation",
-            "queue_delay_ms.p95",
-            "loss_share",
-        ] {
+        for key in "throughput_mbps utilisation queue_delay_ms.p95 loss_share".split(' ') {
             assert_eq!(measured.total[key], known.total[key], "{key}");
             assert_eq!(measured.groups[1][key], known.groups[1][key], "{key}");
         }

@@ -81,25 +81,18 @@ mod tests {
         ] {
             assert_eq!(said(runs), None, "{runs}");
         }
+        let reverse = "direction = 'reverse'\n[reverse]\nrate = '1mbit'";
+        let rival = "[[flows]]\ncontroller = 'ebb'";
         for (flow, problem) in [
             ("count = 65", "at most 64"),
             ("source = 'video:1mbit'", "neither bulk nor of a size"),
-            (
-                "direction = 'reverse'\n[reverse]\nrate = '1mbit'",
-                "go the other way",
-            ),
+            (reverse, "go the other way"),
             ("ack_every = 10", "acknowledge"),
             ("pacing = 'off'", "pace"),
-            (
-                "[[flows]]\ncontroller = 'ebb'",
-                "ebb is in the simulator only",
-            ),
+            (rival, "ebb is in the simulator only"),
         ] {
-            let found = said(flow);
-            assert!(
-                found.as_ref().is_some_and(|said| said.contains(problem)),
-                "{flow}: {found:?}"
-            );
+            let found = said(flow).unwrap_or_default();
+            assert!(found.contains(problem), "{flow}: {found}");
         }
     }
 }

@@ -59,14 +59,12 @@ fn rows_say_what_was_printed_what_was_measured_and_whether_the_claim_holds() {
     let rows = rows(&experiment(&text)).unwrap();
     let outcome: Vec<(&str, Holds)> = rows.iter().map(|r| (r.setting.as_str(), r.holds)).collect();
     // 16 packets of 1500 B in 21.2 ms are 9.06 Mbit/s … of a link that carries 10.
-    assert_eq!(
-        outcome,
-        [
-            ("10mbit, window:packets=16", rows[0].holds),
-            ("10mbit, window:packets=40", Holds::No),
-            ("both", Holds::Yes),
-        ]
-    );
+    let expected = [
+        ("10mbit, window:packets=16", rows[0].holds),
+        ("10mbit, window:packets=40", Holds::No),
+        ("both", Holds::Yes),
+    ];
+    assert_eq!(outcome, expected);
     assert_eq!(rows[0].paper, Some(9.6));
     let ours = rows[2].ours.unwrap();
     // 40 packets take 48 ms to drain, 16 at least the path's 20 ms and their own transmission.
@@ -82,18 +80,10 @@ fn claims_about_what_is_not_there_are_errors_at_their_place() {
         assert!(error.key.starts_with(key) && at_a_line, "{error}");
         assert!(error.to_string().contains(part), "{error}");
     };
-    refused(
-        "10mbit = [9.6, 20.0]",
-        "10mbit = [9.6]",
-        "printed.0.values",
-        "1 values",
-    );
-    refused(
-        "10mbit = [9.6, 20.0]",
-        "20mbit = [9.6, 20.0]",
-        "printed.0.value",
-        "no cell",
-    );
+    let values = "10mbit = [9.6, 20.0]";
+    refused(values, "10mbit = [9.6]", "printed.0.values", "1 values");
+    let elsewhere = "20mbit = [9.6, 20.0]";
+    refused(values, elsewhere, "printed.0.value", "no cell");
     let plain = SMALL.split("[[printed]]").next().unwrap();
     let claims = SMALL.split("[[claims]]").nth(1).unwrap();
     let text = format!("{plain}[[claims]]{claims}").replace("rtt_ms.mean", "rtt.mean");
@@ -105,30 +95,13 @@ fn claims_about_what_is_not_there_are_errors_at_their_place() {
 fn every_paper_file_is_read_and_has_cells_and_claims() {
     let files = built_in().unwrap();
     for file in &files {
-        let name = file.name();
-        assert!(
-            !file.cells(&Contenders::default()).unwrap().is_empty(),
-            "{name}"
-        );
-        let paper = file
-            .content
-            .paper
-            .as_ref()
-            .unwrap_or_else(|| panic!("{name}"));
-        assert!(!paper.reference.is_empty(), "{name}");
+        let cells = file.cells(&Contenders::default()).unwrap();
+        check(file, &cells).unwrap_or_else(|e| panic!("{e}"));
         let content = &file.content;
-        assert!(
-            !content.claims.is_empty() || !content.printed.is_empty(),
-            "{name}"
-        );
-        for claim in &file.content.claims {
-            parse_claim(&claim.holds).unwrap_or_else(|e| panic!("{name}: {e}"));
-            parse_expression(&claim.value).unwrap_or_else(|e| panic!("{name}: {e}"));
-        }
-        for printed in &file.content.printed {
-            parse_claim(&printed.claim).unwrap_or_else(|e| panic!("{name}: {e}"));
-            parse_expression(&printed.value).unwrap_or_else(|e| panic!("{name}: {e}"));
-        }
+        let paper = content.paper.as_ref().map(|paper| &paper.reference);
+        assert!(paper.is_some_and(|reference| !reference.is_empty()));
+        let has_claims = !content.claims.is_empty() || !content.printed.is_empty();
+        assert!(!cells.is_empty() && has_claims, "{}", file.name());
     }
     assert_eq!(select("rbbr", files.clone()).len(), 8);
     assert_eq!(select("ebcc-bw", files.clone()).len(), 1);

@@ -70,10 +70,8 @@ fn card(more: &str, controllers: &str) -> Result<Scorecard, String> {
 }
 
 fn verdicts(card: &Scorecard) -> Vec<Verdict> {
-    card.results
-        .iter()
-        .map(|score| score.cases[0].verdict)
-        .collect()
+    let scores = card.results.iter();
+    scores.map(|score| score.cases[0].verdict).collect()
 }
 
 #[test]
@@ -110,10 +108,8 @@ fn a_limit_is_judged_by_the_cell_that_is_worst_off() {
 fn a_mean_is_judged_by_its_whole_interval_and_each_seed_counts_where_each_must() {
     // A loss share that differs from seed to seed, held against its own mean.
     let with = |rule: &str, limit: &dyn std::fmt::Display| {
-        let limit = self::limit(
-            "loss_share",
-            &format!("at_most = '{limit}'\nseeds = '{rule}'"),
-        );
+        let lines = format!("at_most = '{limit}'\nseeds = '{rule}'");
+        let limit = self::limit("loss_share", &lines);
         let card = card_of(&format!("{}{limit}", lossy()), "window:packets=40").unwrap();
         card.results[0].cases[0].limits[0].clone()
     };
@@ -121,10 +117,8 @@ fn a_mean_is_judged_by_its_whole_interval_and_each_seed_counts_where_each_must()
     // The whole interval lies above zero.
     assert_eq!(measured.verdict, Verdict::Fail);
     let (mean, half) = (measured.value.unwrap(), measured.interval.unwrap());
-    assert!(
-        (0.005..0.015).contains(&mean) && half < mean,
-        "{mean} {half}"
-    );
+    let is_one_percent = (0.005..0.015).contains(&mean);
+    assert!(is_one_percent && half < mean, "{mean} {half}");
     // Limits within the interval, on either side of the mean: nobody can say.
     let just_below = mean - 0.5 * half;
     for limit in [just_below, mean + 0.5 * half] {
@@ -188,20 +182,17 @@ fn what_others_are_held_against_is_run_once() {
 
 #[test]
 fn a_wrong_case_is_named_with_its_line() {
-    for (limit, problem) in [
-        (String::new(), "at least one [[limits]]"),
-        (limit("jain", ""), "'at_most' or 'at_least'"),
-        (
-            limit("nonsense", "at_most = 1"),
-            "nothing is measured that is called 'nonsense'",
-        ),
-        (limit("jain(", "at_most = 1"), "limits.0.value"),
-        (
-            limit("jain", "at_most = 1\nneeds = ['luck']"),
-            "unknown variant `luck`",
-        ),
+    let wrong = card("", "cubic").unwrap_err();
+    has(&wrong, &["at least one [[limits]]", "a.toml:"]);
+    let luck = "at_most = 1\nneeds = ['luck']";
+    for (value, lines, problem) in [
+        ("jain", "", "'at_most' or 'at_least'"),
+        ("nonsense", "at_most = 1", "is called 'nonsense'"),
+        ("jain(", "at_most = 1", "limits.0.value"),
+        ("jain", luck, "unknown variant `luck`"),
     ] {
-        has(&card(&limit, "cubic").unwrap_err(), &[problem, "a.toml:"]);
+        let wrong = card(&limit(value, lines), "cubic").unwrap_err();
+        has(&wrong, &[problem, "a.toml:"]);
     }
 }
 
@@ -327,10 +318,8 @@ fn what_has_no_room_is_not_applicable_and_what_did_not_start_or_was_late_is_not_
     has(&results[0].failed[0].reason, &["over real packets only"]);
     let reason = |card: &Scorecard, n: usize| card.results[n].cases[0].reason.clone();
     let card = judge(&suite, &plan, &results).unwrap();
-    assert_eq!(
-        verdicts(&card),
-        [Verdict::Fail, Verdict::NotApplicable, Verdict::Fail]
-    );
+    let expected = [Verdict::Fail, Verdict::NotApplicable, Verdict::Fail];
+    assert_eq!(verdicts(&card), expected);
     assert_eq!(reason(&card, 1), "no room");
     let late = results[0].failed.remove(0);
     results[2].unfaithful.push(FailedRun {
@@ -341,10 +330,8 @@ fn what_has_no_room_is_not_applicable_and_what_did_not_start_or_was_late_is_not_
     no_start.reason = "the server ended too soon".to_string();
     results[0].not_run.push(no_start);
     let card = judge(&suite, &plan, &results).unwrap();
-    assert_eq!(
-        verdicts(&card),
-        [Verdict::NotRun, Verdict::NotApplicable, Verdict::NotRun]
-    );
+    let expected = [Verdict::NotRun, Verdict::NotApplicable, Verdict::NotRun];
+    assert_eq!(verdicts(&card), expected);
     assert!(reason(&card, 0).starts_with("the server ended too soon"));
     assert!(reason(&card, 2).starts_with("not faithful: 2 % late"));
     let score = &card.results[0];

@@ -213,11 +213,8 @@ mod tests {
         assert!(all.iter().all(|(_, text)| text.ends_with('.')), "{all:#?}");
         let of = |name| &all.iter().find(|(n, _)| *n == name).unwrap().1;
         assert_eq!(of("rate"), "A constant rate, as in `100mbit`.");
-        assert!(
-            of("access_rate").contains("sender"),
-            "{}",
-            of("access_rate")
-        );
+        let access = of("access_rate");
+        assert!(access.contains("sender"), "{access}");
         for section in ["link", "path", "run", "flows"] {
             let keys = keys_of(section);
             assert!(keys.iter().all(|key| !key.about.is_empty()), "{keys:#?}");

@@ -49,10 +49,8 @@ fn a_torn_line_costs_only_itself() {
     drop(store);
     assert_eq!(open().get(cell.key, 2), Some(&values(2.5)));
     // Keys of an earlier version were of other things: its lines are named, and not believed.
-    let old = fs::read_to_string(&path)
-        .unwrap()
-        .replace("{\"form\":2,", "{");
-    fs::write(&path, old).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("{\"form\":2,", "{")).unwrap();
     let left_out = open().left_out();
     assert_eq!((left_out.damaged, left_out.old), (0, 2));
     assert!(left_out.warning().contains("older version"));
@@ -85,10 +83,8 @@ fn merged_results_are_the_same_bytes_however_they_came_and_are_found_again() {
     let merged = merge(&[at("landed"), at("a"), at("c")], &at("two")).unwrap();
     assert_eq!((merged.rows, merged.duplicates), (4, 1));
     let one = bytes(&at("one"));
-    assert_eq!(
-        one[0].0.to_str(),
-        Some("scenario=what%3A%20if%3F/part-0.parquet")
-    );
+    let path = Path::new("scenario=what%3A%20if%3F/part-0.parquet");
+    assert_eq!(one[0].0, path);
     assert_eq!(one, bytes(&at("two")));
     // What is there already stays.
     let again = merge(&[at("c")], &at("one")).unwrap();
@@ -113,13 +109,9 @@ fn results_that_contradict_each_other_are_told_with_both_places() {
     });
     let out = dir.path().join("out");
     let error = merge(&stores, &out).unwrap_err().to_string();
-    for part in [
-        "a/results-",
-        "b/results-",
-        ".jsonl:1",
-        "seed 7",
-        "throughput_mbps is 1.5 and 1.5000000000000002",
-    ] {
+    let difference = "throughput_mbps is 1.5 and 1.5000000000000002";
+    let places = ["a/results-", "b/results-", ".jsonl:1", "seed 7"];
+    for part in places.into_iter().chain([difference]) {
         assert!(error.contains(part), "no {part:?} in {error}");
     }
     assert!(!out.exists());
@@ -139,8 +131,6 @@ fn a_run_that_another_scenario_has_made_is_kept_under_both_names() {
         assert_eq!(store.stop(), 0);
     }
     let merged = merge(&[dir.path().to_path_buf()], &dir.path().join("out")).unwrap();
-    assert_eq!(
-        (merged.rows, merged.duplicates, merged.scenarios),
-        (2, 0, 2)
-    );
+    let counts = (merged.rows, merged.duplicates, merged.scenarios);
+    assert_eq!(counts, (2, 0, 2));
 }
