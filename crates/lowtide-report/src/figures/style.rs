@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use lowtide_cc::registry::unknown;
+
 use super::plot::SIZE;
 
 /// The font size of [`Style::default`], pixels: of names; numbers at axes are a pixel smaller.
@@ -39,12 +41,7 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Self, String> {
         let known = [Self::Svg, Self::Png, Self::Pdf];
         let found = known.into_iter().find(|format| format.ending() == text);
-        found.ok_or_else(|| {
-            format!(
-                "there is no '{}'; known are svg, png, pdf",
-                text.escape_debug()
-            )
-        })
+        found.ok_or_else(|| unknown("", text, &known.map(Self::ending)))
     }
 }
 
@@ -150,43 +147,24 @@ mod tests {
 
     #[test]
     fn sizes_and_fonts_that_no_figure_can_have_are_refused() {
-        for text in [
-            "",
-            "800",
-            "800x",
-            "800x500x2",
-            "0x0",
-            "800x99999",
-            "-800x500",
-            "8e2x500",
-        ] {
+        for text in " 800 800x 800x500x2 0x0 800x99999 -800x500 8e2x500".split(' ') {
             assert!(Style::default().with_size(text).is_err(), "{text}");
         }
         let style = Style::default().with_size("800x500").unwrap();
         assert_eq!(style.canvas(), (800, 500));
         assert!(style.clone().with_font(5).is_err() && style.clone().with_font(73).is_err());
         assert_eq!(style.with_font(26).unwrap().canvas(), (400, 250));
-        assert!(
-            "gif"
-                .parse::<Format>()
-                .unwrap_err()
-                .contains("svg, png, pdf")
-        );
+        let error = "gif".parse::<Format>().unwrap_err();
+        assert!(error.contains("svg, png, pdf"), "{error}");
     }
 
     #[test]
     fn a_larger_font_scales_what_is_drawn_on_a_smaller_canvas() {
-        let style = Style::default()
-            .with_size("800x500")
-            .unwrap()
-            .with_font(26)
-            .unwrap();
+        let style = Style::default().with_size("800x500").unwrap();
+        let style = style.with_font(26).unwrap();
         let svg = r#"<svg width="400" height="300" viewBox="0 0 400 300"><rect width="400"/>"#;
-        let scaled = style.scaled(svg.to_string());
-        assert_eq!(
-            scaled,
-            r#"<svg width="800" height="600" viewBox="0 0 400 300"><rect width="400"/>"#
-        );
+        let twice = r#"<svg width="800" height="600" viewBox="0 0 400 300"><rect width="400"/>"#;
+        assert_eq!(style.scaled(svg.to_string()), twice);
         assert_eq!(Style::default().scaled(svg.to_string()), svg);
     }
 }

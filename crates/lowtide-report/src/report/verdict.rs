@@ -90,19 +90,11 @@ mod tests {
             let done = compare(&setting, &asked, Options::default(), &|| {}).unwrap();
             sentence(&setting, &done)
         };
-        let both = said("bbr,ebb");
-        assert!(
-            both.starts_with("bbr has the most throughput, and one packet in twenty takes "),
-            "{both}"
-        );
-        assert!(
-            both.contains(" % of that throughput, and they take "),
-            "{both}"
-        );
-        let one = said("ebb");
-        assert!(
-            one.starts_with("ebb carries ") && one.contains(" ms)."),
-            "{one}"
-        );
+        let most = "bbr has the most throughput, and one packet in twenty takes ";
+        let less = " % of that throughput, and they take ";
+        for (who, begin, part) in [("bbr,ebb", most, less), ("ebb", "ebb carries ", " ms).")] {
+            let text = said(who);
+            assert!(text.starts_with(begin) && text.contains(part), "{text}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Figures on disk.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,14 +15,12 @@ use lowtide_sim::link::Link;
 use lowtide_sim::queue::QueueLimit;
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            (name, fs::read(entry.path()).unwrap())
-        })
-        .collect()
+    let file = |entry: io::Result<DirEntry>| {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        (name, fs::read(entry.path()).unwrap())
+    };
+    fs::read_dir(folder).unwrap().map(file).collect()
 }
 
 #[test]
@@ -55,23 +54,10 @@ fn names_and_bytes_are_stable_and_hostile_names_stay_text() {
         files(&folder)
     };
     let first = drawn("first");
-    let plots = [
-        "jain",
-        "phases",
-        "plane",
-        "queue",
-        "queueing-delay",
-        "queueing-delay-cdf",
-        "rate",
-        "rtt",
-        "rtt-cdf",
-        "shares",
-        "window",
-    ];
-    let mut names: Vec<String> = plots
-        .iter()
-        .flat_map(|plot| [format!("{plot}.png"), format!("{plot}.svg")])
-        .collect();
+    let plots =
+        "jain phases plane queue queueing-delay queueing-delay-cdf rate rtt rtt-cdf shares window";
+    let files = |plot| ["png", "svg"].map(|ending| format!("{plot}.{ending}"));
+    let mut names: Vec<String> = plots.split(' ').flat_map(files).collect();
     names.sort();
     assert!(first.keys().eq(&names), "{:?}", first.keys());
     assert_eq!(first, drawn("again"), "same runs, same bytes");

@@ -79,10 +79,8 @@ lines = ["nobody"]
     let file = ScenarioFile::parse(Path::new("a.toml"), text.to_string()).unwrap();
     let error = cells_over_time(&file, &file.cells(&Contenders::default()).unwrap()).unwrap_err();
     let shown = error.to_string();
-    assert!(
-        shown.starts_with("a.toml:8:10: over_time.0.lines.0"),
-        "{shown}"
-    );
+    let place = "a.toml:8:10: over_time.0.lines.0";
+    assert!(shown.starts_with(place), "{shown}");
 }
 
 #[test]
@@ -94,18 +92,12 @@ fn the_kalman_filter_does_not_depend_on_alpha_and_an_average_does() {
         "at low alpha EWMA",
         "the unfiltered estimate has less",
     ] {
-        assert_eq!(
-            row(&rows, claim).holds,
-            Holds::Yes,
-            "{:?}",
-            row(&rows, claim)
-        );
+        let row = row(&rows, claim);
+        assert_eq!(row.holds, Holds::Yes, "{row:?}");
     }
     let drawn = &figures(&experiment).unwrap()[0].svg;
-    assert!(
-        drawn.starts_with("<svg") && drawn.contains("kalman"),
-        "{drawn:.200}"
-    );
+    let is_drawn = drawn.starts_with("<svg") && drawn.contains("kalman");
+    assert!(is_drawn, "{drawn:.200}");
 }
 
 #[test]
@@ -114,9 +106,8 @@ fn retransmissions_depend_on_how_losses_are_found() {
     assert_eq!(row(&rows, "RTT-gain resends far less").holds, Holds::Yes);
     let with_sack = row(&rows, "BBR resends massively").ours.unwrap();
     assert!((1.0..4.0).contains(&with_sack), "{with_sack}");
-    let without = row(&rows, "without selective acknowledgments")
-        .ours
-        .unwrap();
+    let without = row(&rows, "without selective acknowledgments").ours;
+    let without = without.unwrap();
     assert!((8.0..20.0).contains(&without), "{without}");
     assert_eq!(row(&rows, "most of that is needless").holds, Holds::Yes);
 }

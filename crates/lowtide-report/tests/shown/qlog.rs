@@ -28,11 +28,8 @@ fn setting(spec: &str) -> Setting {
     setting.run_by(&Contenders::default().parse(spec).unwrap())
 }
 
-fn log(spec: &str, version: Version) -> Vec<String> {
-    log_over(Host::Model, spec, version)
-}
-
-fn log_over(host: Host, spec: &str, version: Version) -> Vec<String> {
+/// The records of a run over a host.
+fn log(host: Host, spec: &str, version: Version) -> Vec<String> {
     let setting = Setting {
         host,
         ..setting(spec)
@@ -45,15 +42,19 @@ fn log_over(host: Host, spec: &str, version: Version) -> Vec<String> {
         .collect()
 }
 
+fn fits(rule: &str, record: &str) {
+    let checked = validate_json_str(rule, SCHEMA, record);
+    checked.unwrap_or_else(|e| panic!("{record}: {e}"));
+}
+
 #[test]
 fn every_record_fits_the_schema() {
     for spec in ["bbr", "cubic", "oracle"] {
-        let records = log(spec, Version::Draft14);
-        validate_json_str("header-record", SCHEMA, &records[0]).unwrap();
-        for record in &records[1..] {
-            validate_json_str("event-record", SCHEMA, record)
-                .unwrap_or_else(|e| panic!("{record}: {e}"));
-        }
+        let records = log(Host::Model, spec, Version::Draft14);
+        fits("header-record", &records[0]);
+        records[1..]
+            .iter()
+            .for_each(|record| fits("event-record", record));
     }
     let misspelt = r#"{"time": 1.0, "name": "quic:packet_sent", "data": {"heder": {}}}"#;
     assert!(validate_json_str("event-record", SCHEMA, misspelt).is_err());
@@ -64,14 +65,13 @@ fn every_record_fits_the_schema() {
 /// events named by category.
 #[test]
 fn version_0_3_tells_the_same_run_as_qvis_reads_it() {
-    let current = log("cubic", Version::Draft14);
-    let older = log("cubic", Version::V03);
-    validate_json_str("header-record-03", SCHEMA, &older[0]).unwrap();
+    let current = log(Host::Model, "cubic", Version::Draft14);
+    let older = log(Host::Model, "cubic", Version::V03);
+    fits("header-record-03", &older[0]);
     assert_eq!(current.len(), older.len());
     let event = |record: &String| -> Value { serde_json::from_str(record).unwrap() };
     for (current, older) in current[1..].iter().zip(&older[1..]) {
-        validate_json_str("event-record-03", SCHEMA, older)
-            .unwrap_or_else(|e| panic!("{older}: {e}"));
+        fits("event-record-03", older);
         let (current, older) = (event(current), event(older));
         assert_eq!(current["time"], older["time"]);
         assert_eq!(current["data"], older["data"]);
@@ -83,7 +83,7 @@ fn version_0_3_tells_the_same_run_as_qvis_reads_it() {
 
 #[test]
 fn the_log_tells_of_the_run_that_the_meter_saw() {
-    let events: Vec<Value> = log("cubic", Version::Draft14)[1..]
+    let events: Vec<Value> = log(Host::Model, "cubic", Version::Draft14)[1..]
         .iter()
         .map(|record| serde_json::from_str(record).unwrap())
         .collect();
@@ -109,21 +109,11 @@ fn the_log_tells_of_the_run_that_the_meter_saw() {
         .iter()
         .filter(|e| e["name"] == "quic:packet_received")
         .flat_map(|e| e["data"]["frames"][0]["acked_ranges"].as_array().unwrap())
-        .map(|range| {
-            let ends: Vec<u64> = range
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|n| n.as_u64().unwrap())
-                .collect();
-            ends[ends.len() - 1] - ends[0] + 1
-        })
+        .map(|range| range[1].as_u64().unwrap() - range[0].as_u64().unwrap() + 1)
         .sum();
     let received = measured["throughput_mbps"] * 5.0 * 1e6 / 8.0 / 1500.0;
-    assert!(
-        (0.0..100.0).contains(&(received - acked as f64)),
-        "{acked} of {received}"
-    );
+    let under_way = received - acked as f64;
+    assert!((0.0..100.0).contains(&under_way), "{under_way}");
     let phases: Vec<&str> = events
         .iter()
         .filter(|e| e["name"] == "quic:congestion_state_updated")
@@ -146,12 +136,11 @@ fn several_flows_and_tcp_are_refused() {
 
 #[test]
 fn what_s2n_quic_sends_fits_the_schema_and_is_not_the_models() {
-    let records = log_over(Host::Quic, "bbr", Version::Draft14);
+    let records = log(Host::Quic, "bbr", Version::Draft14);
     assert!(records[0].contains("s2n-quic in virtual time"));
     let mut sent_at = Vec::new();
     for record in &records[1..] {
-        validate_json_str("event-record", SCHEMA, record)
-            .unwrap_or_else(|e| panic!("{record}: {e}"));
+        fits("event-record", record);
         let event: Value = serde_json::from_str(record).unwrap();
         if event["name"] == "quic:packet_sent" {
             sent_at.push(event["time"].as_f64().unwrap());
@@ -159,11 +148,8 @@ fn what_s2n_quic_sends_fits_the_schema_and_is_not_the_models() {
     }
     assert!(sent_at.len() > 1_000);
     // The model sends a window at once; a handshake begins with one packet and takes an RTT, 40 ms.
-    assert!(
-        sent_at[0] == 0.0 && sent_at[1] >= 40.0,
-        "{:?}",
-        &sent_at[..2]
-    );
+    let [first, second] = [sent_at[0], sent_at[1]];
+    assert!(first == 0.0 && second >= 40.0, "{first} {second}");
 }
 
 /// 1 s of 10 Mbit/s in samples of 20 ms.
