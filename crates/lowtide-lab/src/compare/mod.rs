@@ -11,7 +11,7 @@ pub use self::underway::{Due, Underway, count_runs};
 use crate::contender::Contender;
 use crate::metrics::{Delays, Metrics};
 use crate::run::{FailedRun, NoThreads, Pool, Run, Task, Watch};
-use crate::setting::{Life, Misplaced, Setting};
+use crate::setting::{Life, Problem, Setting};
 use crate::statistics::{ci95, mean};
 use crate::timeline::Timeline;
 
@@ -23,7 +23,7 @@ pub enum Error {
     Link(#[from] LinkError),
     /// The host cannot carry a contender.
     #[error(transparent)]
-    Host(#[from] Misplaced),
+    Host(#[from] Problem),
     /// The threads cannot be started.
     #[error(transparent)]
     Threads(#[from] NoThreads),

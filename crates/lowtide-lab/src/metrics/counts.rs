@@ -7,7 +7,7 @@ use lowtide_sim::probe::{AckSeen, DropCause};
 use super::fairness::jain;
 
 /// Counts of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     duration: Duration,
     groups: Vec<usize>,
@@ -44,16 +44,8 @@ impl Counts {
         Self {
             duration,
             groups,
-            sent: 0,
-            resent: 0,
-            dropped: 0,
-            dropped_by: [0; DropCause::COUNT],
-            delivered: 0,
-            timeouts: 0,
-            acks: 0,
-            estimates: (0.0, 0),
             seconds: vec![vec![0; seconds]; count],
-            last_start: None,
+            ..Self::default()
         }
     }
 

@@ -228,19 +228,19 @@ impl Meter {
     /// The RTTs of all flows, for a plot.
     #[must_use]
     pub fn rtt(&mut self) -> Delays {
-        self.take_samples();
-        let flows = self.foreground();
-        let all = together(&flows, |f| &f.rtt, Delays::merge);
-        all.unwrap_or_default().into_owned()
+        self.distribution(|f| &f.rtt)
     }
 
     /// The one-way delays of all flows' packets beyond propagation, for a plot.
     #[must_use]
     pub fn queueing(&mut self) -> Delays {
+        self.distribution(|f| &f.queueing)
+    }
+
+    fn distribution(&mut self, get: fn(&FlowMeter) -> &Delays) -> Delays {
         self.take_samples();
-        let flows = self.foreground();
-        let all = together(&flows, |f| &f.queueing, Delays::merge);
-        all.unwrap_or_default().into_owned()
+        let all = together(&self.foreground(), get, Delays::merge).map(Cow::into_owned);
+        all.unwrap_or_default()
     }
 
     /// The flows that are measured together: all but those in the background.

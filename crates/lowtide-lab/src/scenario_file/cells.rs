@@ -388,7 +388,7 @@ impl ScenarioFile {
             }
         };
         let setting = resolver.setting(&sections).map_err(wrong)?;
-        Host::check_senders(&setting).map_err(|e| wrong(e.problem()))?;
+        Host::check_senders(&setting).map_err(wrong)?;
         let (key, simulated) = setting.key();
         let named: usize = labels
             .iter()

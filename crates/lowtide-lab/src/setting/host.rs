@@ -111,22 +111,6 @@ impl fmt::Display for Host {
     }
 }
 
-/// A flow's host cannot carry its controller.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{sentence}")]
-pub struct Misplaced {
-    /// The key of what is misplaced.
-    at: String,
-    sentence: String,
-}
-
-impl Misplaced {
-    /// The same, of the sections that the setting is made of.
-    pub(crate) fn problem(self) -> Problem {
-        Problem::new(self.at, self.sentence)
-    }
-}
-
 impl Host {
     const fn about(self) -> &'static About {
         &HOSTS[self as usize]
@@ -200,7 +184,7 @@ impl Host {
     ///
     /// # Errors
     /// When a stack's own controller is to run elsewhere, or the stack obeys its own only.
-    pub fn check_senders(setting: &Setting) -> Result<(), Misplaced> {
+    pub fn check_senders(setting: &Setting) -> Result<(), Problem> {
         let host = setting.host;
         for (n, group) in setting.groups.iter().enumerate() {
             let contender = &group.contender;
@@ -228,7 +212,7 @@ impl Host {
                 Some(_) => "link.cross".to_string(),
                 None => format!("flows.{n}.controller"),
             };
-            return Err(Misplaced { at, sentence });
+            return Err(Problem::new(at, sentence));
         }
         Ok(())
     }

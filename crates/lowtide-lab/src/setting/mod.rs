@@ -40,7 +40,7 @@ pub use self::buffer::{BASE_STATION, default_name as default_buffer_name};
 pub use self::built_in::{BuiltIn, built_in};
 pub use self::cross::Web;
 pub use self::described::{Key, Knob, Takes, keys_of, knobs, options};
-pub use self::host::{Host, Misplaced};
+pub use self::host::Host;
 pub use self::links::Links;
 pub use self::measures::Measure;
 pub use self::problem::Problem;

@@ -2,7 +2,8 @@
 
 /// What is wrong, at which key. Whoever filled the sections knows what the user calls the keys: a
 /// line of a file, a flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
 pub struct Problem {
     /// The key whose value is wrong, as in `flows.0.every`.
     pub at: String,
