@@ -6,7 +6,7 @@ use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::state::{Rounds, State, Values};
+use super::state::{Rounds, State};
 use super::{Part, Watch};
 use crate::setting::measures::{Invariant, Rule};
 
@@ -38,29 +38,25 @@ fn gain(phase: &str) -> Option<f64> {
 /// What came since the last acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
+    /// Packets may have been declared lost, which ends UP before the acknowledgment goes on from DOWN.
     lost: bool,
+    /// A recovery may have proved spurious.
     undone: bool,
+    /// No queue stands, so that DRAIN is over as it begins.
     drained: bool,
 }
 
-/// Whether a phase may follow another between two acknowledgments. `undone`: a recovery may have proved
-/// spurious in between; `lost`: packets may have been declared lost, which ends UP before the
-/// acknowledgment goes on from DOWN; `drained`: no queue stands, so that DRAIN is over as it begins.
+/// Whether a phase may follow another between two acknowledgments.
 fn may_follow(from: &str, to: &str, seen: Seen) -> bool {
-    let Seen {
-        lost,
-        undone,
-        drained,
-    } = seen;
     match (from, to) {
         _ if from == to => true,
         ("", STARTUP) | (_, PROBE_RTT) | (STARTUP, DRAIN) | (DRAIN, DOWN) => true,
         (DOWN, CRUISE | REFILL) | (CRUISE, REFILL) | (REFILL, UP) | (UP, DOWN) => true,
         // DOWN and then what follows it, both with the same acknowledgment.
         (PROBE_RTT, STARTUP | DOWN | CRUISE) | (DRAIN, CRUISE | REFILL) => true,
-        (UP, CRUISE | REFILL) if lost => true,
-        (STARTUP, DOWN | CRUISE | REFILL) if drained => true,
-        (_, STARTUP | REFILL) => undone,
+        (UP, CRUISE | REFILL) if seen.lost => true,
+        (STARTUP, DOWN | CRUISE | REFILL) if seen.drained => true,
+        (_, STARTUP | REFILL) => seen.undone,
         _ => false,
     }
 }
@@ -73,7 +69,6 @@ pub(super) struct Watcher {
     told: Invariant,
     part: Part,
     state: State,
-    now: Values,
     phase: &'static str,
     /// The phases are those of the draft.
     is_known: bool,
@@ -104,7 +99,6 @@ impl Watcher {
             told: told.clone(),
             part,
             state: State::new(told.flow, config),
-            now: Values::default(),
             phase: "",
             is_known: false,
             broken: 0,
@@ -125,16 +119,16 @@ impl Watcher {
     }
 
     fn pacing_holds(&mut self, gain: f64) -> bool {
-        let (rate, bw) = (self.now.get("pacing_rate"), self.now.get("bw"));
+        let (rate, bw) = (self.state.get("pacing_rate"), self.state.get("bw"));
         let before = self.pacing_rate;
-        if before.is_some() || !self.now.get("rtt").is_nan() {
+        if before.is_some() || !self.state.get("rtt").is_nan() {
             self.pacing_rate = Some(rate);
         }
         if bw == 0.0 || bw.is_nan() {
             return rate > 0.0;
         }
         let target = gain * bw * 0.99;
-        if self.now.get("full_bw_reached") == 1.0 {
+        if self.state.get("full_bw_reached") == 1.0 {
             return (rate - target).abs() <= target * 1e-3;
         }
         rate >= target * (1.0 - 1e-3) && before.is_none_or(|before| rate >= before)
@@ -154,9 +148,9 @@ impl Watcher {
                 self.caps = [0.0, self.caps[0], self.caps[1]];
             }
         }
-        self.caps[0] = self.caps[0].max(self.now.get("cap"));
+        self.caps[0] = self.caps[0].max(self.state.get("cap"));
         let most = self.caps.iter().copied().fold(0.0, f64::max);
-        let max_bw = self.now.get("max_bw");
+        let max_bw = self.state.get("max_bw");
         max_bw.is_nan() || max_bw <= 1.05 * most
     }
 }
@@ -218,40 +212,35 @@ impl Probe for Watcher {
             return;
         };
         self.is_known = true;
-        self.state.read(ack, &mut self.now);
+        self.state.read(ack);
         // The send quantum in it changes only after the phase is chosen.
-        let drained = self.now.get("drained_inflight");
+        let drained = self.state.get("drained_inflight");
         self.drained_inflight = self.drained_inflight.max(drained);
         let in_recovery = ack.controller.is_some_and(|c| c.snapshot().in_recovery);
         self.timed_out &= in_recovery;
         self.inflight = ack.inflight;
-        self.allowed = Some((self.now.get("cwnd"), self.now.get("send_quantum")));
+        self.allowed = Some((self.state.get("cwnd"), self.state.get("send_quantum")));
         for n in 0..self.told.rules.len() {
             let holds = match self.told.rules[n] {
                 Rule::Transitions => {
                     let had_lost = |number| self.lost.contains(&number);
                     let undone = ack.packets.iter().any(|p| had_lost(p.number));
-                    let drained = self.now.get("inflight") <= self.drained_inflight;
-                    let lost = self.has_lost;
-                    may_follow(
-                        before,
-                        phase,
-                        Seen {
-                            lost,
-                            undone,
-                            drained,
-                        },
-                    )
+                    let seen = Seen {
+                        lost: self.has_lost,
+                        undone,
+                        drained: self.state.get("inflight") <= self.drained_inflight,
+                    };
+                    may_follow(before, phase, seen)
                 }
                 Rule::Pacing => self.pacing_holds(gain),
-                Rule::Window => self.timed_out || self.now.get("cwnd") >= 4.0 * self.state.smss(),
+                Rule::Window => self.timed_out || self.state.get("cwnd") >= 4.0 * self.state.smss(),
                 Rule::Inflight => true,
                 Rule::MaxBw => self.max_bw_holds(ack, before),
             };
             self.note(ack.now, holds);
         }
         self.has_lost = false;
-        self.drained_inflight = self.now.get("drained_inflight");
+        self.drained_inflight = self.state.get("drained_inflight");
     }
 }
 

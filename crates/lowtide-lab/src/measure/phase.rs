@@ -33,29 +33,19 @@ pub(super) struct Watcher {
     visits: u64,
     phase: &'static str,
     inside: Option<Visit>,
-    now: Values,
     count: u64,
     found: f64,
 }
 
 impl Visit {
-    fn get(&self, name: &str, now: &Values) -> f64 {
-        let since = |dropped: Option<f64>| dropped.unwrap_or(f64::NAN);
-        match name {
-            "rounds" => self.rounds.count() as f64,
-            "drops" => self.drops as f64,
-            "losses" => self.losses as f64,
-            "rounds_since_drop" => since(
-                self.dropped
-                    .map(|(_, rounds)| (self.rounds.count() - rounds) as f64),
-            ),
-            "since_drop" => {
-                let at = |at: Time| at.since(Time::ZERO).as_secs_f64();
-                since(
-                    self.dropped
-                        .map(|(dropped, _)| now.get("now") - at(dropped)),
-                )
-            }
+    fn get(&self, name: &str, now: &State) -> f64 {
+        match (name, self.dropped) {
+            ("rounds", _) => self.rounds.count() as f64,
+            ("drops", _) => self.drops as f64,
+            ("losses", _) => self.losses as f64,
+            ("rounds_since_drop" | "since_drop", None) => f64::NAN,
+            ("rounds_since_drop", Some((_, rounds))) => (self.rounds.count() - rounds) as f64,
+            ("since_drop", Some((at, _))) => now.get("now") - at.since(Time::ZERO).as_secs_f64(),
             _ => match name.strip_prefix("entry.") {
                 Some(name) => self.entry.get(name),
                 None => now.get(name),
@@ -63,7 +53,7 @@ impl Visit {
         }
     }
 
-    fn work_out(&self, value: &Expression, now: &Values) -> f64 {
+    fn work_out(&self, value: &Expression, now: &State) -> f64 {
         claim::number(value, &|name: &str| self.get(name, now))
     }
 }
@@ -79,7 +69,6 @@ impl Watcher {
             visits: 0,
             phase: "",
             inside: None,
-            now: Values::default(),
             count: 0,
             found: f64::NAN,
         }
@@ -93,7 +82,7 @@ impl Watcher {
             && (is_over_visit(told.at) || self.part.contains(ack.now));
         self.inside = Some(Visit {
             is_wanted,
-            entry: self.now.clone(),
+            entry: self.state.known.clone(),
             rounds: Rounds::from(&self.state),
             drops: 0,
             losses: 0,
@@ -109,7 +98,7 @@ impl Watcher {
             return;
         }
         match self.told.at {
-            At::After if next.is_some() => visit.value = visit.work_out(&self.value, &self.now),
+            At::After if next.is_some() => visit.value = visit.work_out(&self.value, &self.state),
             At::Exit | At::After if next.is_none() => return,
             _ => {}
         }
@@ -173,7 +162,7 @@ impl Probe for Watcher {
         if !self.state.is_of(flow) {
             return;
         }
-        self.state.read(ack, &mut self.now);
+        self.state.read(ack);
         let before = std::mem::replace(&mut self.phase, State::phase(ack));
         let is_inside = match &self.told.name {
             None => true,
@@ -206,7 +195,7 @@ impl Probe for Watcher {
             At::Least | At::Most => self.part.contains(ack.now),
         };
         if counts {
-            let value = visit.work_out(&self.value, &self.now);
+            let value = visit.work_out(&self.value, &self.state);
             visit.value = match at {
                 At::Least => visit.value.min(value),
                 At::Most => visit.value.max(value),

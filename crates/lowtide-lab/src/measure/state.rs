@@ -38,6 +38,8 @@ pub(super) struct State {
     rtt: f64,
     /// One more than the newest packet's number.
     next_number: u64,
+    /// What was known at the newest acknowledgment.
+    pub(super) known: Values,
 }
 
 impl State {
@@ -50,7 +52,13 @@ impl State {
             smss: config.packet_size,
             rtt: f64::NAN,
             next_number: 0,
+            known: Values::default(),
         }
+    }
+
+    /// What was known at the newest acknowledgment; NaN: nothing.
+    pub(super) fn get(&self, name: &str) -> f64 {
+        self.known.get(name)
     }
 
     /// Whether this is the flow.
@@ -60,10 +68,6 @@ impl State {
 
     pub(super) fn on_send(&mut self, sent: &Sent) {
         self.next_number = self.next_number.max(sent.number + 1);
-    }
-
-    pub(super) fn next_number(&self) -> u64 {
-        self.next_number
     }
 
     /// Bytes of a full packet.
@@ -77,11 +81,11 @@ impl State {
     }
 
     /// Reads all that is known.
-    pub(super) fn read(&mut self, ack: &AckSeen<'_>, values: &mut Values) {
+    pub(super) fn read(&mut self, ack: &AckSeen<'_>) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt.as_secs_f64();
         }
-        let known = &mut values.0;
+        let known = &mut self.known.0;
         known.clear();
         let now = ack.now.since(Time::ZERO).as_secs_f64();
         known.extend([
@@ -125,7 +129,7 @@ impl Rounds {
     pub(super) fn from(state: &State) -> Self {
         Self {
             count: 0,
-            ends_at: state.next_number(),
+            ends_at: state.next_number,
         }
     }
 
@@ -133,7 +137,7 @@ impl Rounds {
         let newest = ack.packets.last().map(|p| p.number);
         if newest.is_some_and(|number| number >= self.ends_at) {
             self.count += 1;
-            self.ends_at = state.next_number();
+            self.ends_at = state.next_number;
         }
     }
 

@@ -4,7 +4,7 @@ use lowtide_cc::units::Time;
 use lowtide_sim::probe::{AckSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::state::{State, Values};
+use super::state::State;
 use super::{Part, Watch, read};
 use crate::claim::{self, Expression};
 use crate::setting::measures::{Stretch, What};
@@ -15,7 +15,6 @@ pub(super) struct Watcher {
     value: Expression,
     part: Part,
     state: State,
-    now: Values,
     began: Option<Time>,
     last_began: Option<Time>,
     count: u64,
@@ -29,7 +28,6 @@ impl Watcher {
             value: read(&told.value),
             part,
             state: State::new(told.flow, config),
-            now: Values::default(),
             began: None,
             last_began: None,
             count: 0,
@@ -80,8 +78,8 @@ impl Probe for Watcher {
         if !self.state.is_of(flow) {
             return;
         }
-        self.state.read(ack, &mut self.now);
-        let value = claim::number(&self.value, &|name: &str| self.now.get(name));
+        self.state.read(ack);
+        let value = claim::number(&self.value, &|name: &str| self.state.get(name));
         let fits = self.told.at_most.is_none_or(|most| value <= most)
             && self.told.at_least.is_none_or(|least| value >= least)
             && !value.is_nan();
