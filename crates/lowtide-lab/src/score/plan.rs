@@ -197,20 +197,7 @@ fn is_right(case: &ScenarioFile, contenders: &Contenders) -> bool {
 /// What a candidate lacks of a need; `None` where it has it.
 pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<String> {
     let name = candidate.name();
-    match need {
-        Need::Multipath => return Some(format!("{name} has one path at a time")),
-        Need::Person => return Some("judged by a person".to_string()),
-        Need::Bbr | Need::State | Need::Ecn | Need::Model => {}
-    }
-    if let Contender::Program(_) = candidate {
-        return Some(match need {
-            Need::Bbr | Need::State => {
-                format!("{name} is seen from the link, which knows no phases")
-            }
-            Need::Ecn => format!("whether {name} asks for ECN is not known"),
-            _ => "needs the simulator's own transports".to_string(),
-        });
-    }
+    let is_program = matches!(candidate, Contender::Program(_));
     let controller = match candidate.sender() {
         SenderKind::Controlled { controller, .. } => {
             Some(controller(&Config::for_datagram(Bytes::new(1200))))
@@ -218,25 +205,25 @@ pub(super) fn lacks(need: Need, candidate: &Contender, host: Host) -> Option<Str
         _ => None,
     };
     let states = controller.as_ref().map_or(&[][..], |c| c.phases());
-    let (has, lacking) = match need {
-        Need::Bbr => (
-            bbr3::Phase::STATES
-                .iter()
-                .all(|state| states.contains(state)),
-            format!("{name} has not the phases of BBR's draft"),
-        ),
-        Need::State => (
-            !states.is_empty(),
-            format!("the phases of {name} cannot be seen"),
-        ),
-        Need::Ecn => (
-            controller.is_some_and(|c| c.ecn() != Ecn::NotEct),
-            format!("{name} sends packets that are not ECN-capable"),
-        ),
-        _ => (
-            host == Host::Model,
-            "needs the simulator's own transports (--host model)".to_string(),
-        ),
+    let mut of_bbr = bbr3::Phase::STATES.iter();
+    let is_capable = controller.as_ref().is_some_and(|c| c.ecn() != Ecn::NotEct);
+    let lacking = match need {
+        Need::Multipath => format!("{name} has one path at a time"),
+        Need::Person => "judged by a person".to_string(),
+        Need::Bbr | Need::State if is_program => {
+            format!("{name} is seen from the link, which knows no phases")
+        }
+        Need::Ecn if is_program => format!("whether {name} asks for ECN is not known"),
+        Need::Model if is_program => "needs the simulator's own transports".to_string(),
+        Need::Bbr if !of_bbr.all(|state| states.contains(state)) => {
+            format!("{name} has not the phases of BBR's draft")
+        }
+        Need::State if states.is_empty() => format!("the phases of {name} cannot be seen"),
+        Need::Ecn if !is_capable => format!("{name} sends packets that are not ECN-capable"),
+        Need::Model if host != Host::Model => {
+            "needs the simulator's own transports (--host model)".to_string()
+        }
+        _ => return None,
     };
-    (!has).then_some(lacking)
+    Some(lacking)
 }

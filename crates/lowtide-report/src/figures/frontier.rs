@@ -8,7 +8,7 @@ use lowtide_lab::frontier::{Curve, DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 
 use super::folder::{Folder, not_drawn};
 use super::overview;
-use super::plot::{Axis, Line, Look, Plot, Series};
+use super::plot::{Axis, Line, Look, Plot, Series, span};
 use super::style::Style;
 
 /// Writes the frontier of each place, in the formats of `style`, into `folder`, which is made:
@@ -139,26 +139,20 @@ fn plot(
         let own = points(&|name| name == base);
         lines.push(Series::new(format!("{base} (base)"), Look::Frame, own));
     }
-    let span = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::MAX, f64::MIN), |(low, high), v| {
-            (low.min(v), high.max(v))
-        })
-    };
-    let ends = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.1)));
+    let ends = span(lines.iter().flat_map(|l| l.points.iter().map(|p| p.1)));
     // The oracle, behind whom nothing waits, has no place on a logarithmic axis: it is a level.
     let (limits, lines): (Vec<Series>, Vec<Series>) = lines
         .into_iter()
         .filter(|line| !line.points.is_empty())
         .partition(|line| line.label == ORACLE);
-    let (left, right) = span(&mut lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)));
+    let (left, right) = span(lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)));
     let level = |limit: Series| {
         let ends = [left, right].map(|x| (x, limit.points[0].1));
         Line::new(limit.label, Look::Level, ends.to_vec())
     };
     let mut vertical = Axis::linear(y);
     if ends.0 < ends.1 {
-        let margin = (ends.1 - ends.0) * 0.05;
-        vertical = vertical.within(ends.0 - margin, ends.1 + margin);
+        vertical = vertical.around(ends);
     }
     let mut plot = Plot::new(name, Axis::log(x), vertical);
     plot.lines = limits

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::folder::Folder;
-use super::plot::{Axis, Look, Plot, Series};
+use super::plot::{Axis, Look, Plot, Series, span};
 use super::style::Style;
 use crate::report::{Field, Group, Sweep};
 
@@ -184,8 +184,7 @@ fn across(field: &Field) -> Axis {
     let Some(numbers) = &field.numbers else {
         return Axis::of_names(&field.key, field.labels.clone());
     };
-    let ends = |(low, high): (f64, f64), v: &f64| (low.min(*v), high.max(*v));
-    let (low, high) = numbers.iter().fold((f64::MAX, f64::MIN), ends);
+    let (low, high) = span(numbers.iter().copied());
     let title = match field.unit {
         Some(unit) => format!("{}, {unit}", field.key),
         None => field.key.clone(),
@@ -193,8 +192,7 @@ fn across(field: &Field) -> Axis {
     if low > 0.0 && high > 8.0 * low {
         Axis::log(&title).within(low / 1.1, high * 1.1)
     } else {
-        let margin = (high - low) * 0.05;
-        Axis::linear(&title).within(low - margin, high + margin)
+        Axis::linear(&title).around((low, high))
     }
 }
 

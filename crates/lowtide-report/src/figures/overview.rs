@@ -8,7 +8,7 @@ use lowtide_lab::frontier::{DELAY_FLOOR_MS, Frontier, OnTrace, Row};
 use lowtide_lab::statistics::geometric_mean;
 use plotters::prelude::*;
 
-use super::plot::{Axis, Look, Scale, shape};
+use super::plot::{Axis, Look, Scale, shape, span};
 
 /// The most controllers: beyond it a colour would return.
 const MOST: usize = 6;
@@ -120,7 +120,7 @@ fn place<'a>((n, row): (usize, &&'a Row)) -> Option<Place<'a>> {
 
 /// The ends of a linear axis with a margin.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    let (low, high) = span(values);
     let margin = ((high - low) * 0.08).max(0.02);
     (low - margin, high + margin)
 }

@@ -103,6 +103,12 @@ impl Axis {
         }
     }
 
+    /// From the one value to the other, with a twentieth of the distance on either side.
+    pub(crate) fn around(self, (low, high): (f64, f64)) -> Self {
+        let margin = (high - low) * 0.05;
+        self.within(low - margin, high + margin)
+    }
+
     pub(crate) fn broken_at(self, at: Option<f64>) -> Self {
         Self {
             broken_at: at,
@@ -133,10 +139,7 @@ impl Axis {
 
     pub(crate) fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
         let has_place = |v: &f64| v.is_finite() && (!self.log || *v > 0.0);
-        let seen = values.filter(|v| has_place(v) && !self.is_beyond(*v));
-        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        });
+        let (low, high) = span(values.filter(|v| has_place(v) && !self.is_beyond(*v)));
         let (low, high) = match self.range {
             Some(ends) => ends,
             None if low > high => (1.0, 10.0),
@@ -196,6 +199,13 @@ impl Axis {
         // Minus zero is zero.
         format!("{}", digits + 0.0)
     }
+}
+
+/// The smallest and the largest value; of none a range without length.
+pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::MAX, f64::MIN), |(low, high), v| {
+        (low.min(v), high.max(v))
+    })
 }
 
 /// Multiples of 1, 2 or 5 at even distances, about six.

@@ -83,7 +83,7 @@ pub(crate) struct Group {
 }
 
 /// One value of each cell: mean over the seeds and half the width of its 95 % interval.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Column {
     pub(crate) mean: Vec<Option<f64>>,
     pub(crate) half: Vec<Option<f64>>,
@@ -187,21 +187,19 @@ impl Sweep {
 fn fields(results: &[CellResult]) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for (key, label) in results.iter().flat_map(|r| &r.cell.labels) {
-        let field = match fields.iter_mut().position(|f| f.key == *key) {
-            Some(at) => &mut fields[at],
-            None => {
-                fields.push(Field {
-                    key: key.clone(),
-                    labels: Vec::new(),
-                    numbers: None,
-                    unit: None,
-                });
-                let last = fields.len() - 1;
-                &mut fields[last]
-            }
-        };
-        if !field.labels.contains(label) {
-            field.labels.push(label.clone());
+        let known = fields.iter().position(|f| f.key == *key);
+        let at = known.unwrap_or_else(|| {
+            fields.push(Field {
+                key: key.clone(),
+                labels: Vec::new(),
+                numbers: None,
+                unit: None,
+            });
+            fields.len() - 1
+        });
+        let labels = &mut fields[at].labels;
+        if !labels.contains(label) {
+            labels.push(label.clone());
         }
     }
     for field in &mut fields {
@@ -247,16 +245,13 @@ fn failed(results: &[CellResult]) -> Vec<(usize, String)> {
 }
 
 fn column(results: &[CellResult], name: &str) -> Column {
-    results
-        .iter()
-        .map(|r| r.value(name))
-        .fold(Column::default(), |mut column, value| {
-            column.mean.push(value.map(|(mean, _)| short(mean)));
-            column
-                .half
-                .push(value.and_then(|(_, half)| half).map(short));
-            column
-        })
+    let values = results.iter().map(|r| r.value(name));
+    let values = values.map(|value| match value {
+        Some((mean, half)) => (Some(short(mean)), half.map(short)),
+        None => (None, None),
+    });
+    let (mean, half) = values.unzip();
+    Column { mean, half }
 }
 
 /// The file's own metrics, then all others that were measured, those first that readers want first.

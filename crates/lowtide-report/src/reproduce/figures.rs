@@ -4,7 +4,7 @@ use lowtide_lab::reproduce::{Experiment, measured};
 use lowtide_lab::scenario_file::{Figure, Plane};
 
 use super::over_time;
-use crate::figures::plot::{Axis, Look, Mark, Plot, Series};
+use crate::figures::plot::{Axis, Look, Mark, Plot, Series, span};
 
 /// A figure as it is written.
 #[derive(Clone, Debug)]
@@ -71,8 +71,7 @@ fn curves(figure: &Figure, experiment: &Experiment) -> Result<String, String> {
     let numbered = figure.x.iter().any(|x| x.at.is_some());
     let at = |n: usize| figure.x[n].at.unwrap_or(n as f64);
     let x = if numbered {
-        let places = || (0..figure.x.len()).map(at);
-        let (low, high) = places().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
+        let (low, high) = span((0..figure.x.len()).map(at));
         let margin = (high - low).max(1e-9) * 0.05;
         Axis::linear(&figure.x_label).within(low - margin, high + margin)
     } else {
