@@ -3,36 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::scorecard::Scorecard;
-use super::verdict::Verdict;
+use super::verdict::{LimitResult, Verdict};
 
-/// What `lowtide score --json` printed earlier, as much as is needed of it.
+/// A scorecard that `lowtide score --json` printed earlier.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Baseline {
-    suite: String,
-    results: Vec<OldScore>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct OldScore {
-    controller: String,
-    cases: Vec<OldCase>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct OldCase {
-    id: String,
-    verdict: String,
-    #[serde(default)]
-    limits: Vec<OldLimit>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct OldLimit {
-    metric: String,
-    sense: String,
-    value: Option<f64>,
-    interval: Option<f64>,
-}
+#[serde(transparent)]
+pub struct Baseline(Scorecard);
 
 /// What has become worse.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,15 +53,13 @@ impl Baseline {
     #[must_use]
     pub fn regressions(&self, now: &Scorecard) -> Vec<Regression> {
         let mut found = Vec::new();
-        if self.suite != now.suite {
+        let Self(old) = self;
+        if old.suite != now.suite {
             return found;
         }
         for score in &now.results {
-            let Some(old) = self
-                .results
-                .iter()
-                .find(|o| o.controller == score.controller)
-            else {
+            let mut known = old.results.iter();
+            let Some(old) = known.find(|o| o.controller == score.controller) else {
                 continue;
             };
             for case in &score.cases {
@@ -94,18 +68,18 @@ impl Baseline {
                 let Some(old) = old.filter(|_| case.verdict != Verdict::NotRun) else {
                     continue;
                 };
-                let worse = |metric: &str, before, now| Regression {
-                    suite: self.suite.clone(),
+                let worse = |metric: &str, before, value| Regression {
+                    suite: now.suite.clone(),
                     controller: score.controller.clone(),
                     case: case.id.clone(),
                     metric: metric.to_string(),
                     before,
-                    now,
+                    now: value,
                 };
                 let known = found.len();
                 for limit in &case.limits {
-                    let sense = limit.sense.key();
-                    let is_it = |o: &&OldLimit| o.metric == limit.metric && o.sense == sense;
+                    let is_it =
+                        |o: &&LimitResult| (&o.metric, o.sense) == (&limit.metric, limit.sense);
                     let Some(old) = old.limits.iter().find(is_it) else {
                         continue;
                     };
@@ -123,7 +97,7 @@ impl Baseline {
                     }
                 }
                 let fails = case.verdict == Verdict::Fail;
-                if fails && old.verdict == Verdict::Pass.name() && found.len() == known {
+                if fails && old.verdict == Verdict::Pass && found.len() == known {
                     found.push(worse(&case.metric, None, case.value));
                 }
             }

@@ -1,6 +1,6 @@
 //! What came of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, lacks};
 use super::suite::Suite;
@@ -13,7 +13,8 @@ use crate::scenario_file::{FileError, ScenarioFile};
 use crate::setting::Host;
 
 /// A case of a controller.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub struct CaseResult {
     /// The case.
     pub id: String,
@@ -53,7 +54,8 @@ pub struct CaseResult {
 }
 
 /// All cases of a controller.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub struct Score {
     /// The controller.
     pub controller: String,
@@ -72,11 +74,12 @@ pub struct Score {
 }
 
 /// A suite for some controllers.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Scorecard {
     /// The suite.
     pub suite: String,
     /// What it is.
+    #[serde(default)]
     pub about: String,
     /// Each controller.
     pub results: Vec<Score>,

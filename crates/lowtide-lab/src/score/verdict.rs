@@ -1,6 +1,6 @@
 //! Whether a limit holds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::{ClaimError, Expression, evaluate, pairwise, parse_expression};
 use crate::contender::Contenders;
@@ -11,7 +11,7 @@ use crate::setting::{Measure, Value};
 use crate::statistics::{ci95, mean};
 
 /// How a case or a limit came out. Of a case's limits the one with the largest verdict decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The controller, or its host, lacks what the case needs; or there is nothing that it must reach.
@@ -43,10 +43,11 @@ impl Verdict {
 }
 
 /// On which side of a limit a value has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sense {
     /// It is no larger.
+    #[default]
     AtMost,
     /// It is no smaller.
     AtLeast,
@@ -81,7 +82,8 @@ impl Sense {
 }
 
 /// A limit and what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
 pub struct LimitResult {
     /// What was measured, with its unit.
     pub metric: String,
