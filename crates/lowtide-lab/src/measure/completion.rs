@@ -3,18 +3,18 @@
 use lowtide_cc::units::{Duration, Time};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::{Part, Watch};
+use super::{Gauge, Part};
 use crate::metrics::Delays;
 use crate::setting::measures::Completion;
 
 #[derive(Debug)]
-pub(super) struct Watcher {
+pub(super) struct Transfers {
     quantile: Option<f64>,
     /// Of the group's flows: index, start, end.
     flows: Vec<(usize, Time, Time)>,
 }
 
-impl Watcher {
+impl Transfers {
     pub(super) fn new(told: &Completion, part: Part, config: &SimConfig, groups: &[usize]) -> Self {
         let end = Time::ZERO + config.duration;
         let flows = config.flows.iter().enumerate().zip(groups);
@@ -27,7 +27,7 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Gauge for Transfers {
     fn finish(self: Box<Self>) -> f64 {
         let took = |(_, start, end): &(usize, Time, Time)| end.since(*start);
         let mut times: Vec<Duration> = self.flows.iter().map(took).collect();
@@ -49,7 +49,7 @@ impl Watch for Watcher {
     }
 }
 
-impl Probe for Watcher {
+impl Probe for Transfers {
     fn on_flow_complete(&mut self, flow: usize, now: Time) {
         let found = self.flows.binary_search_by_key(&flow, |(n, _, _)| *n);
         if let Ok(at) = found {

@@ -7,7 +7,7 @@ use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::{Rounds, State};
-use super::{Part, Watch};
+use super::{Gauge, Part};
 use crate::setting::measures::{Invariant, Rule};
 
 const STARTUP: &str = "Startup";
@@ -37,7 +37,7 @@ fn gain(phase: &str) -> Option<f64> {
 
 /// What came since the last acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct Since {
     /// Packets may have been declared lost, which ends UP before the acknowledgment goes on from DOWN.
     lost: bool,
     /// A recovery may have proved spurious.
@@ -47,16 +47,16 @@ struct Seen {
 }
 
 /// Whether a phase may follow another between two acknowledgments.
-fn may_follow(from: &str, to: &str, seen: Seen) -> bool {
+fn may_follow(from: &str, to: &str, since: Since) -> bool {
     match (from, to) {
         _ if from == to => true,
         ("", STARTUP) | (_, PROBE_RTT) | (STARTUP, DRAIN) | (DRAIN, DOWN) => true,
         (DOWN, CRUISE | REFILL) | (CRUISE, REFILL) | (REFILL, UP) | (UP, DOWN) => true,
         // DOWN and then what follows it, both with the same acknowledgment.
         (PROBE_RTT, STARTUP | DOWN | CRUISE) | (DRAIN, CRUISE | REFILL) => true,
-        (UP, CRUISE | REFILL) if seen.lost => true,
-        (STARTUP, DOWN | CRUISE | REFILL) if seen.drained => true,
-        (_, STARTUP | REFILL) => seen.undone,
+        (UP, CRUISE | REFILL) if since.lost => true,
+        (STARTUP, DOWN | CRUISE | REFILL) if since.drained => true,
+        (_, STARTUP | REFILL) => since.undone,
         _ => false,
     }
 }
@@ -65,7 +65,7 @@ fn may_follow(from: &str, to: &str, seen: Seen) -> bool {
 const MAX_LOST: usize = 4096;
 
 #[derive(Debug)]
-pub(super) struct Watcher {
+pub(super) struct Rules {
     told: Invariant,
     part: Part,
     state: State,
@@ -93,7 +93,7 @@ pub(super) struct Watcher {
     since_up: Option<Rounds>,
 }
 
-impl Watcher {
+impl Rules {
     pub(super) fn new(told: &Invariant, part: Part, config: &SimConfig) -> Self {
         Self {
             told: told.clone(),
@@ -155,7 +155,7 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Gauge for Rules {
     fn finish(self: Box<Self>) -> f64 {
         if self.is_known {
             self.broken as f64
@@ -165,7 +165,7 @@ impl Watch for Watcher {
     }
 }
 
-impl Probe for Watcher {
+impl Probe for Rules {
     fn on_send(&mut self, sent: &Sent) {
         if !self.state.is_of(sent.flow) {
             return;
@@ -225,12 +225,12 @@ impl Probe for Watcher {
                 Rule::Transitions => {
                     let had_lost = |number| self.lost.contains(&number);
                     let undone = ack.packets.iter().any(|p| had_lost(p.number));
-                    let seen = Seen {
+                    let since = Since {
                         lost: self.has_lost,
                         undone,
                         drained: self.state.get("inflight") <= self.drained_inflight,
                     };
-                    may_follow(before, phase, seen)
+                    may_follow(before, phase, since)
                 }
                 Rule::Pacing => self.pacing_holds(gain),
                 Rule::Window => self.timed_out || self.state.get("cwnd") >= 4.0 * self.state.smss(),
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn phases_follow_each_other_as_in_the_draft() {
-        let follows = |from, to| may_follow(from, to, Seen::default());
+        let follows = |from, to| may_follow(from, to, Since::default());
         assert!(follows("", STARTUP) && follows(UP, UP) && follows(UP, PROBE_RTT));
         assert!(follows(DOWN, REFILL) && follows(PROBE_RTT, CRUISE));
         let illegal = [
@@ -266,7 +266,7 @@ mod tests {
         for (from, to) in illegal {
             assert!(!follows(from, to), "{from} {to}");
         }
-        let all = Seen {
+        let all = Since {
             lost: true,
             undone: true,
             drained: true,

@@ -47,13 +47,13 @@ impl Part {
 }
 
 /// One measure at work.
-pub trait Watch: Probe + Debug + Send {
+pub trait Gauge: Probe + Debug + Send {
     /// What was measured, once the run is over; not a number where that does not exist.
     fn finish(self: Box<Self>) -> f64;
 }
 
 /// Those of a setting at work, in the order of their names.
-pub type Watchers = Vec<Box<dyn Watch>>;
+pub type Gauges = Vec<Box<dyn Gauge>>;
 
 /// An expression that has been checked; what cannot be read is no number.
 fn read(text: &str) -> Expression {
@@ -63,33 +63,33 @@ fn read(text: &str) -> Expression {
 /// What watches a run of this setting, whose configuration with its seed is `config`; `trigger` is when
 /// its [trigger](crate::setting::Trigger) came.
 #[must_use]
-pub fn watchers(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Watchers {
+pub fn gauges(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Gauges {
     let groups = setting.group_of_flows();
-    let sliding = |judge| Box::new(sliding::Watcher::new(config, &groups, judge));
-    let watcher = |measure: &Measure| -> Box<dyn Watch> {
+    let sliding = |judge| Box::new(sliding::Windows::new(config, &groups, judge));
+    let gauge = |measure: &Measure| -> Box<dyn Gauge> {
         let end = Time::ZERO + config.duration;
         let part = Part::of(measure, end, trigger.unwrap_or(Time::ZERO));
         match measure {
-            Measure::Span(told) => Box::new(span::watcher(told, part, setting, config)),
+            Measure::Span(told) => Box::new(span::gauge(told, part, setting, config)),
             Measure::Reached(told) => sliding(reached::judge(told, part)),
             Measure::Least(told) => sliding(least::judge(told, part)),
             Measure::Worst(told) => sliding(worst::judge(told, part)),
             Measure::Completion(told) => {
-                Box::new(completion::Watcher::new(told, part, config, &groups))
+                Box::new(completion::Transfers::new(told, part, config, &groups))
             }
-            Measure::Phase(told) => Box::new(phase::Watcher::new(told, part, config)),
-            Measure::Stretch(told) => Box::new(stretch::Watcher::new(told, part, config)),
-            Measure::Invariant(told) => Box::new(invariant::Watcher::new(told, part, config)),
+            Measure::Phase(told) => Box::new(phase::Visits::new(told, part, config)),
+            Measure::Stretch(told) => Box::new(stretch::Stretches::new(told, part, config)),
+            Measure::Invariant(told) => Box::new(invariant::Rules::new(told, part, config)),
         }
     };
-    setting.measures.values().map(watcher).collect()
+    setting.measures.values().map(gauge).collect()
 }
 
-/// What the watchers of a setting measured, once the run is over; what does not exist is missing.
+/// What the gauges of a setting measured, once the run is over; what does not exist is missing.
 #[must_use]
-pub fn values(watchers: Watchers, setting: &Setting) -> Named {
+pub fn values(gauges: Gauges, setting: &Setting) -> Named {
     let names = setting.measures.keys().cloned();
-    let values = watchers.into_iter().map(|watcher| watcher.finish());
+    let values = gauges.into_iter().map(|gauge| gauge.finish());
     let values = names.zip(values);
     values.filter(|(_, value)| value.is_finite()).collect()
 }

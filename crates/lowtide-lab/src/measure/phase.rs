@@ -6,7 +6,7 @@ use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::{Rounds, State, Values};
-use super::{Part, Watch, read};
+use super::{Gauge, Part, read};
 use crate::claim::{self, Expression};
 use crate::setting::measures::{ANY, At, Of, Phase};
 
@@ -25,7 +25,7 @@ struct Visit {
 }
 
 #[derive(Debug)]
-pub(super) struct Watcher {
+pub(super) struct Visits {
     told: Phase,
     value: Expression,
     part: Part,
@@ -58,7 +58,7 @@ impl Visit {
     }
 }
 
-impl Watcher {
+impl Visits {
     /// `part`: where acknowledgments count.
     pub(super) fn new(told: &Phase, part: Part, config: &SimConfig) -> Self {
         Self {
@@ -121,7 +121,7 @@ fn is_over_visit(at: At) -> bool {
     matches!(at, At::Least | At::Most)
 }
 
-impl Watch for Watcher {
+impl Gauge for Visits {
     fn finish(mut self: Box<Self>) -> f64 {
         if let Some(visit) = self.inside.take() {
             self.leave(visit, None);
@@ -134,7 +134,7 @@ impl Watch for Watcher {
     }
 }
 
-impl Probe for Watcher {
+impl Probe for Visits {
     fn on_send(&mut self, sent: &Sent) {
         if self.state.is_of(sent.flow) {
             self.state.on_send(sent);

@@ -7,7 +7,7 @@ use lowtide_sim::link::Link;
 use lowtide_sim::probe::{Delivery, DropCause, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
-use super::{Part, Watch};
+use super::{Gauge, Part};
 
 /// What a flow did in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) struct Judged {
 
 /// Adds up what happens, and shows each window when it is over.
 #[derive(Debug)]
-pub(super) struct Watcher {
+pub(super) struct Windows {
     judged: Judged,
     link: Arc<Link>,
     from_link: Duration,
@@ -100,7 +100,7 @@ pub(super) struct Watcher {
     end_of_step: Time,
 }
 
-impl Watcher {
+impl Windows {
     pub(super) fn new(config: &SimConfig, groups: &[usize], judged: Judged) -> Self {
         let end = Time::ZERO + config.duration;
         let step = (judged.length.div(judged.steps as u64)).max(Duration::from_micros(1));
@@ -179,14 +179,14 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Gauge for Windows {
     fn finish(mut self: Box<Self>) -> f64 {
         self.pass_until(self.judged.part.to);
         self.judged.judge.value()
     }
 }
 
-impl Probe for Watcher {
+impl Probe for Windows {
     #[inline]
     fn on_send(&mut self, sent: &Sent) {
         if let Some(step) = self.at(sent.flow, sent.now) {

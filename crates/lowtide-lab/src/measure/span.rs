@@ -3,7 +3,7 @@
 use lowtide_cc::units::Time;
 use lowtide_sim::{Probe, SimConfig};
 
-use super::{Part, Watch};
+use super::{Gauge, Part};
 use crate::metrics::Meter;
 use crate::setting::Setting;
 use crate::setting::measures::Span;
@@ -15,7 +15,7 @@ pub(super) struct Wanted(String);
 impl Probe for Wanted {}
 
 /// A meter of the part.
-pub(super) fn watcher(
+pub(super) fn gauge(
     span: &Span,
     part: Part,
     setting: &Setting,
@@ -32,7 +32,7 @@ pub(super) fn watcher(
     (meter, Wanted(span.metric.clone()))
 }
 
-impl Watch for (Meter, Wanted) {
+impl Gauge for (Meter, Wanted) {
     fn finish(self: Box<Self>) -> f64 {
         let (mut meter, Wanted(metric)) = *self;
         meter.finish().get(&metric).unwrap_or(f64::NAN)

@@ -5,12 +5,12 @@ use lowtide_sim::probe::{AckSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::State;
-use super::{Part, Watch, read};
+use super::{Gauge, Part, read};
 use crate::claim::{self, Expression};
 use crate::setting::measures::{Stretch, What};
 
 #[derive(Debug)]
-pub(super) struct Watcher {
+pub(super) struct Stretches {
     told: Stretch,
     value: Expression,
     part: Part,
@@ -21,7 +21,7 @@ pub(super) struct Watcher {
     found: f64,
 }
 
-impl Watcher {
+impl Stretches {
     pub(super) fn new(told: &Stretch, part: Part, config: &SimConfig) -> Self {
         Self {
             told: told.clone(),
@@ -58,7 +58,7 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Gauge for Stretches {
     fn finish(self: Box<Self>) -> f64 {
         match self.told.what {
             What::Count => self.count as f64,
@@ -67,7 +67,7 @@ impl Watch for Watcher {
     }
 }
 
-impl Probe for Watcher {
+impl Probe for Stretches {
     fn on_send(&mut self, sent: &Sent) {
         if self.state.is_of(sent.flow) {
             self.state.on_send(sent);

@@ -5,7 +5,7 @@
 
 use lowtide_sim::probe::DropCause;
 
-use super::seen::{Group, Seen};
+use super::totals::{Group, Totals};
 
 /// Which values are the better ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +57,11 @@ pub struct Metric {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Definition {
     /// What flows were seen to do. The value of a group is the mean of its flows'.
-    Flows(fn(&Seen<'_>) -> f64),
+    Flows(fn(&Totals<'_>) -> f64),
     /// What a group of flows did beside the others.
     Group(fn(&Group) -> f64),
     /// What a whole run was seen to do.
-    Run(fn(&Seen<'_>) -> f64),
+    Run(fn(&Totals<'_>) -> f64),
 }
 
 impl Metric {

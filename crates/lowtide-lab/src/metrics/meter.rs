@@ -13,8 +13,8 @@ use super::counts::Counts;
 use super::distribution::Delays;
 use super::fairness::{self, Fairness};
 use super::samples::{Sample, Samples};
-use super::seen::{Group, Seen};
 use super::self_inflicted::SelfInflicted;
+use super::totals::{Group, Totals};
 use super::values::{Measured, Metrics, Named};
 use crate::statistics::mean;
 
@@ -211,14 +211,14 @@ impl Meter {
         let flows: Vec<Metrics> = self
             .flows
             .iter()
-            .map(|f| Metrics::of_seen(&seen(std::slice::from_ref(f), 1.0)))
+            .map(|f| Metrics::of_totals(&totals(std::slice::from_ref(f), 1.0)))
             .collect();
-        let total = Seen {
+        let total = Totals {
             counts: Some(&self.counts),
-            ..seen(&self.foreground(), self.fairness.mean())
+            ..totals(&self.foreground(), self.fairness.mean())
         };
         Measured {
-            total: Metrics::of_seen(&total),
+            total: Metrics::of_totals(&total),
             groups: groups(self.counts.groups(), &flows),
             flows,
             extra: Named::new(),
@@ -317,7 +317,7 @@ fn groups(group_of: &[usize], flows: &[Metrics]) -> Vec<Metrics> {
 }
 
 /// What flows were seen to do together.
-fn seen<'a>(flows: &[FlowMeter], jain: f64) -> Seen<'a> {
+fn totals<'a>(flows: &[FlowMeter], jain: f64) -> Totals<'a> {
     let sum = |f: fn(&FlowMeter) -> Bytes| flows.iter().map(f).sum::<Bytes>();
     let start = flows.iter().map(|f| f.start).min().unwrap_or_default();
     let stop = flows.iter().map(|f| f.stop).max().unwrap_or_default();
@@ -344,7 +344,7 @@ fn seen<'a>(flows: &[FlowMeter], jain: f64) -> Seen<'a> {
         mean(&all)
     };
     debug_assert!(flows.iter().all(|f| f.life() <= stop.since(start)));
-    Seen {
+    Totals {
         seconds: stop.since(start).as_secs_f64(),
         sent: sum(|f| f.sent),
         retransmitted: sum(|f| f.retransmitted),

@@ -11,8 +11,8 @@ mod fairness;
 mod histogram;
 mod meter;
 mod samples;
-mod seen;
 mod self_inflicted;
+mod totals;
 mod values;
 
 pub use self::catalogue::{Better, CATALOGUE, Metric, Of};

@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::{CATALOGUE, COUNT, Definition, Metric, Of};
-use super::seen::{Group, Seen};
+use super::totals::{Group, Totals};
 use crate::statistics::mean;
 
 /// One value for each metric of the [catalogue](CATALOGUE). What does not exist is NaN, `null` in
@@ -20,9 +20,9 @@ pub struct Metrics([f64; COUNT]);
 
 impl Metrics {
     /// The metrics of what was seen.
-    pub(super) fn of_seen(seen: &Seen<'_>) -> Self {
+    pub(super) fn of_totals(totals: &Totals<'_>) -> Self {
         Self::of(|metric| match metric.get {
-            Definition::Flows(get) | Definition::Run(get) => get(seen),
+            Definition::Flows(get) | Definition::Run(get) => get(totals),
             Definition::Group(_) => f64::NAN,
         })
     }

@@ -5,8 +5,8 @@ use lowtide_sim::Probe;
 use lowtide_sim::link::LinkError;
 use lowtide_sim::probe::{Delivery, Departure, DropCause, Sent};
 
+use super::link_view::LinkView;
 use super::sender_log::SenderLog;
-use super::watch::Watch;
 use crate::run::{self, Keep, Run};
 use crate::setting::Setting;
 
@@ -32,7 +32,7 @@ pub const UNKNOWN: [&str; 11] = [
 pub struct Programs {
     setting: Setting,
     seed: u64,
-    watch: Watch,
+    view: LinkView,
     flows: usize,
     end: Time,
     packets: u64,
@@ -48,15 +48,15 @@ impl Programs {
     pub fn new(setting: &Setting, seed: u64) -> Result<Self, LinkError> {
         let config = setting.config(seed)?;
         let meters = run::meters(setting, &config, None);
-        let mut watch = Watch::new(&config, meters, setting.back.delay);
+        let mut view = LinkView::new(&config, meters, setting.back.delay);
         let from_link = config.forward.least_delay();
         for (n, flow) in config.flows.iter().enumerate() {
-            watch.on_flow_start(n, flow.start, Duration::ZERO, from_link);
+            view.on_flow_start(n, flow.start, Duration::ZERO, from_link);
         }
         Ok(Self {
             setting: setting.clone(),
             seed,
-            watch,
+            view,
             flows: config.flows.len(),
             end: Time::ZERO + config.duration,
             packets: 0,
@@ -76,7 +76,7 @@ impl Programs {
             let at_ms = first_ms + sample.at_ms;
             if (0.0..end_ms).contains(&at_ms) {
                 let at = Time::ZERO + Duration::from_micros((at_ms * 1e3) as u64);
-                let timeline = &mut self.watch.timeline;
+                let timeline = &mut self.view.timeline;
                 timeline.note_sender(flow, at, sample.cwnd, sample.inflight);
             }
         }
@@ -86,9 +86,9 @@ impl Programs {
     #[must_use]
     pub fn finish(mut self, completed: &[(usize, Time)]) -> Run {
         for (flow, at) in completed.iter().filter(|(flow, _)| *flow < self.flows) {
-            self.watch.on_flow_complete(*flow, *at);
+            self.view.on_flow_complete(*flow, *at);
         }
-        let (meters, timeline) = (self.watch.meters, Some(self.watch.timeline));
+        let (meters, timeline) = (self.view.meters, Some(self.view.timeline));
         let (seed, keep) = (self.seed, Keep::Timeline);
         let run = run::measured(&self.setting, seed, keep, meters, self.packets, timeline);
         Run {
@@ -109,26 +109,26 @@ impl Probe for Programs {
         if self.counts(sent.flow, sent.now) {
             let first = &mut self.first[sent.flow];
             *first = first.or(Some(sent.now));
-            self.watch.on_send(sent);
+            self.view.on_send(sent);
         }
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
         if self.counts(flow, now) {
-            self.watch.on_drop(flow, now, bytes, cause);
+            self.view.on_drop(flow, now, bytes, cause);
         }
     }
 
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
         if self.counts(exit.flow as usize, exit.at) {
             self.packets += 1;
-            self.watch.on_bottleneck_exit(exit);
+            self.view.on_bottleneck_exit(exit);
         }
     }
 
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         if self.counts(delivery.flow, delivery.now) {
-            self.watch.on_deliver(delivery);
+            self.view.on_deliver(delivery);
         }
     }
 }

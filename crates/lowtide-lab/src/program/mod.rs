@@ -7,9 +7,9 @@
 //! the path's, and the packet's own time in the queue and on the link.
 
 mod flows;
+mod link_view;
 mod obstacle;
 mod sender_log;
-mod watch;
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use lowtide_sim::probe::{Delivery, Departure, DropCause, Sent};
 use serde::Serialize;
 
 pub use self::flows::{Programs, UNKNOWN};
+use self::link_view::LinkView;
 pub use self::obstacle::{MAX_PROGRAMS, obstacle};
 pub use self::sender_log::SenderLog;
-use self::watch::Watch;
 use crate::compare::{Comparison, Entry, Role};
-use crate::measure::Watchers;
+use crate::measure::Gauges;
 use crate::metrics::Meter;
 use crate::run::{self, Keep};
 use crate::setting::{LinkSource, Setting};
@@ -42,7 +42,7 @@ const FIRST_LENGTH: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Program {
     setting: Setting,
-    watch: Watch,
+    view: LinkView,
     /// At least from the link to the far end.
     from_link: Duration,
     /// When its first packet came.
@@ -91,10 +91,10 @@ impl Program {
         config.duration = Duration::MAX;
         let meter = Meter::new(&config);
         config.duration = FIRST_LENGTH;
-        let watch = Watch::new(&config, (meter, Watchers::new()), setting.back.delay);
+        let view = LinkView::new(&config, (meter, Gauges::new()), setting.back.delay);
         Ok(Self {
             setting,
-            watch,
+            view,
             from_link: config.forward.least_delay(),
             first: None,
             last_delivery: Time::ZERO,
@@ -110,11 +110,11 @@ impl Program {
         let end = end.max(self.last.since(Time::ZERO)).max(STEP);
         let end = STEP * end.as_nanos().div_ceil(STEP.as_nanos());
         let active = self.active();
-        let Watch {
+        let LinkView {
             mut meters,
             mut timeline,
             ..
-        } = self.watch;
+        } = self.view;
         timeline.set_length(end);
         meters.on_flow_complete(0, Time::ZERO + end);
         let setting = Setting {
@@ -150,9 +150,9 @@ impl Program {
 
     fn cover(&mut self, now: Time) {
         self.last = now;
-        let length = self.watch.timeline.length();
+        let length = self.view.timeline.length();
         if now >= Time::ZERO + length {
-            self.watch.timeline.set_length(length * 2);
+            self.view.timeline.set_length(length * 2);
         }
     }
 }
@@ -170,30 +170,30 @@ impl Watched {
 
 impl Probe for Program {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
-        self.watch.on_flow_start(flow, start, to_link, from_link);
+        self.view.on_flow_start(flow, start, to_link, from_link);
     }
 
     fn on_send(&mut self, sent: &Sent) {
         self.cover(sent.now);
         self.first = self.first.or(Some(sent.now));
-        self.watch.on_send(sent);
+        self.view.on_send(sent);
     }
 
     fn on_drop(&mut self, flow: usize, now: Time, bytes: Bytes, cause: DropCause) {
         self.cover(now);
-        self.watch.on_drop(flow, now, bytes, cause);
+        self.view.on_drop(flow, now, bytes, cause);
     }
 
     fn on_bottleneck_exit(&mut self, exit: &Departure) {
         self.cover(exit.at);
-        self.watch.on_bottleneck_exit(exit);
+        self.view.on_bottleneck_exit(exit);
     }
 
     fn on_deliver(&mut self, delivery: &Delivery<'_>) {
         self.cover(delivery.now);
         self.last_delivery = delivery.now;
         self.delivered += delivery.bytes;
-        self.watch.on_deliver(delivery);
+        self.view.on_deliver(delivery);
     }
 }
 

@@ -14,7 +14,7 @@ pub use self::pool::{NoThreads, Pool, Task};
 use self::watch::Stopped;
 pub use self::watch::{Stop, Watch};
 use crate::contender::{Contender, Surroundings};
-use crate::measure::{self, Watchers};
+use crate::measure::{self, Gauges};
 use crate::metrics::{Delays, Measured, Meter};
 use crate::setting::{Host, Setting};
 use crate::timeline::Timeline;
@@ -113,14 +113,14 @@ fn run_unguarded(setting: &Setting, seed: u64, keep: Keep, stop: &Stop) -> Resul
 }
 
 /// What measures a run of a setting: its metrics and its measures.
-pub(crate) type Meters = (Meter, Watchers);
+pub(crate) type Meters = (Meter, Gauges);
 
 /// The meters of a run, whose configuration is `config` and whose trigger came at `trigger`.
 pub(crate) fn meters(setting: &Setting, config: &SimConfig, trigger: Option<Time>) -> Meters {
     let meter = Meter::new(config)
         .of_groups(setting.group_of_flows())
         .measuring_from(setting.measure_from);
-    (meter, measure::watchers(setting, config, trigger))
+    (meter, measure::gauges(setting, config, trigger))
 }
 
 /// The run that meters have measured; `packets` crossed the bottleneck in it.
@@ -172,8 +172,8 @@ fn config_until(
     if let Some(by) = trigger.by {
         first.duration = first.duration.min(by.since(Time::ZERO));
     }
-    let (_, (watch, _)) = simulate(setting, first, (trigger.watch(), stop.clone()))?;
-    let at = trigger.moment(&watch)?;
+    let (_, (probe, _)) = simulate(setting, first, (trigger.probe(), stop.clone()))?;
+    let at = trigger.moment(&probe)?;
     Ok((trigger.apply(config, at)?, Some(at)))
 }
 

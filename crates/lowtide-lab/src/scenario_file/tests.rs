@@ -229,8 +229,8 @@ source = \"1s:off\""
     let setting = &cells[0].setting;
     let (config, moment) = crate::run::config(setting, 1).unwrap();
     let trigger = setting.trigger.as_ref().unwrap();
-    let (_, watch) = crate::run::simulate(setting, config.clone(), trigger.watch()).unwrap();
-    let at = trigger.moment(&watch).unwrap();
+    let (_, probe) = crate::run::simulate(setting, config.clone(), trigger.probe()).unwrap();
+    let at = trigger.moment(&probe).unwrap();
     assert_eq!(moment, Some(at));
     assert!(at > Time::ZERO + Duration::from_secs(2), "{at}");
     let second = Duration::from_secs(1);

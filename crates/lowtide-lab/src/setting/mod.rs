@@ -56,7 +56,7 @@ pub use self::sections::{
 };
 pub(crate) use self::short::SECTIONS;
 pub use self::short::{SHORT, SHORT_FOR_MORE, short_name};
-pub use self::trigger::{Moment, Trigger, Watch};
+pub use self::trigger::{Moment, PhaseProbe, Trigger};
 pub(crate) use self::values::{of_values, put, suggestion};
 use crate::contender::Contender;
 

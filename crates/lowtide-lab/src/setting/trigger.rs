@@ -77,8 +77,8 @@ pub struct Trigger {
 impl Trigger {
     /// The probe that finds its moment.
     #[must_use]
-    pub fn watch(&self) -> Watch {
-        Watch {
+    pub fn probe(&self) -> PhaseProbe {
+        PhaseProbe {
             flow: self.flow,
             phase: self.phase.clone(),
             visits_left: self.visit,
@@ -87,13 +87,13 @@ impl Trigger {
         }
     }
 
-    /// The moment, if it came in a run that `watch` saw.
+    /// The moment, if it came in a run that `probe` saw.
     ///
     /// # Errors
     /// When it did not, in a sentence.
-    pub fn moment(&self, watch: &Watch) -> Result<Time, String> {
+    pub fn moment(&self, probe: &PhaseProbe) -> Result<Time, String> {
         let in_time = |at: &Time| self.by.is_none_or(|by| *at < by);
-        watch.found.filter(in_time).or(self.by).ok_or_else(|| {
+        probe.found.filter(in_time).or(self.by).ok_or_else(|| {
             format!(
                 "flow {} did not enter {} {} times, so that the trigger never came",
                 self.flow, self.phase, self.visit
@@ -159,7 +159,7 @@ pub(super) fn followed_by(
 
 /// Waits for the moment.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct PhaseProbe {
     flow: usize,
     phase: String,
     visits_left: u64,
@@ -167,7 +167,7 @@ pub struct Watch {
     found: Option<Time>,
 }
 
-impl Probe for Watch {
+impl Probe for PhaseProbe {
     fn on_ack(&mut self, flow: usize, ack: &AckSeen<'_>) {
         let Some(controller) = ack.controller.filter(|_| flow == self.flow) else {
             return;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{self, LeftOut, PARTITION};
 use super::parquet::{Columns, ENDING};
-use super::table::{Place, Table};
+use super::table::{Table, TableRow};
 use crate::files::Draft;
 
 /// Rows of one file: some hundred megabytes.
@@ -81,7 +81,7 @@ pub fn merge(stores: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
     merged.rows = table.rows.len();
     merged.duplicates = table.duplicates;
     let columns = Columns::of(&table)?;
-    let scenario = |row: &Place| table.name(row).scenario.as_str();
+    let scenario = |row: &TableRow| table.name(row).scenario.as_str();
     for rows in table.rows.chunk_by(|a, b| scenario(a) == scenario(b)) {
         write(out, scenario(&rows[0]), &columns, &table, rows)?;
         merged.scenarios += 1;
@@ -95,7 +95,7 @@ fn write(
     scenario: &str,
     columns: &Columns,
     table: &Table,
-    rows: &[Place],
+    rows: &[TableRow],
 ) -> io::Result<()> {
     let folder = out.join(format!("{PARTITION}{}", escaped(scenario)));
     let path = |n: usize| folder.join(format!("part-{n}.{ENDING}"));

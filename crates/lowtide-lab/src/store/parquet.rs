@@ -21,7 +21,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::row::{Found, Labels, Name, Row};
-use super::table::{Place, Table};
+use super::table::{Table, TableRow};
 use crate::key::Key;
 use crate::metrics::{Named, column_name};
 
@@ -95,7 +95,7 @@ impl Columns {
         &self,
         out: &mut (impl Write + Send),
         table: &Table,
-        rows: &[Place],
+        rows: &[TableRow],
     ) -> io::Result<()> {
         let scenario = rows.first().map(|row| table.name(row).scenario.clone());
         let scenario = KeyValue::new(SCENARIO.to_string(), scenario);
@@ -119,15 +119,15 @@ impl Columns {
         &self,
         group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
         table: &Table,
-        rows: &[Place],
+        rows: &[TableRow],
     ) -> io::Result<()> {
-        let text = |get: &dyn Fn(&Place) -> String| -> Vec<ByteArray> {
+        let text = |get: &dyn Fn(&TableRow) -> String| -> Vec<ByteArray> {
             rows.iter().map(|r| get(r).into_bytes().into()).collect()
         };
         let controllers = text(&|row| table.name(row).controller.clone());
         put::<ByteArrayType>(group, &controllers, None)?;
         for label in &self.labels {
-            let of = |row: &Place| table.name(row).labels.get(label).cloned();
+            let of = |row: &TableRow| table.name(row).labels.get(label).cloned();
             put_some::<ByteArrayType>(
                 group,
                 rows.iter().map(|r| of(r).map(|l| l.into_bytes().into())),
@@ -136,7 +136,7 @@ impl Columns {
         let seeds: Vec<i64> = rows.iter().map(|row| row.seed.cast_signed()).collect();
         put::<Int64Type>(group, &seeds, None)?;
         for value in &self.values {
-            let of = |row: &Place| {
+            let of = |row: &TableRow| {
                 let n = table.shape(row).binary_search(value).ok()?;
                 Some(table.values(row)[n])
             };

@@ -17,7 +17,7 @@ pub(super) struct Table {
     /// What is measured in a run.
     shapes: Interned<Vec<String>>,
     values: Vec<f64>,
-    pub(super) rows: Vec<Place>,
+    pub(super) rows: Vec<TableRow>,
     /// Where the first result of each run is.
     runs: HashMap<(Key, Key, u64), usize>,
     /// The rows of runs that have several names.
@@ -27,7 +27,7 @@ pub(super) struct Table {
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct TableRow {
     pub(super) simulator: Key,
     pub(super) key: Key,
     pub(super) seed: u64,
@@ -46,7 +46,7 @@ impl Table {
     pub(super) fn add(&mut self, found: Found<'_>, row: Row) -> Result<(), String> {
         let name = self.names.place(row.name);
         let run = (row.simulator, row.key, row.seed);
-        let mut place = Place {
+        let mut place = TableRow {
             simulator: row.simulator,
             key: row.key,
             seed: row.seed,
@@ -84,17 +84,17 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn name(&self, row: &Place) -> &Name {
+    pub(super) fn name(&self, row: &TableRow) -> &Name {
         &self.names.all[row.name as usize]
     }
 
     /// What is measured in a row's run, by name.
-    pub(super) fn shape(&self, row: &Place) -> &[String] {
+    pub(super) fn shape(&self, row: &TableRow) -> &[String] {
         &self.shapes.all[row.shape as usize]
     }
 
     /// The values of a row, in the order of its shape.
-    pub(super) fn values(&self, row: &Place) -> &[f64] {
+    pub(super) fn values(&self, row: &TableRow) -> &[f64] {
         &self.values[row.first..][..self.shape(row).len()]
     }
 
@@ -103,7 +103,7 @@ impl Table {
         let mut rows = std::mem::take(&mut self.rows);
         rows.sort_by(|a, b| {
             let names = self.name(a).cmp(self.name(b));
-            let rest = |row: &Place| (row.seed, row.simulator, row.key);
+            let rest = |row: &TableRow| (row.seed, row.simulator, row.key);
             names.then_with(|| rest(a).cmp(&rest(b)))
         });
         self.rows = rows;
@@ -134,7 +134,7 @@ impl Table {
     }
 
     /// The first value that differs.
-    fn difference(&self, earlier: &Place, values: &Named) -> Option<String> {
+    fn difference(&self, earlier: &TableRow, values: &Named) -> Option<String> {
         let known = self.shape(earlier).iter().zip(self.values(earlier));
         let known: Named = known.map(|(name, value)| (name.clone(), *value)).collect();
         let names = known.keys().chain(values.keys());
@@ -145,10 +145,10 @@ impl Table {
         Some(format!("{name} is {} and {}", shown(&known), shown(values)))
     }
 
-    fn contradiction(&self, one: &Place, other: &Place, difference: &str) -> String {
+    fn contradiction(&self, one: &TableRow, other: &TableRow, difference: &str) -> String {
         let name = self.name(one);
         let labels: Vec<&str> = name.labels.values().map(String::as_str).collect();
-        let place = |p: &Place| format!("{}:{}", self.files[p.file as usize].display(), p.at);
+        let place = |p: &TableRow| format!("{}:{}", self.files[p.file as usize].display(), p.at);
         format!(
             "two results of one run ({}: {}, seed {}) are not the same: {difference}, in {} and {}; the same \
              simulator gives the same on every machine, so that one of them is wrong: run it again to see \

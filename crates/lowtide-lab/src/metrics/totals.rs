@@ -7,7 +7,7 @@ use super::distribution::DelaySummary;
 
 /// One flow, or all of a run together.
 #[derive(Clone, Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct Totals<'a> {
     /// The life of the flows.
     pub(super) seconds: f64,
     pub(super) sent: Bytes,
@@ -44,7 +44,7 @@ pub(super) struct Group {
     pub(super) goodput_of_all: f64,
 }
 
-impl Seen<'_> {
+impl Totals<'_> {
     /// A volume as a rate over the flows' life.
     pub(super) fn mbps(&self, bytes: Bytes) -> f64 {
         bytes.as_f64() * 8.0 / 1e6 / self.seconds

@@ -11,13 +11,13 @@ use crate::timeline::Timeline;
 /// Feeds meters and a timeline with what a link sees. The RTT is what a sender would see whose packets
 /// are acknowledged at once.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct LinkView {
     pub(super) meters: Meters,
     pub(super) timeline: Timeline,
     way_back: Duration,
 }
 
-impl Watch {
+impl LinkView {
     pub(super) fn new(config: &SimConfig, meters: Meters, way_back: Duration) -> Self {
         Self {
             meters,
@@ -27,7 +27,7 @@ impl Watch {
     }
 }
 
-impl Probe for Watch {
+impl Probe for LinkView {
     fn on_flow_start(&mut self, flow: usize, start: Time, to_link: Duration, from_link: Duration) {
         self.meters.on_flow_start(flow, start, to_link, from_link);
     }
