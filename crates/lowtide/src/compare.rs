@@ -13,13 +13,10 @@ use lowtide_report::qlog;
 use lowtide_report::report::Report;
 
 use crate::failure::Failure;
-use crate::figure_args::FigureArgs;
-use crate::jobs::Jobs;
-use crate::json_flag::JsonFlag;
+use crate::flags::{FigureFlags, Jobs, Printed, QlogFlag};
 use crate::knobs::{self, Knobs};
 use crate::output;
 use crate::progress;
-use crate::qlog_version::QlogVersionArg;
 use crate::sparkline;
 use crate::table::{self, Look};
 
@@ -44,15 +41,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 
-    #[command(flatten)]
-    style: FigureArgs,
+    #[command(flatten, next_help_heading = "Output")]
+    style: FigureFlags,
 
     /// Write a qlog of each controller's flow into this folder, first seed; one QUIC flow only
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     qlog: Option<PathBuf>,
 
     #[command(flatten)]
-    qlog_version: QlogVersionArg,
+    qlog_version: QlogFlag,
 
     /// Draw rate and RTT over time below the table
     #[arg(
@@ -65,19 +62,11 @@ pub(crate) struct Args {
     sparklines: sparkline::When,
 
     #[command(flatten)]
-    json: JsonFlag,
+    printed: Printed,
 
     /// Print CSV, a line for each controller
     #[arg(long, help_heading = "Output", conflicts_with_all = ["markdown", "json"])]
     csv: bool,
-
-    /// Print Markdown tables
-    #[arg(long, help_heading = "Output", conflicts_with = "json")]
-    markdown: bool,
-
-    /// Leave out how long it took, so that the same runs give the same bytes
-    #[arg(long, help_heading = "Output")]
-    no_timing: bool,
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
@@ -95,7 +84,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         .flat_map(|s| asked.iter().map(|c| s.run_by(c)));
     output::warn_of_missing_timestamps(places);
     let folders = [&args.report, &args.figures, &args.qlog];
-    output::check([args.json.file()], folders.map(|f| f.as_deref()))?;
+    output::check([args.printed.json.file()], folders.map(|f| f.as_deref()))?;
     let (done, walls) = compare_all(args, settings, &asked)?;
     // What was computed is shown even when the report cannot be written.
     show(args, &done, &walls)?;
@@ -121,8 +110,8 @@ const NOTE: &str = "* best of the controllers. 'limit' knows the link's future; 
                     constant window with the highest throughput/p95 RTT. 'self p95': delay beyond \
                     what the link imposes, ms.";
 
-/// A comparison in each setting, and how long each took, in seconds.
-type Compared = (Vec<(Setting, Comparison)>, Vec<f64>);
+/// A comparison in each setting, and how long each took, in seconds, where that is to be told.
+type Compared = (Vec<(Setting, Comparison)>, Vec<Option<f64>>);
 
 /// Compares in each setting.
 fn compare_all(
@@ -130,7 +119,9 @@ fn compare_all(
     settings: Vec<Setting>,
     asked: &[Contender],
 ) -> Result<Compared, Failure> {
-    let draws = !(args.json.is_printed() || args.csv || args.markdown) && args.sparklines.applies();
+    let printed = &args.printed;
+    let is_table = !(printed.json.is_printed() || args.csv || printed.markdown);
+    let draws = is_table && args.sparklines.applies();
     let options = Options {
         jobs: args.jobs.threads(),
         timelines: args.report.is_some() || args.figures.is_some() || draws,
@@ -143,59 +134,44 @@ fn compare_all(
         let started = Instant::now();
         let comparison = compare::compare(&setting, asked, options, &|| bar.inc())
             .map_err(|e| Failure::input(format!("{}: {e}", setting.link_name)))?;
-        walls.push(started.elapsed().as_secs_f64());
+        walls.push((!printed.no_timing).then(|| started.elapsed().as_secs_f64()));
         done.push((setting, comparison));
     }
     bar.finish_and_clear();
     Ok((done, walls))
 }
 
-/// Prints the comparisons; `walls`: how long each took, in seconds.
-fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[f64]) -> Result<(), Failure> {
-    let wall = |n: usize| (!args.no_timing).then_some(walls[n]);
-    let objects: Vec<JsonComparison<'_>> = done
-        .iter()
-        .enumerate()
-        .map(|(n, (setting, comparison))| JsonComparison::new(setting, comparison, wall(n)))
-        .collect();
-    match objects.as_slice() {
-        [one] => args.json.put(one)?,
-        several => args.json.put(&several)?,
-    }
-    if args.json.is_printed() {
+/// Prints the comparisons.
+fn show(args: &Args, done: &[(Setting, Comparison)], walls: &[Option<f64>]) -> Result<(), Failure> {
+    let all = || done.iter().zip(walls);
+    let objects = all().map(|((setting, c), wall)| JsonComparison::new(setting, c, *wall));
+    args.printed.json.put_all(&objects.collect::<Vec<_>>())?;
+    if args.printed.json.is_printed() {
         return Ok(());
     }
     if args.csv {
         return output::print(&output::csv(done)?);
     }
-    let look = Look::of_output(args.markdown);
+    let look = Look::of_output(args.printed.markdown);
     let mut text = String::new();
-    for (n, (setting, comparison)) in done.iter().enumerate() {
+    for ((setting, comparison), wall) in all() {
         // Writing to a string cannot fail.
-        let _ = describe(&mut text, setting, args);
+        let _ = describe(&mut text, setting, look);
         text.push_str(&output::table(setting, comparison, look));
-        if !args.markdown && args.sparklines.applies() {
-            let width = match look {
-                Look::Plain(width) => width,
-                Look::Markdown => None,
-            };
-            output::print(text.as_bytes())?;
-            text.clear();
-            output::print_coloured(&sparkline::draw(comparison, width))?;
-        }
-        if let Some(wall) = wall(n).filter(|_| !args.markdown) {
-            let packets = comparison.simulated_packets;
-            let _ = writeln!(text, "\n{packets} packets simulated in {wall:.2} s");
+        if let Look::Plain(width) = look {
+            if args.sparklines.applies() {
+                output::print(text.as_bytes())?;
+                text.clear();
+                output::print_coloured(&sparkline::draw(comparison, width))?;
+            }
+            if let Some(wall) = wall {
+                let packets = comparison.simulated_packets;
+                let _ = writeln!(text, "\n{packets} packets simulated in {wall:.2} s");
+            }
         }
         text.push('\n');
     }
-    if !args.markdown {
-        let Look::Plain(width) = look else {
-            return output::print(text.as_bytes());
-        };
-        text.push_str(&table::wrapped(NOTE, width.unwrap_or(100).min(100)));
-        text.push('\n');
-    }
+    text.push_str(&table::note(NOTE, look));
     output::print(text.as_bytes())
 }
 
@@ -206,7 +182,7 @@ fn write_qlogs(
     contenders: &[Contender],
     args: &Args,
 ) -> Result<(), Failure> {
-    let version = args.qlog_version.get();
+    let version = args.qlog_version.version();
     for (n, (setting, _)) in done.iter().enumerate() {
         let folder = figures::folder_of(dir, n, done.len());
         for contender in contenders {
@@ -218,8 +194,8 @@ fn write_qlogs(
     Ok(())
 }
 
-fn describe(text: &mut String, setting: &Setting, args: &Args) -> std::fmt::Result {
-    let head = if args.markdown { "### " } else { "" };
+fn describe(text: &mut String, setting: &Setting, look: Look) -> std::fmt::Result {
+    let head = look.heading();
     let flows = match setting.flow_count() {
         1 => "1 flow".to_string(),
         n => format!("{n} flows"),
@@ -246,10 +222,8 @@ pub(crate) fn asked(
     if names.is_empty() {
         return Ok(host.usual(contenders));
     }
-    let mut asked = Vec::new();
-    for specs in names {
-        let parsed = contenders.parse_all(specs);
-        asked.extend(parsed.map_err(|e| Failure::input(format!("--cc: {e}")))?);
-    }
-    Ok(asked)
+    let asked = names.iter().map(|specs| contenders.parse_all(specs));
+    let asked: Result<Vec<_>, _> = asked.collect();
+    let asked = asked.map_err(|e| Failure::input(format!("--cc: {e}")))?;
+    Ok(asked.concat())
 }

@@ -17,9 +17,7 @@ use lowtide_report::report::{FrontierResult, Report};
 use lowtide_sim::queue::{self, QueueLimit};
 
 use crate::failure::Failure;
-use crate::figure_args::FigureArgs;
-use crate::jobs::Jobs;
-use crate::json_flag::JsonFlag;
+use crate::flags::{FigureFlags, Jobs, Printed};
 use crate::knobs::{self, Knobs};
 use crate::output;
 use crate::progress;
@@ -74,19 +72,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 
-    #[command(flatten)]
-    style: FigureArgs,
+    #[command(flatten, next_help_heading = "Output")]
+    style: FigureFlags,
 
     #[command(flatten)]
-    json: JsonFlag,
-
-    /// Print Markdown tables
-    #[arg(long, help_heading = "Output", conflicts_with = "json")]
-    markdown: bool,
-
-    /// Leave out how long it took, so that the same runs give the same bytes
-    #[arg(long, help_heading = "Output")]
-    no_timing: bool,
+    printed: Printed,
 }
 
 fn buffer(text: &str) -> Result<Buffer, quantity::QuantityError> {
@@ -124,17 +114,18 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         }
     }
     let folders = [args.report.as_deref(), args.figures.as_deref()];
-    output::check([args.json.file()], folders)?;
+    output::check([args.printed.json.file()], folders)?;
     let bar = progress::bar(question.count_runs());
     let started = Instant::now();
     let jobs = args.jobs.threads();
     let frontier = frontier::measure(&question, jobs, &|| bar.inc()).map_err(Failure::run)?;
-    let wall = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
+    let wall = (!args.printed.no_timing).then(|| started.elapsed().as_secs_f64());
     bar.finish_and_clear();
     // What was computed is shown even when the report cannot be written.
-    args.json.put(&JsonFrontier::new(&frontier, wall))?;
-    if !args.json.is_printed() {
-        output::print(text(&frontier, wall, args.markdown).as_bytes())?;
+    args.printed.json.put(&JsonFrontier::new(&frontier, wall))?;
+    if !args.printed.json.is_printed() {
+        let look = Look::of_output(args.printed.markdown);
+        output::print(text(&frontier, wall, look).as_bytes())?;
     }
     if let Some(dir) = &args.report {
         let result = FrontierResult::new(&frontier);
@@ -213,10 +204,8 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
 }
 
 /// The tables of each place.
-fn text(frontier: &Frontier, wall: Option<f64>, markdown: bool) -> String {
-    let look = Look::of_output(markdown);
-    let head = if markdown { "### " } else { "" };
-    let count = frontier.count();
+fn text(frontier: &Frontier, wall: Option<f64>, look: Look) -> String {
+    let (head, count) = (look.heading(), frontier.count());
     let mut text = String::new();
     for rows in frontier.rows.chunk_by(Row::is_beside) {
         let place = &rows[0];
@@ -236,15 +225,11 @@ fn text(frontier: &Frontier, wall: Option<f64>, markdown: bool) -> String {
             text.push('\n');
         }
     }
-    if let (Look::Plain(width), false) = (look, markdown) {
-        if let Some(wall) = wall {
-            let packets = frontier.simulated_packets;
-            let _ = writeln!(text, "{packets} packets simulated in {wall:.2} s\n");
-        }
-        text.push_str(&table::wrapped(NOTE, width.unwrap_or(100).min(100)));
-        text.push('\n');
+    if let Some(wall) = wall.filter(|_| !look.is_markdown()) {
+        let packets = frontier.simulated_packets;
+        let _ = writeln!(text, "{packets} packets simulated in {wall:.2} s\n");
     }
-    text
+    text + &table::note(NOTE, look)
 }
 
 /// Digits of a ratio.

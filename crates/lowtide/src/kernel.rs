@@ -8,8 +8,8 @@ use lowtide_kernel::{Choice, Error, Flow, Status};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::flags::JsonFlag;
 use crate::interrupt;
-use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::table::{Column, Look, table};
 
@@ -191,41 +191,21 @@ fn orphans(count: usize) -> String {
     }
 }
 
-const COLUMNS: &[Column<'_>] = &[
-    Column {
-        head: "phase",
-        rank: 1,
-    },
-    Column {
-        head: "cwnd",
-        rank: 0,
-    },
-    Column {
-        head: "in flight",
-        rank: 3,
-    },
-    Column {
-        head: "pacing Mbit/s",
-        rank: 0,
-    },
-    Column {
-        head: "bandwidth Mbit/s",
-        rank: 2,
-    },
-    Column {
-        head: "RTT ms",
-        rank: 0,
-    },
-    Column {
-        head: "min RTT ms",
-        rank: 2,
-    },
+const COLUMNS: [(&str, u8); 7] = [
+    ("phase", 1),
+    ("cwnd", 0),
+    ("in flight", 3),
+    ("pacing Mbit/s", 0),
+    ("bandwidth Mbit/s", 2),
+    ("RTT ms", 0),
+    ("min RTT ms", 2),
 ];
 
 fn text(all: &[Status]) -> String {
     if all.is_empty() {
         return "no controller is loaded\n".to_owned();
     }
+    let columns = COLUMNS.map(|(head, rank)| Column { head, rank });
     let mut text = String::new();
     for status in all {
         let how = match (status.registered, status.pinned) {
@@ -248,7 +228,7 @@ fn text(all: &[Status]) -> String {
         let _ = writeln!(text, "{}: {how}{cgroups}, {sockets}", status.choice);
         if !status.flows.is_empty() {
             let rows: Vec<(String, Vec<String>)> = status.flows.iter().map(row).collect();
-            text.push_str(&table("socket", COLUMNS, &rows, Look::of_output(false)));
+            text.push_str(&table("socket", &columns, &rows, Look::of_output(false)));
         }
     }
     text

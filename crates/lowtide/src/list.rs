@@ -4,7 +4,7 @@ use lowtide_lab::catalogue;
 use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
+use crate::flags::JsonFlag;
 use crate::{output, table};
 
 /// What there is to list.

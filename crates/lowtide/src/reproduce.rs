@@ -16,8 +16,7 @@ use lowtide_report::reproduce::{document, title, write_document};
 
 use crate::experiment::complain;
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
-use crate::run_flags::RunFlags;
+use crate::flags::{JsonFlag, RunFlags};
 use crate::table::{self, Look};
 use crate::{output, progress};
 

@@ -48,6 +48,11 @@ impl Look {
     pub(crate) fn is_markdown(self) -> bool {
         self == Self::Markdown
     }
+
+    /// What a heading begins with.
+    pub(crate) fn heading(self) -> &'static str {
+        if self.is_markdown() { "### " } else { "" }
+    }
 }
 
 /// A name and its values in each row.
@@ -152,8 +157,16 @@ fn broken(name: &str, width: usize) -> String {
     text
 }
 
+/// What stands below tables for people: not in Markdown.
+pub(crate) fn note(text: &str, look: Look) -> String {
+    match look {
+        Look::Markdown => String::new(),
+        Look::Plain(width) => wrapped(text, width.unwrap_or(100).min(100)) + "\n",
+    }
+}
+
 /// A text in lines of at most `width` characters, where its words allow it.
-pub(crate) fn wrapped(text: &str, width: usize) -> String {
+fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ') {

@@ -15,7 +15,7 @@ use lowtide_sim::trace::{delay, generate, info};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
+use crate::flags::JsonFlag;
 use crate::{output, table};
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -24,6 +24,16 @@ pub(crate) enum Format {
     Mahimahi,
     /// time_ms,rate_kbps
     Csv,
+}
+
+impl Format {
+    /// With the time between two rates, or the bytes of an opportunity.
+    fn with(self, interval: Duration, opportunity: Bytes) -> traces::Format {
+        match self {
+            Self::Csv => traces::Format::Series(interval),
+            Self::Mahimahi => traces::Format::Mahimahi(opportunity),
+        }
+    }
 }
 
 /// What a file is converted from.
@@ -82,57 +92,63 @@ pub(crate) enum Command {
         opportunity: Option<Bytes>,
     },
     /// Convert a trace to the other format, or what others have recorded to one of ours
-    Convert {
-        /// The trace; - is standard input
-        file: PathBuf,
-        /// What it is [default: mahimahi, or csv where its name ends so]
-        #[arg(long, value_name = "FORMAT")]
-        from: Option<From>,
-        /// What it becomes
-        #[arg(long)]
-        to: Format,
-        /// The uplink's rates (gnettrack)
-        #[arg(long, requires = "from")]
-        uplink: bool,
-        /// The run (lumos5g)
-        #[arg(long, value_name = "N", requires = "from")]
-        run: Option<u64>,
-        /// Whose packets count (pcap) [default: the address to which most bytes go]
-        #[arg(long, value_name = "ADDRESS", requires = "from")]
-        receiver: Option<IpAddr>,
-        /// Where it goes [default: standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// Time between two rates of a CSV
-        #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = quantity::duration)]
-        interval: Duration,
-        /// Bytes of one opportunity
-        #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
-        opportunity: Option<Bytes>,
-    },
+    Convert(ConvertArgs),
     /// Generate a trace of a link that cannot be had
-    Generate {
-        /// Model; 'lowtide trace models' describes them
-        #[arg(long, value_name = "NAME", default_value = "lte")]
-        model: String,
-        /// Mean rate [default: the model's]
-        #[arg(long, value_parser = quantity::rate)]
-        mean: Option<Rate>,
-        /// Length
-        #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::duration)]
-        duration: Duration,
-        /// The same seed gives the same trace
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// Format
-        #[arg(long, default_value = "csv")]
-        to: Format,
-        /// Where it goes [default: standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
+    Generate(GenerateArgs),
     /// List the models of generated traces
     Models,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// The trace; - is standard input
+    file: PathBuf,
+    /// What it is [default: mahimahi, or csv where its name ends so]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<From>,
+    /// What it becomes
+    #[arg(long)]
+    to: Format,
+    /// The uplink's rates (gnettrack)
+    #[arg(long, requires = "from")]
+    uplink: bool,
+    /// The run (lumos5g)
+    #[arg(long, value_name = "N", requires = "from")]
+    run: Option<u64>,
+    /// Whose packets count (pcap) [default: the address to which most bytes go]
+    #[arg(long, value_name = "ADDRESS", requires = "from")]
+    receiver: Option<IpAddr>,
+    /// Where it goes [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Time between two rates of a CSV
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = quantity::duration)]
+    interval: Duration,
+    /// Bytes of one opportunity
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    opportunity: Option<Bytes>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct GenerateArgs {
+    /// Model; 'lowtide trace models' describes them
+    #[arg(long, value_name = "NAME", default_value = "lte")]
+    model: String,
+    /// Mean rate [default: the model's]
+    #[arg(long, value_parser = quantity::rate)]
+    mean: Option<Rate>,
+    /// Length
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::duration)]
+    duration: Duration,
+    /// The same seed gives the same trace
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Format
+    #[arg(long, default_value = "csv")]
+    to: Format,
+    /// Where it goes [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
@@ -142,94 +158,67 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
             json,
             opportunity,
         } => describe(files, json, *opportunity),
-        Command::Convert {
-            file,
-            from,
-            to,
-            uplink,
-            run,
-            receiver,
-            output,
-            interval,
-            opportunity,
-        } => {
-            let choices = [
-                (*uplink, From::Gnettrack, "--uplink", "gnettrack"),
-                (run.is_some(), From::Lumos5g, "--run", "lumos5g"),
-                (receiver.is_some(), From::Pcap, "--receiver", "pcap"),
-            ];
-            for (given, of, flag, format) in choices {
-                if given && *from != Some(of) {
-                    let problem = format!("{flag} goes with --from {format} only");
-                    return Err(Failure::input(problem));
-                }
-            }
-            let choice = Choice {
-                uplink: *uplink,
-                run: *run,
-                receiver: *receiver,
-            };
-            let imported = match from {
-                None => {
-                    let link = traces::load(file, *opportunity).map_err(Failure::input)?;
-                    Imported::Link(Arc::new(link))
-                }
-                Some(from) => traces::import(file, from.format(), choice, *opportunity)
-                    .map_err(Failure::input)?,
-            };
-            let link = match (imported, to) {
-                (Imported::Link(link), _) => link,
-                (Imported::Delay(delay), Format::Csv) => {
-                    let text = delay::write(&delay).map_err(Failure::input)?;
-                    return put(&text, output.as_ref());
-                }
-                (Imported::Delay(_), Format::Mahimahi) => {
-                    return Err(Failure::input(
-                        "delays are no opportunities: write --to csv",
-                    ));
-                }
-            };
-            let length = info::natural_length(&link)
-                .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
-            let to = match to {
-                Format::Csv => traces::Format::Series(*interval),
-                Format::Mahimahi => {
-                    traces::Format::Mahimahi(opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY))
-                }
-            };
-            let text = traces::write(&link, length, to);
-            let text = text.map_err(|e| failure(&e).of(&file.display()))?;
-            put(&text, output.as_ref())
-        }
+        Command::Convert(args) => convert(args),
+        Command::Generate(args) => generate(args),
         Command::Models => {
             let entries = generate::named().iter().map(|named| {
                 let mbps = named.model().mean().as_mbps();
-                (
-                    named.name,
-                    format!("{} (mean {mbps} Mbit/s)", named.summary),
-                )
+                let about = format!("{} (mean {mbps} Mbit/s)", named.summary);
+                (named.name, about)
             });
             output::print(table::list(16, entries).as_bytes())
         }
-        Command::Generate {
-            model,
-            mean,
-            duration,
-            seed,
-            to,
-            output,
-        } => {
-            let generated = traces::generate(model, *mean, *duration, *seed);
-            let (link, model) = generated.map_err(|e| failure(&e))?;
-            let to = match to {
-                Format::Csv => traces::Format::Series(model.interval()),
-                Format::Mahimahi => traces::Format::Mahimahi(MAHIMAHI_OPPORTUNITY),
-            };
-            let text = traces::write(&Arc::new(link), *duration, to);
-            let text = text.map_err(|e| failure(&e).of(&"the generated trace"))?;
-            put(&text, output.as_ref())
+    }
+}
+
+fn convert(args: &ConvertArgs) -> Result<(), Failure> {
+    let (file, output) = (&args.file, args.output.as_ref());
+    let choices = [
+        (args.uplink, From::Gnettrack, "--uplink", "gnettrack"),
+        (args.run.is_some(), From::Lumos5g, "--run", "lumos5g"),
+        (args.receiver.is_some(), From::Pcap, "--receiver", "pcap"),
+    ];
+    for (given, of, flag, format) in choices {
+        if given && args.from != Some(of) {
+            let problem = format!("{flag} goes with --from {format} only");
+            return Err(Failure::input(problem));
         }
     }
+    let choice = Choice {
+        uplink: args.uplink,
+        run: args.run,
+        receiver: args.receiver,
+    };
+    let imported = match args.from {
+        None => traces::load(file, args.opportunity).map(|link| Imported::Link(Arc::new(link))),
+        Some(from) => traces::import(file, from.format(), choice, args.opportunity),
+    };
+    let link = match (imported.map_err(Failure::input)?, args.to) {
+        (Imported::Link(link), _) => link,
+        (Imported::Delay(delay), Format::Csv) => {
+            let text = delay::write(&delay).map_err(Failure::input)?;
+            return put(&text, output);
+        }
+        (Imported::Delay(_), Format::Mahimahi) => {
+            let problem = "delays are no opportunities: write --to csv";
+            return Err(Failure::input(problem));
+        }
+    };
+    let length = info::natural_length(&link)
+        .ok_or_else(|| Failure::input(format!("{}: no length", file.display())))?;
+    let size = args.opportunity.unwrap_or(MAHIMAHI_OPPORTUNITY);
+    let to = args.to.with(args.interval, size);
+    let text = traces::write(&link, length, to);
+    put(&text.map_err(|e| failure(&e).of(&file.display()))?, output)
+}
+
+fn generate(args: &GenerateArgs) -> Result<(), Failure> {
+    let generated = traces::generate(&args.model, args.mean, args.duration, args.seed);
+    let (link, model) = generated.map_err(|e| failure(&e))?;
+    let to = args.to.with(model.interval(), MAHIMAHI_OPPORTUNITY);
+    let text = traces::write(&Arc::new(link), args.duration, to);
+    let text = text.map_err(|e| failure(&e).of(&"the generated trace"))?;
+    put(&text, args.output.as_ref())
 }
 
 /// What is wrong, by its flag.

@@ -11,14 +11,13 @@ use lowtide_attack::search::{Method, Progress};
 use lowtide_attack::survey::Survey;
 use lowtide_attack::trial::Subject;
 use lowtide_attack::world::World;
-use lowtide_lab::contender::{CAUSAL, Contender, Contenders};
+use lowtide_lab::contender::{CAUSAL, Contenders};
 use lowtide_lab::score;
 use lowtide_lab::setting::Host;
 
 use crate::failure::Failure;
+use crate::flags::{Jobs, JsonFlag};
 use crate::interrupt;
-use crate::jobs::Jobs;
-use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::program;
 use crate::progress;
@@ -82,18 +81,11 @@ pub(crate) struct Args {
     json: JsonFlag,
 }
 
-/// The controllers that are asked for.
-fn contenders_of(args: &Args, contenders: &Contenders) -> Result<Vec<Contender>, Failure> {
-    let mut found = Vec::new();
-    for specs in &args.controllers {
-        found.extend(contenders.parse_all(specs).map_err(Failure::input)?);
-    }
-    Ok(found)
-}
-
 /// Each controller by each goal.
 fn subjects(args: &Args, contenders: &Contenders) -> Result<Vec<Subject>, Failure> {
-    let controllers = contenders_of(args, contenders)?;
+    let controllers = args.controllers.iter().map(|s| contenders.parse_all(s));
+    let controllers: Result<Vec<_>, _> = controllers.collect();
+    let controllers = controllers.map_err(Failure::input)?.concat();
     let host = score::host_of(&controllers, args.host).map_err(Failure::input)?;
     let goals = Goal::find_all(&args.goals).map_err(Failure::input)?;
     let subjects = Subject::all(&controllers, &goals, host, &args.reference, contenders);

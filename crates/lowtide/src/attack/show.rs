@@ -6,7 +6,7 @@ use lowtide_attack::json::JsonSurvey;
 use lowtide_attack::survey::Survey;
 
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
+use crate::flags::JsonFlag;
 use crate::output;
 use crate::table::{self, Column, Look};
 

@@ -15,15 +15,13 @@ use lowtide_report::figures;
 use lowtide_report::report::{MAX_OVER_TIME, Report, Sweep};
 
 use crate::failure::Failure;
-use crate::figure_args::FigureArgs;
-use crate::json_flag::JsonFlag;
+use crate::flags::{FigureFlags, Printed, RunFlags};
 use crate::progress::{self, Progress};
-use crate::run_flags::RunFlags;
 use crate::table::Look;
 use crate::{interrupt, output, program};
 
 #[derive(clap::Args)]
-struct Common {
+pub(crate) struct RunArgs {
     /// The scenario file (TOML), or - for standard input; 'lowtide schema' describes it for editors
     file: PathBuf,
 
@@ -36,43 +34,30 @@ struct Common {
     flags: RunFlags,
 
     #[command(flatten)]
-    json: JsonFlag,
+    printed: Printed,
 
     /// Print CSV, a line for each cell
     #[arg(long, help_heading = "Output", conflicts_with_all = ["markdown", "json"])]
     csv: bool,
 
-    /// Print a Markdown table
-    #[arg(long, help_heading = "Output", conflicts_with = "json")]
-    markdown: bool,
-
-    /// Leave out how long it took, so that the same runs give the same bytes
-    #[arg(long, help_heading = "Output")]
-    no_timing: bool,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct RunArgs {
-    #[command(flatten)]
-    common: Common,
-
-    /// Write a report of comparison, runs over time and grid, index.html, into this folder
+    /// Write a report, index.html, into this folder: the grid, and for 'run' comparison and runs over
+    /// time
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     report: Option<PathBuf>,
 
-    /// Write the report's plots as SVG and PNG into this folder (with several links and paths: 1, 2,
-    /// … in it)
+    /// Write the report's plots as SVG and PNG into this folder (for 'run' with several links and
+    /// paths: 1, 2, … in it)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
 
-    #[command(flatten)]
-    style: FigureArgs,
+    #[command(flatten, next_help_heading = "Output")]
+    style: FigureFlags,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
-    common: Common,
+    run: RunArgs,
 
     /// Folder that keeps the results; the same command goes on where it was interrupted, and 'lowtide
     /// merge' lands them in Parquet
@@ -83,26 +68,29 @@ pub(crate) struct SweepArgs {
     /// 'sbatch --array=1-64'. All parts may be made at once and write to one folder
     #[arg(long, value_name = "K/N", conflicts_with_all = ["csv", "markdown", "json", "report", "figures"])]
     shard: Option<Shard>,
+}
 
-    /// Write a report of the grid, index.html, into this folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    report: Option<PathBuf>,
+/// What is to be run, after all is checked that can be before it is.
+struct Work {
+    style: figures::Style,
+    file: ScenarioFile,
+    cells: Vec<Cell>,
+}
 
-    /// Write the grid's plots as SVG and PNG into this folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    figures: Option<PathBuf>,
-
-    #[command(flatten)]
-    style: FigureArgs,
+impl Work {
+    fn of(args: &RunArgs, contenders: &Contenders) -> Result<Self, Failure> {
+        let style = args.style.style()?;
+        let file = load(args)?;
+        let cells = file.cells(contenders).map_err(Failure::input)?;
+        output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
+        let folders = [args.report.as_deref(), args.figures.as_deref()];
+        output::check([args.printed.json.file()], folders)?;
+        Ok(Self { style, file, cells })
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure> {
-    let style = args.style.style()?;
-    let file = load(&args.common)?;
-    let cells = file.cells(contenders).map_err(Failure::input)?;
-    output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
-    let folders = [args.report.as_deref(), args.figures.as_deref()];
-    output::check([args.common.json.file()], folders)?;
+    let Work { style, file, cells } = Work::of(args, contenders)?;
     let over_time: Vec<usize> = match args.report.as_ref().or(args.figures.as_ref()) {
         Some(_) => (0..cells.len().min(MAX_OVER_TIME)).collect(),
         None => Vec::new(),
@@ -112,13 +100,17 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
         over_time: &over_time,
         ..Options::default()
     };
-    let done = execute(&args.common, &cells, options, &bar)?;
-    show("run", &args.common, &file, &done)?;
+    let done = execute(args, &cells, options, &bar)?;
+    show("run", args, &file, &done)?;
+    let places = match over_time[..] {
+        [] => Vec::new(),
+        _ => places(&done.results),
+    };
     if let Some(folder) = &args.report {
-        write_run_report(folder, &file, &done.results)?;
+        let report = Report::of_cells(&file, &done.results, &places);
+        output::write_report(report, folder)?;
     }
     if let Some(folder) = &args.figures {
-        let places = places(&done.results);
         let places = places.iter().map(|p| (&p.setting, &p.comparison));
         output::write_figures(folder, &places.collect::<Vec<_>>(), &style)?;
         write_grid(folder, &file, &done.results, &style)?;
@@ -127,12 +119,7 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
 }
 
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
-    let style = args.style.style()?;
-    let file = load(&args.common)?;
-    let cells = file.cells(contenders).map_err(Failure::input)?;
-    output::warn_of_missing_timestamps(cells.iter().map(|cell| &cell.setting));
-    let folders = [args.report.as_deref(), args.figures.as_deref()];
-    output::check([args.common.json.file()], folders)?;
+    let Work { style, file, cells } = Work::of(&args.run, contenders)?;
     let simulator = program::simulator(contenders)?;
     let folder = args.output.display();
     let store = Store::open(&args.output, simulator, &cells)
@@ -172,15 +159,15 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
             shard: args.shard,
             ..Options::default()
         };
-        let done = execute(&args.common, &cells, options, &bar)?;
+        let done = execute(&args.run, &cells, options, &bar)?;
         match args.shard {
-            None => show("sweep", &args.common, &file, &done)?,
+            None => show("sweep", &args.run, &file, &done)?,
             // Its cells are not whole: a table of them would mislead.
             Some(_) => output::say(format_args!(
                 "when all shards are done, 'lowtide merge {folder} --output DIR' lands their results"
             )),
         }
-        if let Some(folder) = &args.report {
+        if let Some(folder) = &args.run.report {
             let report = Report {
                 title: file.name(),
                 sweeps: vec![Sweep::new(&file, &done.results)],
@@ -188,7 +175,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
             };
             output::write_report(report, folder)?;
         }
-        if let Some(folder) = &args.figures {
+        if let Some(folder) = &args.run.figures {
             write_grid(folder, &file, &done.results, &style)?;
         }
         match store.problem() {
@@ -202,7 +189,7 @@ pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Fai
     })
 }
 
-fn load(args: &Common) -> Result<ScenarioFile, Failure> {
+fn load(args: &RunArgs) -> Result<ScenarioFile, Failure> {
     let mut file = ScenarioFile::load(&args.file).map_err(Failure::input)?;
     let mut varied: Vec<(&str, Vec<toml::Value>)> = Vec::new();
     for text in &args.vary {
@@ -235,7 +222,7 @@ fn value_of(text: &str) -> toml::Value {
 }
 
 fn execute(
-    args: &Common,
+    args: &RunArgs,
     cells: &[Cell],
     options: Options<'_>,
     bar: &Progress,
@@ -255,7 +242,7 @@ fn execute(
     let started = Instant::now();
     let results = experiment::run(cells, options, &progress).map_err(Failure::run)?;
     bar.finish_and_clear();
-    let wall_s = (!args.no_timing).then(|| started.elapsed().as_secs_f64());
+    let wall_s = (!args.printed.no_timing).then(|| started.elapsed().as_secs_f64());
     let took = wall_s.map_or_else(String::new, |s| format!(" in {s:.1} s"));
     output::say(format_args!("{} runs{took}", bar.length()));
     Ok(Done { results, wall_s })
@@ -268,10 +255,12 @@ struct Done {
     wall_s: Option<f64>,
 }
 
-fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Result<(), Failure> {
+fn show(command: &str, args: &RunArgs, file: &ScenarioFile, done: &Done) -> Result<(), Failure> {
     let results = &done.results;
-    args.json.put(&cells(command, file, results, done.wall_s))?;
-    if args.json.is_printed() {
+    args.printed
+        .json
+        .put(&cells(command, file, results, done.wall_s))?;
+    if args.printed.json.is_printed() {
         return Ok(());
     }
     if args.csv {
@@ -281,7 +270,7 @@ fn show(command: &str, args: &Common, file: &ScenarioFile, done: &Done) -> Resul
     if !file.content.about.is_empty() {
         text.push_str(&format!("{}\n\n", file.content.about));
     }
-    let look = Look::of_output(args.markdown);
+    let look = Look::of_output(args.printed.markdown);
     text.push_str(&show::table(file, results, look));
     output::print(text.as_bytes())
 }
@@ -300,17 +289,6 @@ fn write_grid(
         output::say(format_args!("figures of the grid: {written} in {folder}"));
     }
     Ok(())
-}
-
-/// Comparison and runs over time, and the grid where there is one.
-fn write_run_report(
-    folder: &Path,
-    file: &ScenarioFile,
-    results: &[CellResult],
-) -> Result<(), Failure> {
-    let places = places(results);
-    let report = Report::of_cells(file, results, &places);
-    output::write_report(report, folder)
 }
 
 /// Fails where runs did.

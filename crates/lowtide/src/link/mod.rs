@@ -9,7 +9,7 @@ use lowtide_cc::units::quantity;
 use lowtide_lab::contender::Contenders;
 
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
+use crate::flags::JsonFlag;
 use crate::knobs::{self, Knobs};
 
 #[cfg(target_os = "linux")]

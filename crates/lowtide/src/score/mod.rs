@@ -18,11 +18,10 @@ use lowtide_report::score::{MAX_OVER_TIME, document, junit, write_report};
 
 use self::stage::Stage;
 use crate::failure::Failure;
+use crate::flags::{JsonFlag, RunFlags};
 use crate::interrupt;
-use crate::json_flag::JsonFlag;
 use crate::output;
 use crate::program;
-use crate::run_flags::RunFlags;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -300,11 +299,7 @@ fn explain(args: &Args, cards: &mut [Scorecard]) -> Result<(), Failure> {
 fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<(), Failure> {
     let compared = args.baseline.as_ref().map(|_| regressions);
     let json = cards.iter().map(|card| JsonCard::new(card, compared));
-    let json: Vec<JsonCard<'_>> = json.collect();
-    match json.as_slice() {
-        [one] => args.json.put(one)?,
-        several => args.json.put(&several)?,
-    }
+    args.json.put_all(&json.collect::<Vec<_>>())?;
     if !args.json.is_printed() {
         let mut text = String::new();
         cards

@@ -12,8 +12,7 @@ use super::printer::Printer;
 use super::text;
 use crate::address::resolve;
 use crate::failure::Failure;
-use crate::json_flag::JsonFlag;
-use crate::qlog_version::QlogVersionArg;
+use crate::flags::{JsonFlag, QlogFlag};
 use crate::{interrupt, output};
 
 #[derive(clap::Args)]
@@ -69,7 +68,7 @@ pub(crate) struct Args {
     qlog: Option<PathBuf>,
 
     #[command(flatten)]
-    qlog_version: QlogVersionArg,
+    qlog_version: QlogFlag,
 
     /// Write a report, one HTML file that needs nothing else, into this folder
     #[arg(long, value_name = "DIR")]
@@ -152,7 +151,7 @@ fn show(args: &Args, fetched: &Fetched) -> Result<(), Failure> {
     }
     args.json.put(summary)?;
     if let Some(folder) = &args.qlog {
-        fetched.write_qlogs(folder, args.qlog_version.get())?;
+        fetched.write_qlogs(folder, args.qlog_version.version())?;
         output::say(format_args!("qlog: {}", folder.display()));
     }
     if let Some(folder) = &args.report {
