@@ -14,7 +14,7 @@ use serde_json::Value;
 #[allow(dead_code, reason = "no test here needs a folder")]
 mod program;
 
-use program::{command, has, lowtide};
+use program::{Begun, command, has, lowtide};
 
 /// Controllers are the machine's: one test at a time.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -140,14 +140,8 @@ fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
     if !can_load("ebb") {
         return;
     }
-    let mut loader = command("kernel load ebb")
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    while !is_available("ebb") {
-        assert!(loader.try_wait().unwrap().is_none(), "it has ended");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let mut loader = Begun::of(command("kernel load ebb"));
+    loader.until(|| is_available("ebb"));
     has(
         &lowtide("kernel unload ebb").code(2).err,
         &["without --pin"],
@@ -155,8 +149,7 @@ fn a_killed_loader_takes_its_controller_along_and_connections_go_on() {
     let (mut from, mut to) = connection("ebb");
     carries(&mut from, &mut to, 1_000_000);
     // SIGKILL.
-    loader.kill().unwrap();
-    loader.wait().unwrap();
+    drop(loader);
     while is_available("ebb") {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -8,21 +8,11 @@ use crate::root;
 
 const CASE: &str = r#"
 about = "A link."
-[case]
-id = "A"
-title = "Uses the link"
-source = "us"
-[link]
-rate = "5mbit"
-[run]
-duration = "2s"
-[[flows]]
-controller = "candidate"
-[[limits]]
-metric = "utilisation"
-value = "utilisation"
-at_least = 0.1
-reason = "so"
+case = { id = "A", title = "Uses the link", source = "us" }
+link = { rate = "5mbit" }
+run = { duration = "2s" }
+flows = [{ controller = "candidate" }]
+limits = [{ metric = "utilisation", value = "utilisation", at_least = 0.1, reason = "so" }]
 "#;
 
 /// The script of the step with this id: the lines below its `run: |`, as far as they are indented.

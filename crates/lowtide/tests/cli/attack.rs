@@ -1,6 +1,6 @@
 //! `lowtide attack`.
 
-use crate::program::{Place, has, lowtide};
+use crate::program::{Place, has, lowtide, number};
 
 #[test]
 fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
@@ -8,20 +8,15 @@ fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
     let attack =
         "attack --cc copa,bbr --goal throughput --reference cubic --budget 64 --most 1 --seed 3";
     let ran = place.run(&format!("{attack} --keep found --jobs 2")).ok();
-    has(
-        &ran.out,
-        &[
-            "copa, throughput: worst ",
-            "of 64 networks (limit 0.20)",
-            "  1. ",
-        ],
-    );
+    let found = [
+        "copa, throughput: worst ",
+        "of 64 networks (limit 0.20)",
+        "  1. ",
+    ];
+    has(&ran.out, &found);
     let json = place.run(&format!("{attack} --jobs 1 --json")).ok().json();
     let first = &json["results"][0]["findings"][0];
-    let (id, score) = (
-        first["id"].as_str().unwrap(),
-        first["score"].as_f64().unwrap(),
-    );
+    let (id, score) = (first["id"].as_str().unwrap(), number(first, "score"));
     has(&ran.out, &[&format!("  1. {score:.2} "), id]);
     assert_eq!(first["controllers"][0][0], "copa");
     assert_eq!(first["controllers"][0][1], first["score"]);
@@ -40,29 +35,13 @@ fn a_stack_is_attacked_with_what_it_can_carry() {
 
 #[test]
 fn what_an_attack_does_not_know_is_named() {
-    for (line, part) in [
-        (
-            "attack --cc ebb --goal slowness",
-            "there is no goal 'slowness'; known are throughput, delay",
-        ),
-        (
-            "attack --cc ebb --world moon",
-            "there is no world 'moon'; known are cellular, wifi",
-        ),
-        (
-            "attack --cc ebb --method luck",
-            "there is no method 'luck'; known are elites",
-        ),
-        (
-            "attack --cc ebb --budget much",
-            "a number of networks, as in 2000, or a time",
-        ),
-        (
-            "attack --cc bbr --reference bbr",
-            "cannot be held against itself",
-        ),
-        ("attack --cc nobody", "nobody"),
-    ] {
-        has(&lowtide(line).code(2).err, &[part]);
-    }
+    let rows = "
+        --cc ebb --goal slowness     => there is no goal 'slowness'; known are throughput, delay
+        --cc ebb --world moon        => there is no world 'moon'; known are cellular, wifi
+        --cc ebb --method luck       => there is no method 'luck'; known are elites
+        --cc ebb --budget much       => a number of networks, as in 2000, or a time
+        --cc bbr --reference bbr     => cannot be held against itself
+        --cc nobody                  => nobody
+        ";
+    Place::new().refuses("attack", rows);
 }

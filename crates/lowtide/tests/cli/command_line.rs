@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::program::{Place, has, lowtide};
-use crate::{each, entry, number, root, value};
+use crate::program::{Place, entry, has, lowtide, number};
+use crate::{each, root, value};
 
 fn stdout(line: &str) -> String {
     lowtide(line).ok().out
@@ -583,8 +583,7 @@ fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
     place
         .run(&format!("sweep --json=sweep.json --output store {common}"))
         .ok();
-    let read = |name: &str| -> Value { serde_json::from_str(&place.read(name)).unwrap() };
-    let (run, sweep) = (read("run.json"), read("sweep.json"));
+    let (run, sweep) = (place.json("run.json"), place.json("sweep.json"));
     assert_eq!(run["results"], sweep["results"]);
     assert_eq!(run["command"], "run");
     assert_eq!(sweep["command"], "sweep");

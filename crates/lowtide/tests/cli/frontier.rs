@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::number;
-use crate::program::{Place, has};
+use crate::program::{Place, has, number};
 
 const FRONTIER: &str = "frontier --traces traces --duration 4s --no-timing";
 

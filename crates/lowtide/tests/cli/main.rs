@@ -23,10 +23,10 @@ mod walkthrough;
 mod program;
 
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::program::{entry, number};
 
 /// The repository.
 fn root() -> PathBuf {
@@ -34,34 +34,9 @@ fn root() -> PathBuf {
     root.canonicalize().unwrap()
 }
 
-/// A shell in `folder` that finds the program as `lowtide`.
-#[cfg(unix)]
-fn shell(folder: &Path, script: &str) -> Command {
-    let program = assert_cmd::cargo::cargo_bin("lowtide");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", program.parent().unwrap().display());
-    let mut command = Command::new("/bin/sh");
-    command.args(["-e", "-c", script]).current_dir(folder);
-    command.env("PATH", path).env_remove("NO_COLOR");
-    command
-}
-
-/// The entry of a controller in the results of a comparison.
-fn entry<'a>(comparison: &'a Value, controller: &str) -> &'a Value {
-    let mut results = comparison["results"].as_array().unwrap().iter();
-    let found = results.find(|entry| entry["controller"] == controller);
-    found.unwrap_or_else(|| panic!("no {controller} in {comparison}"))
-}
-
 /// A number of a controller's entry: a key, or keys with dots between.
 fn value(comparison: &Value, controller: &str, metric: &str) -> f64 {
     number(entry(comparison, controller), metric)
-}
-
-fn number(of: &Value, metric: &str) -> f64 {
-    let found = of.pointer(&format!("/{}", metric.replace('.', "/")));
-    let found = found.and_then(Value::as_f64);
-    found.unwrap_or_else(|| panic!("no {metric} in {of}"))
 }
 
 /// What all elements of a list have under a key.

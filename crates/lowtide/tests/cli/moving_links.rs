@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::program::Place;
-use crate::{number, root, value};
+use crate::program::{Place, number};
+use crate::{root, value};
 
 fn json(place: &Place, line: &str) -> Value {
     place.run(line).ok().json()

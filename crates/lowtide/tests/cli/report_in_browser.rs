@@ -7,8 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::number;
-use crate::program::Place;
+use crate::program::{Place, has, number};
 
 /// Looked for in this order where `LOWTIDE_CHROMIUM` names none.
 const BROWSERS: [&str; 4] = [
@@ -581,9 +580,10 @@ fn flows_of_different_controllers_each_have_a_row_a_name_and_a_colour() {
         "{seen}"
     );
     let phases = seen["phases"].as_str().unwrap();
-    for phase in ["ProbeBW, gain > 1", "CongestionAvoidance", "suspended"] {
-        assert!(phases.contains(phase), "no {phase} in {phases}");
-    }
+    has(
+        phases,
+        &["ProbeBW, gain > 1", "CongestionAvoidance", "suspended"],
+    );
     assert_panels(&seen["panels"], &["plane", "panel-rate", "panel-phases"]);
 }
 
@@ -639,17 +639,10 @@ fn the_table_of_several_links_with_intervals_fits_as_well() {
 #[test]
 fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
     let case = r#"
-        [case]
-        id = "Q1"
-        title = "Keeps <the> queue short"
-        source = "us"
-        [link]
-        rate = "10mbit"
-        buffer = "8bdp"
-        [run]
-        duration = "5s"
-        [[flows]]
-        controller = "candidate"
+        case = { id = "Q1", title = "Keeps <the> queue short", source = "us" }
+        link = { rate = "10mbit", buffer = "8bdp" }
+        run = { duration = "5s" }
+        flows = [{ controller = "candidate" }]
         [[limits]]
         metric = "queueing delay, ms"
         value = "queue_delay_ms.p95"
@@ -675,14 +668,12 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
         ",
     );
     assert_eq!(seen[0], json!(["✗", "✓"]));
-    let text = seen[1].as_str().unwrap();
-    for part in [
+    let parts = [
         "cubic: Q1 Keeps <the> queue short",
         "people talk over",
         "longest wait",
-    ] {
-        assert!(text.contains(part), "{text}");
-    }
+    ];
+    has(seen[1].as_str().unwrap(), &parts);
     assert_eq!(seen[2], true);
     let log = report.place.at("report").join(seen[3][0].as_str().unwrap());
     assert!(fs::metadata(log).unwrap().len() > 10_000);

@@ -4,85 +4,55 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::program::{Place, has, lowtide};
-use crate::{each, number};
+use crate::each;
+use crate::program::{Place, has, lowtide, number};
 
-/// A user's own suite: a long queue, one that only some controllers can be asked about, and one with
-/// chance in it.
+/// A long queue.
+const DELAY: &str = r#"
+about = "One flow, a queue of 8 BDP."
+case = { id = "Q1", title = "Keeps the queue short", source = "our calls" }
+link = { rate = "10mbit", buffer = "8bdp" }
+path = { rtt = "40ms" }
+run = { duration = "8s" }
+flows = [{ controller = "candidate" }]
+[[limits]]
+metric = "queueing delay, p95, ms"
+value = "queue_delay_ms.p95"
+at_most = 80
+reason = "people talk over each other beyond it"
+"#;
+
+/// What only some controllers can be asked.
+const PHASES: &str = r#"
+case = { id = "Q2", title = "Is BBR", source = "us", needs = ["bbr"] }
+link = { rate = "10mbit" }
+run = { duration = "2s" }
+flows = [{ controller = "candidate" }]
+limits = [{ metric = "utilisation", value = "utilisation", at_least = 0.5, reason = "so" }]
+"#;
+
+/// One with chance in it.
+const LOSS: &str = r#"
+case = { id = "Q3", title = "Bears some loss", source = "us" }
+link = { rate = "10mbit" }
+path = { loss = "0.5%" }
+run = { duration = "4s", seeds = 3 }
+flows = [{ controller = "candidate" }]
+measures = { late_mbps = { span = { metric = "goodput_mbps", from = "2s" } } }
+[[limits]]
+metric = "goodput after 2 s, Mbit/s"
+value = "late_mbps"
+at_least = 1
+reason = "it is no congestion"
+"#;
+
+/// A user's own suite.
 fn suite() -> Place {
     let place = Place::new();
     fs::create_dir(place.at("suite")).unwrap();
-    let write = |name: &str, text: &str| place.write(&format!("suite/{name}"), text);
-    write(
-        "delay.toml",
-        r#"
-        about = "One flow, a queue of 8 BDP."
-        [case]
-        id = "Q1"
-        title = "Keeps the queue short"
-        source = "our calls"
-        [link]
-        rate = "10mbit"
-        buffer = "8bdp"
-        [path]
-        rtt = "40ms"
-        [run]
-        duration = "8s"
-        [[flows]]
-        controller = "candidate"
-        [[limits]]
-        metric = "queueing delay, p95, ms"
-        value = "queue_delay_ms.p95"
-        at_most = 80
-        reason = "people talk over each other beyond it"
-        "#,
-    );
-    write(
-        "phases.toml",
-        r#"
-        [case]
-        id = "Q2"
-        title = "Is BBR"
-        source = "us"
-        needs = ["bbr"]
-        [link]
-        rate = "10mbit"
-        [run]
-        duration = "2s"
-        [[flows]]
-        controller = "candidate"
-        [[limits]]
-        metric = "utilisation"
-        value = "utilisation"
-        at_least = 0.5
-        reason = "so"
-        "#,
-    );
-    write(
-        "loss.toml",
-        r#"
-        [case]
-        id = "Q3"
-        title = "Bears some loss"
-        source = "us"
-        [link]
-        rate = "10mbit"
-        [path]
-        loss = "0.5%"
-        [run]
-        duration = "4s"
-        seeds = 3
-        [[flows]]
-        controller = "candidate"
-        [measures]
-        late_mbps = { span = { metric = "goodput_mbps", from = "2s" } }
-        [[limits]]
-        metric = "goodput after 2 s, Mbit/s"
-        value = "late_mbps"
-        at_least = 1
-        reason = "it is no congestion"
-        "#,
-    );
+    for (name, text) in [("delay", DELAY), ("phases", PHASES), ("loss", LOSS)] {
+        place.write(&format!("suite/{name}.toml"), text);
+    }
     place
 }
 
@@ -136,36 +106,19 @@ fn a_suite_of_ones_own_passes_fails_and_says_why() {
 #[test]
 fn the_report_and_its_qlog_are_of_the_seed_that_is_worst() {
     let text = r#"
-        [case]
-        id = "L"
-        title = "Loses nothing"
-        source = "us"
-        [link]
-        rate = "10mbit"
-        [path]
-        loss = "1%"
-        [run]
-        duration = "4s"
-        seeds = 5
-        [[flows]]
-        controller = "candidate"
-        [[limits]]
-        metric = "loss"
-        value = "loss_share"
-        at_most = 0
-        seeds = "each"
-        reason = "so"
-    "#;
+case = { id = "L", title = "Loses nothing", source = "us" }
+link = { rate = "10mbit" }
+path = { loss = "1%" }
+run = { duration = "4s", seeds = 5 }
+flows = [{ controller = "candidate" }]
+limits = [{ metric = "loss", value = "loss_share", at_most = 0, seeds = "each", reason = "so" }]
+"#;
     let place = Place::with("lossy.toml", text);
     let score = "score --cc window:packets=30 --json --suite lossy.toml --report report";
     let card = place.run(score).code(1).json();
     let said = &card["results"][0]["cases"][0]["explanation"];
-    let said = said
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| line.as_str().unwrap());
-    let said: Vec<&str> = said.collect();
+    let said = said.as_array().unwrap().iter();
+    let said: Vec<&str> = said.map(|line| line.as_str().unwrap()).collect();
     let (_, seed) = said[0].rsplit_once("seed ").unwrap();
     let seed = seed.trim_end_matches(':');
     assert_ne!(
@@ -204,7 +157,7 @@ fn ci_gets_junit_a_baseline_and_an_exit_code() {
     place.run(&compare).ok();
 
     // What was better once is a regression, even where every limit holds.
-    let mut old: Value = serde_json::from_str(&place.read("before.json")).unwrap();
+    let mut old = place.json("before.json");
     let value = old
         .pointer_mut("/results/0/cases/0/limits/0/value")
         .unwrap();
@@ -259,45 +212,25 @@ fn built_in_suites_are_listed_with_who_asks() {
 #[cfg(unix)]
 #[test]
 fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
-    use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
-
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let place = suite();
-        let quick = place.read("suite/delay.toml");
-        let endless = quick.replace("\"Q1\"", "\"Q9\"").replace("8s", "86400s");
+        let endless = DELAY.replace("\"Q1\"", "\"Q9\"").replace("8s", "86400s");
         place.write("suite/endless.toml", endless);
         let score = "score --suite suite --case Q1,Q9 --cc ebb --jobs 2 --json \
                      --junit junit.xml --output kept";
-        let child = place
-            .command(score)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = || {
-            let files = fs::read_dir(place.at("kept"))
+        let mut running = place.begin(score);
+        let has_kept = || {
+            let files = fs::read_dir(place.at("kept")).into_iter().flatten();
+            let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
+            texts
                 .into_iter()
-                .flatten()
-                .flatten();
-            let texts = files.filter_map(|file| fs::read_to_string(file.path()).ok());
-            let counts = texts.map(|text| text.matches("queue_delay_ms").count());
-            counts.sum::<usize>()
+                .any(|text| text.contains("queue_delay_ms"))
         };
-        let until = Instant::now() + Duration::from_secs(60);
-        while lines() == 0 {
-            assert!(Instant::now() < until, "nothing is kept");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let (signal, child_id) = (format!("-{signal}"), child.id().to_string());
-        let killed = Command::new("kill").args([signal, child_id]).status();
-        assert!(killed.unwrap().success());
-        let ended = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(code), "{said}");
-        has(&said, &["interrupted: 1 of 2 runs are in"]);
-        let card = serde_json::from_slice(&ended.stdout).unwrap();
+        running.until(has_kept);
+        running.signal(signal);
+        let ran = running.ran().code(code);
+        has(&ran.err, &["interrupted: 1 of 2 runs are in"]);
+        let card = ran.json();
         assert_eq!(verdicts(&card), ["pass", "not_run"], "{card}");
         has(&place.read("junit.xml"), &[r#"failures="0" errors="1""#]);
     }
@@ -320,10 +253,9 @@ fn a_stacks_own_controller_needs_no_host_named() {
 #[test]
 fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
     let place = suite();
-    let text = place.read("suite/delay.toml").replace("\"Q1\"", "\"Q4\"");
-    let candidate = "controller = \"candidate\"";
-    let text = text.replace(candidate, &format!("{candidate}\ntransport = \"tcp\""));
-    place.write("suite/tcp.toml", text);
+    let candidate = "\"candidate\"";
+    let text = DELAY.replace(candidate, &format!("{candidate}, transport = \"tcp\""));
+    place.write("suite/tcp.toml", text.replace("Q1", "Q4"));
     for host in ["noq", "quinn"] {
         let score = format!("score --suite suite --host {host} --cc {host}/cubic --json");
         let card = place.run(&score).code(1).json();
@@ -341,31 +273,19 @@ fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all(
     let case = |id: &str, value: &str, limit: &str| {
         let text = format!(
             r#"
-            [case]
-            id = "{id}"
-            title = "A call"
-            source = "us"
-            [link]
-            rate = "10mbit"
-            [path]
-            rtt = "40ms"
-            [run]
-            duration = "5s"
-            [[flows]]
-            controller = "candidate"
-            source = "video:1mbit"
-            [[limits]]
-            metric = "what it is"
-            value = "{value}"
-            {limit}
-            reason = "so"
+            case = {{ id = "{id}", title = "A call", source = "us" }}
+            link = {{ rate = "10mbit" }}
+            path = {{ rtt = "40ms" }}
+            run = {{ duration = "5s" }}
+            flows = [{{ controller = "candidate", source = "video:1mbit" }}]
+            limits = [{{ metric = "what it is", value = "{value}", {limit}, reason = "so" }}]
             "#
         );
         place.write(&format!("{id}.toml"), text);
     };
     // A frame of some 4 kB takes 4 ms on the link, at 20 ms from end to end, and up to a round trip more where it
     // is lost or held back.
-    case("F1", "frame_delay_ms.p50", "at_least = 20\nat_most = 60");
+    case("F1", "frame_delay_ms.p50", "at_least = 20, at_most = 60");
     case("T1", "timeouts", "at_most = 0");
     for host in ["model", "quic", "noq"] {
         let score = format!("score --cc cubic --host {host} --json --suite .");

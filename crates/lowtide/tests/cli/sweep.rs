@@ -2,16 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::program::{Place, has};
+use crate::program::{Begun, Place, has};
 #[cfg(unix)]
-use crate::{root, shell};
+use crate::root;
 
 /// 60 runs that take at least a second on one core.
-const GRID: &str = r#"
+pub(crate) const GRID: &str = r#"
 name = "a grid"
 link = { rate = "20mbit" }
 run = { duration = "40s", seeds = 10 }
@@ -37,7 +34,7 @@ fn bytes(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Waits until there are so many results, and kills: as the kernel does where memory runs out.
-fn kill_at(folder: &Path, lines: usize, mut sweeps: Vec<Child>) {
+fn kill_at(folder: &Path, lines: usize, mut sweeps: Vec<Begun>) {
     let kept = || match fs::read_dir(folder) {
         Ok(files) => files
             .flatten()
@@ -46,13 +43,8 @@ fn kill_at(folder: &Path, lines: usize, mut sweeps: Vec<Child>) {
             .sum(),
         Err(_) => 0,
     };
-    while kept() < lines {
-        sleep(Duration::from_millis(5));
-    }
-    for sweep in &mut sweeps {
-        sweep.kill().unwrap();
-        sweep.wait().unwrap();
-    }
+    sweeps[0].until(|| kept() >= lines);
+    drop(sweeps);
     assert!(kept() < 55, "the grid is too small to be killed");
 }
 
@@ -65,12 +57,8 @@ fn shards_that_were_killed_go_on_and_leave_the_store_of_an_undisturbed_sweep() {
     assert_eq!(one[0].0.to_str(), Some("scenario=a%20grid/part-0.parquet"));
 
     let shard = |k| format!("sweep s.toml --jobs 1 --shard {k}/3 --output out");
-    let begun = |k: u32| {
-        let mut sweep = place.command(&shard(k));
-        sweep.stdout(Stdio::null()).stderr(Stdio::null());
-        sweep.spawn().unwrap()
-    };
-    kill_at(&place.at("out"), 6, (1..=3).map(begun).collect());
+    let begun = (1..=3).map(|k| place.begin(&shard(k)));
+    kill_at(&place.at("out"), 6, begun.collect());
     for k in 1..=3 {
         let ran = place.run(&shard(k)).ok();
         assert_eq!(ran.out, "");
@@ -139,7 +127,7 @@ fn the_scripts_for_batch_systems_make_their_shard() {
         (slurm.as_str(), slurm_task, "shard 64/64, 0 runs"),
         (job.unwrap(), job_index, "shard 1/64, 1 runs"),
     ] {
-        let mut shell = shell(place.path(), script);
+        let mut shell = place.shell(script);
         let output = shell.env(index.0, index.1).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{script}: {told}");

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::{root, shell};
+use crate::program::Place;
+use crate::root;
 
 /// Documents whose commands need neither network nor another machine.
 const DOCUMENTS: [&str; 10] = [
@@ -85,25 +86,21 @@ fn short(command: &str) -> Option<String> {
 
 #[test]
 fn the_commands_in_the_documents_work() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    fs::write(at("s.toml"), SCENARIO).unwrap();
+    let place = Place::with("s.toml", SCENARIO);
     let trace: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
-    fs::write(at("my.trace"), &trace).unwrap();
-    fs::write(at("starlink.down"), &trace).unwrap();
-    fs::write(at("starlink.delay.csv"), "time_ms,delay_ms\n0,20\n500,30\n").unwrap();
-    fs::create_dir(at("my-cases")).unwrap();
-    fs::write(at("my-cases/a.toml"), CASE).unwrap();
+    place.write("my.trace", &trace);
+    place.write("starlink.down", &trace);
+    place.write("starlink.delay.csv", "time_ms,delay_ms\n0,20\n500,30\n");
+    fs::create_dir(place.at("my-cases")).unwrap();
+    place.write("my-cases/a.toml", CASE);
     for name in ["experiments", "crates"] {
-        symlink(root().canonicalize().unwrap().join(name), at(name)).unwrap();
+        symlink(root().join(name), place.at(name)).unwrap();
     }
     let mut run = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(root().join(document)).unwrap();
         for command in commands(&text).iter().filter_map(|c| short(c)) {
-            let output = shell(folder.path(), &command).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{document}: {command}: {told}");
+            place.script(&command).ok();
             run.push(command);
         }
     }
@@ -114,7 +111,7 @@ fn the_commands_in_the_documents_work() {
         "scenario.schema.json",
         "link.csv",
     ] {
-        assert!(at(written).exists(), "{written}");
+        assert!(place.at(written).exists(), "{written}");
     }
 }
 
@@ -149,14 +146,11 @@ fn printed(document: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn each_guide_works_from_its_first_line_in_an_empty_folder_and_prints_what_it_says() {
     for guide in GUIDES {
-        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new();
         let text = fs::read_to_string(root().join(guide)).unwrap();
         let (mut run, mut output) = (0, String::new());
         for script in examples(&text).map(script) {
-            let ended = shell(folder.path(), &script).output().unwrap();
-            let told = String::from_utf8_lossy(&ended.stderr);
-            assert!(ended.status.success(), "{guide}: {script}: {told}");
-            output.push_str(&String::from_utf8_lossy(&ended.stdout));
+            output.push_str(&place.script(&script).ok().out);
             run += script.lines().filter(|l| l.starts_with("lowtide ")).count();
         }
         assert!(run >= 5, "{guide}: {run} commands");

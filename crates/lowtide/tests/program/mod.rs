@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -20,6 +21,15 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    fn of(output: Output, line: &str) -> Self {
+        Self {
+            line: line.to_string(),
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// Fails where the exit code is another.
     #[track_caller]
     pub(crate) fn code(self, expected: i32) -> Self {
@@ -71,18 +81,77 @@ pub(crate) fn command(line: &str) -> Command {
 
 fn ran(command: Command, line: &str) -> Ran {
     let mut command = assert_cmd::Command::from_std(command);
-    let output = command.timeout(PATIENCE).output().unwrap();
-    Ran {
-        line: line.to_string(),
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::of(command.timeout(PATIENCE).output().unwrap(), line)
 }
 
 /// Runs the program to its end.
 pub(crate) fn lowtide(line: &str) -> Ran {
     ran(command(line), line)
+}
+
+/// A run that goes on beside the test, and is killed with it.
+pub(crate) struct Begun(Option<Child>);
+
+impl Begun {
+    /// Starts it; what it writes is kept.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::null());
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(Some(command.spawn().unwrap()))
+    }
+
+    pub(crate) fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    /// Waits until something is so, while it runs.
+    #[track_caller]
+    pub(crate) fn until(&mut self, mut is_so: impl FnMut() -> bool) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert_eq!(self.child().try_wait().unwrap(), None, "it has ended");
+            assert!(Instant::now() < end, "nothing happens");
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Sends it a signal, by its name.
+    pub(crate) fn signal(&mut self, name: &str) {
+        let id = self.child().id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// What it has left in the end.
+    pub(crate) fn ran(mut self) -> Ran {
+        let child = self.0.take().unwrap();
+        Ran::of(child.wait_with_output().unwrap(), "what was begun")
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The entry of a controller in the results of a comparison.
+#[track_caller]
+pub(crate) fn entry<'a>(comparison: &'a Value, controller: &str) -> &'a Value {
+    let mut results = comparison["results"].as_array().unwrap().iter();
+    let found = results.find(|entry| entry["controller"] == controller);
+    found.unwrap_or_else(|| panic!("no {controller} in {comparison}"))
+}
+
+/// A number: its key, or keys with dots between.
+#[track_caller]
+pub(crate) fn number(of: &Value, metric: &str) -> f64 {
+    let found = of.pointer(&format!("/{}", metric.replace('.', "/")));
+    let found = found.and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic!("no {metric} in {of}"))
 }
 
 /// A folder of a test's own, in which the program runs.
@@ -117,6 +186,26 @@ impl Place {
         fs::read_to_string(self.at(name)).unwrap()
     }
 
+    pub(crate) fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// A shell that finds the program as `lowtide`.
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        let program = assert_cmd::cargo::cargo_bin("lowtide");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", program.parent().unwrap().display());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-e", "-c", script]).current_dir(self.path());
+        command.env("PATH", path).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs a script in such a shell.
+    pub(crate) fn script(&self, script: &str) -> Ran {
+        ran(self.shell(script), script)
+    }
+
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = command(line);
         command.current_dir(self.path());
@@ -125,6 +214,11 @@ impl Place {
 
     pub(crate) fn run(&self, line: &str) -> Ran {
         ran(self.command(line), line)
+    }
+
+    /// Starts the program.
+    pub(crate) fn begin(&self, line: &str) -> Begun {
+        Begun::of(self.command(line))
     }
 
     /// Expects bad input of every row: exit code 2 and what is said of it. A row is a command with

@@ -4,7 +4,6 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -13,23 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::namespaces_work;
-use crate::program::{Place, Ran, command, has, lowtide};
-
-/// Starts a command that says nothing.
-fn begun(place: &Place, line: &str) -> Child {
-    let mut command = place.command(line);
-    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    Command::new("kill").args([name, &id]).status().unwrap();
-}
-
-fn json(place: &Place, name: &str) -> Value {
-    serde_json::from_str(&place.read(name)).unwrap()
-}
+use crate::program::{Begun, Place, Ran, command, entry, has, lowtide, number};
 
 #[test]
 fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
@@ -90,19 +73,15 @@ fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
         format!("{wait} > {name}.part; mv {name}.part {name}; sleep 1000; :")
     };
     let (far, near) = (script("far"), script("near"));
-    let mut child = begun(&place, &format!("link --peer '{far}' -- sh -c '{near}'"));
+    let mut link = place.begin(&format!("link --peer '{far}' -- sh -c '{near}'"));
     let namespace = |name: &str| fs::read_to_string(place.at(name)).unwrap_or_default();
-    while namespace("near").is_empty() || namespace("far").is_empty() {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    link.until(|| !namespace("near").is_empty() && !namespace("far").is_empty());
     let (near, far) = (namespace("near"), namespace("far"));
     let namespaces = [near.trim(), far.trim()];
     assert_ne!(near, far);
     // Two programs and a guard in each.
     assert!(processes_in(&namespaces) >= 6);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(link);
     let end = Instant::now() + Duration::from_secs(60);
     while processes_in(&namespaces) > 0 {
         assert!(Instant::now() < end, "{} remain", processes_in(&namespaces));
@@ -121,18 +100,13 @@ fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
         return;
     }
     let place = Place::new();
-    let mut child = begun(
-        &place,
-        "link --json=summary.json -- sh -c 'touch up; exec sleep 1000'",
-    );
-    while !place.at("up").exists() {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    signal(&child, "-TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
-    let summary = json(&place, "summary.json");
-    assert!(summary["duration_s"].as_f64().unwrap() > 0.0);
+    let link = "link --json=summary.json -- sh -c 'touch up; exec sleep 1000'";
+    let mut link = place.begin(link);
+    link.until(|| place.at("up").exists());
+    link.signal("TERM");
+    link.ran().code(128 + 15);
+    let summary = place.json("summary.json");
+    assert!(number(&summary, "duration_s") > 0.0);
     assert!(summary["faithful"].is_boolean() && summary["up"]["offered_packets"].is_u64());
 }
 
@@ -172,14 +146,14 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
 #[cfg(feature = "quic")]
 fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
     let serve = format!("serve --listen 127.0.0.1:0 --one-off --json --cc {cc}");
-    let piped = |line: &str| command(line).stdout(Stdio::piped()).spawn().unwrap();
-    let mut server = piped(&serve);
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let begun = |line: &str| Begun::of(command(line));
+    let mut server = begun(&serve);
+    let mut lines = BufReader::new(server.child().stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     let target = next()["address"].as_str().unwrap().to_string();
     let relay = free_address();
     let link = format!("link --rate 20mbit --rtt 20ms --queue {queue} --json");
-    let mut link = piped(&format!("{link} --udp {relay},{target}"));
+    let mut link = begun(&format!("{link} --udp {relay},{target}"));
     let fetched = lowtide(&format!("fetch {relay} --bytes 5MB --json"));
     let closed = loop {
         let line = next();
@@ -187,10 +161,9 @@ fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
             break line;
         }
     };
-    signal(&link, "-INT");
-    let summary = serde_json::from_reader(link.stdout.take().unwrap()).unwrap();
-    link.wait().unwrap();
-    server.wait().unwrap();
+    link.signal("INT");
+    let summary = link.ran().json();
+    server.ran();
     fetched.ok();
     (closed, summary)
 }
@@ -231,13 +204,6 @@ fn program_that_transfers() {
     }
 }
 
-/// The row of a controller.
-fn row<'a>(comparison: &'a Value, name: &str) -> &'a Value {
-    let rows = comparison["results"].as_array().unwrap();
-    let found = rows.iter().find(|row| row["controller"] == name);
-    found.unwrap_or_else(|| panic!("no {name} in {comparison}"))
-}
-
 /// What the page of a report shows.
 fn data_of(place: &Place) -> Value {
     let page = place.read("report/index.html");
@@ -265,29 +231,26 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     ];
     has(&place.run(&run).ok().err, &parts);
 
-    let summary = json(&place, "link.json");
+    let summary = place.json("link.json");
     let [ref comparison] = summary["comparisons"].as_array().unwrap()[..] else {
         panic!("{summary}");
     };
     assert_eq!(comparison["way"], "down");
-    let own = row(comparison, "your program");
-    let limit = row(comparison, "oracle");
-    let used = own["utilisation"].as_f64().unwrap();
+    let own = entry(comparison, "your program");
+    let limit = entry(comparison, "oracle");
+    let used = number(own, "utilisation");
     assert!(used > 0.05 && used <= 1.0, "{own}");
     assert!(own["throughput_mbps"].as_f64() < limit["throughput_mbps"].as_f64());
-    let active = &comparison["active"];
-    assert!(
-        active["utilisation"].as_f64().unwrap() >= used,
-        "{comparison}"
-    );
-    let seconds = comparison["duration_s"].as_f64().unwrap();
-    let bytes = own["throughput_mbps"].as_f64().unwrap() * seconds * 1e6 / 8.0;
-    let delivered = summary["down"]["delivered_bytes"].as_f64().unwrap();
+    let active = number(comparison, "active.utilisation");
+    assert!(active >= used, "{comparison}");
+    let seconds = number(comparison, "duration_s");
+    let bytes = number(own, "throughput_mbps") * seconds * 1e6 / 8.0;
+    let delivered = number(&summary, "down.delivered_bytes");
     assert!(
         (bytes - delivered).abs() <= 0.001 * delivered,
         "{bytes} of {delivered}"
     );
-    let queue = own["queue_delay_ms"]["p95"].as_f64().unwrap();
+    let queue = number(own, "queue_delay_ms.p95");
     // The link holds 40 ms of propagation and two BDP of queue.
     assert!(queue > 0.0 && queue <= 90.0, "{own}");
     assert!(own["retransmitted_share"].is_null(), "{own}");
@@ -301,7 +264,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     assert_eq!(others.len() + 1, rows.len());
     for other in others {
         let name = other["controller"].as_str().unwrap();
-        assert_eq!(row(comparison, name), other, "{name}");
+        assert_eq!(entry(comparison, name), other, "{name}");
     }
 
     let data = data_of(&place);
@@ -380,11 +343,10 @@ fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
     let summary = relayed(&place, free, &format!("{flags} {udp}")).json();
     let comparison = &summary["comparisons"][0];
     assert_eq!(comparison["way"], "up");
-    let own = row(comparison, "your program");
-    let used = own["utilisation"].as_f64().unwrap();
+    let used = number(entry(comparison, "your program"), "utilisation");
     // 1000 bytes every 20 ms are 4 % of 10 Mbit/s.
     assert!(used > 0.0 && used < 0.05, "{used}");
-    assert!(row(comparison, "bbr")["utilisation"].as_f64().unwrap() > 0.5);
+    assert!(number(entry(comparison, "bbr"), "utilisation") > 0.5);
     let entries = &data_of(&place)["links"][0]["entries"];
     assert_eq!(entries[1]["name"], "your program");
 }
@@ -395,14 +357,9 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     let place = Place::new();
     // So fast a link takes the controllers many times longer than the program.
     let link = "link --rate 40gbit --limited up --duration 2s --report report --json=link.json";
-    let mut child = place
-        .command(&format!("{link} {udp}"))
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut link = place.begin(&format!("{link} {udp}"));
     let client = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut said = BufReader::new(link.child().stderr.take().unwrap()).lines();
     assert!(said.next().unwrap().unwrap().contains("40000 Mbit/s"));
     for _ in 0..10 {
         client.send_to(&[1; 972], free).unwrap();
@@ -412,19 +369,19 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     assert!(summary.is_some());
     // One that comes before the controllers run is passed over.
     let status = loop {
-        signal(&child, "-INT");
+        link.signal("INT");
         std::thread::sleep(Duration::from_millis(100));
-        if let Some(status) = child.try_wait().unwrap() {
+        if let Some(status) = link.child().try_wait().unwrap() {
             break status;
         }
     };
     assert!(status.success());
     let rest: Vec<String> = said.map_while(Result::ok).collect();
     has(&rest.join("\n"), &["nothing to compare with: interrupted"]);
-    let summary = json(&place, "link.json");
+    let summary = place.json("link.json");
     let rows = summary["comparisons"][0]["results"].as_array().unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");
-    assert!(rows[0]["throughput_mbps"].as_f64().unwrap() > 0.0);
+    assert!(number(&rows[0], "throughput_mbps") > 0.0);
     let entries = &data_of(&place)["links"][0]["entries"];
     assert_eq!(entries[0]["name"], "your program");
 }

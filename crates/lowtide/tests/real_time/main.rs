@@ -3,6 +3,7 @@
 
 mod link;
 #[path = "../program/mod.rs"]
+#[allow(dead_code, reason = "no test here has a shell")]
 mod program;
 mod record;
 mod score_link;

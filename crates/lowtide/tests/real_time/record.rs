@@ -1,46 +1,21 @@
 //! `lowtide record` and the server that answers it, as a user meets them.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
-
-use serde_json::Value;
 
 use crate::namespaces_work;
-use crate::program::{Place, command};
+use crate::program::{Begun, Place, command, number};
 
-/// A server of recorders, ended with the test.
-struct Server(Child, String);
-
-impl Server {
-    fn start(place: &Place, flags: &str) -> Self {
-        let serve = format!("serve --record=127.0.0.1:0 --only {flags}");
-        let mut child = place
-            .command(&serve)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
-        said.read_line(&mut line).unwrap();
-        let address = line
-            .split_whitespace()
-            .find(|word| word.contains("127.0.0.1:"));
-        Self(
-            child,
-            address.unwrap_or_else(|| panic!("{line}")).to_string(),
-        )
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn json(place: &Place, name: &str) -> Value {
-    serde_json::from_str(&place.read(name)).unwrap()
+/// A server of recorders, and its address.
+fn serve(place: &Place, flags: &str) -> (Begun, String) {
+    let mut server = place.begin(&format!("serve --record=127.0.0.1:0 --only {flags}"));
+    let mut said = BufReader::new(server.child().stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    let address = line
+        .split_whitespace()
+        .find(|word| word.contains("127.0.0.1:"));
+    let address = address.unwrap_or_else(|| panic!("{line}")).to_string();
+    (server, address)
 }
 
 #[test]
@@ -54,11 +29,11 @@ fn a_link_is_recorded_and_its_files_are_traces() {
     let link = "link --rate 10mbit --rtt 40ms --buffer inf";
     let ends = format!("--peer '{program} serve --record --only' -- sh -c '{program} {record}'");
     place.run(&format!("{link} {ends}")).ok();
-    let how = json(&place, "home.json");
-    let mean = how["down"]["mean_mbps"].as_f64().unwrap();
+    let how = place.json("home.json");
+    let mean = number(&how, "down.mean_mbps");
     // More than the link carries nobody can see; less on a busy machine.
     assert!((0.5..=10.5).contains(&mean), "{mean}");
-    let rtt = how["base_rtt_ms"].as_f64().unwrap();
+    let rtt = number(&how, "base_rtt_ms");
     assert!(rtt >= 40.0, "{rtt}");
     place.run("trace info home.down").ok();
     place.run("trace info home.down.csv").ok();
@@ -75,18 +50,15 @@ fn a_server_with_a_secret_records_for_those_who_know_it() {
     let place = Place::with("secret", "what both ends know\n");
     place.write("other", "what one end believes\n");
     place.write("short", "short\n");
-    let server = Server::start(&place, "--token-file secret");
-    let record = format!(
-        "record {} -o x --up --max-rate 1mbit --duration 1s",
-        server.1
-    );
+    let (_server, address) = serve(&place, "--token-file secret");
+    let record = format!("record {address} -o x --up --max-rate 1mbit --duration 1s");
     let rows = "=> --token-file
                 --token-file other => --token-file
                 --token-file short => 16 characters";
     place.refuses(&record, rows);
     assert!(!place.at("x.json").exists());
     place.run(&format!("{record} --token-file secret")).ok();
-    assert!(json(&place, "x.json")["up"]["received_packets"].as_u64() > Some(10));
+    assert!(number(&place.json("x.json"), "up.received_packets") > 10.0);
 }
 
 #[test]

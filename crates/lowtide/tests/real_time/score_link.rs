@@ -2,68 +2,35 @@
 //! the machine does not allow one.
 
 use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::namespaces_work;
-use crate::program::{Place, has};
+use crate::program::{Place, has, number};
 
-/// Three seconds before a buffer of ten round trips.
+/// Three seconds before a buffer of ten round trips; one that some may miss, one that the link makes true, and one that
+/// only the sender knows.
 const CASE: &str = r#"
 about = "One flow before a long buffer."
-[case]
-id = "B"
-title = "Bufferbloat"
-source = "test"
-[link]
-rate = "8mbit"
-buffer = "10bdp"
-[path]
-rtt = "20ms"
-[run]
-duration = "3s"
-measure_from = "1s"
-[[flows]]
-controller = "candidate"
-[[limits]]
-metric = "queueing delay, p95, ms"
-value = "queue_delay_ms.p95"
-at_most = 20
-reason = "so"
-[[limits]]
-metric = "throughput, Mbit/s"
-value = "throughput_mbps"
-at_least = 6
-reason = "so"
-[[limits]]
-metric = "sent again"
-value = "retransmitted_share"
-at_most = 0
-reason = "so"
+case = { id = "B", title = "Bufferbloat", source = "test" }
+link = { rate = "8mbit", buffer = "10bdp" }
+path = { rtt = "20ms" }
+run = { duration = "3s", measure_from = "1s" }
+flows = [{ controller = "candidate" }]
+limits = [
+    { metric = "queueing delay, p95, ms", value = "queue_delay_ms.p95", at_most = 20, reason = "so" },
+    { metric = "throughput, Mbit/s", value = "throughput_mbps", at_least = 6, reason = "so" },
+    { metric = "sent again", value = "retransmitted_share", at_most = 0, reason = "so" },
+]
 "#;
 
 const NOT_HERE: &str = r#"
 about = "A call."
-[case]
-id = "V"
-title = "Video"
-source = "test"
-[link]
-rate = "8mbit"
-[run]
-duration = "3s"
-[[flows]]
-controller = "candidate"
-source = "video:1mbit"
-[[limits]]
-metric = "throughput, Mbit/s"
-value = "throughput_mbps"
-at_least = 1
-reason = "so"
+case = { id = "V", title = "Video", source = "test" }
+link = { rate = "8mbit" }
+run = { duration = "3s" }
+flows = [{ controller = "candidate", source = "video:1mbit" }]
+limits = [{ metric = "throughput, Mbit/s", value = "throughput_mbps", at_least = 1, reason = "so" }]
 "#;
 
 /// A folder with a suite of one case; `None` where there are no namespaces.
@@ -106,9 +73,9 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
     }
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(limits[0]["verdict"], "fail", "{bloat}");
-    let queue = limits[0]["value"].as_f64().unwrap();
+    let queue = number(&limits[0], "value");
     assert!((20.0..=220.0).contains(&queue), "{queue}");
-    let rate = limits[1]["value"].as_f64().unwrap();
+    let rate = number(&limits[1], "value");
     assert!((6.0..=8.01).contains(&rate), "{rate}");
     has(&bloat["explanation"].to_string(), &["longest wait"]);
     // What is kept is not run again.
@@ -135,21 +102,21 @@ fn the_folder_of_a_run_is_one_word_for_the_shell() {
 
 #[test]
 fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
-    let (head, _) = CASE.split_once("[[limits]]").unwrap();
-    let head = format!("{head}[[flows]]\ncontroller = \"newreno\"\nstart = \"500ms\"\n");
-    let limits = r#"
-        [[limits]]
-        metric = "of both"
-        value = "flows.0.throughput_mbps + flows.1.throughput_mbps"
-        at_least = 4
-        reason = "so"
-        [[limits]]
-        metric = "of one"
-        value = "flows.1.throughput_mbps"
-        at_least = 0.01
-        reason = "so"
-    "#;
-    let Some(place) = suite(&format!("{head}{limits}")) else {
+    let (head, _) = CASE.split_once("flows = ").unwrap();
+    let rest = r#"
+flows = [{ controller = "candidate" }, { controller = "newreno", start = "500ms" }]
+[[limits]]
+metric = "of both"
+value = "flows.0.throughput_mbps + flows.1.throughput_mbps"
+at_least = 4
+reason = "so"
+[[limits]]
+metric = "of one"
+value = "flows.1.throughput_mbps"
+at_least = 0.01
+reason = "so"
+"#;
+    let Some(place) = suite(&(head.to_string() + rest)) else {
         return;
     };
     let score = "score --link --cc lowtide/bbr3 --suite suite --json";
@@ -159,7 +126,7 @@ fn flows_are_told_apart_and_our_own_server_is_a_program_like_others() {
         return;
     }
     assert_eq!(case["verdict"], "pass", "{case}");
-    let both = case["limits"][0]["value"].as_f64().unwrap();
+    let both = number(&case["limits"][0], "value");
     assert!((4.0..=8.6).contains(&both), "{both}");
 }
 
@@ -198,21 +165,10 @@ fn what_is_interrupted_leaves_no_program_behind() {
     let server = format!("sleep {mark} & exec $LOWTIDE bulk-tcp send {{port}} cubic {{bytes}}");
     let client = format!("touch {}; setsid sleep {mark}; : {{port}}", seen.display());
     let score = format!("score --link --suite suite --server '{server}' --client '{client}'");
-    let mut child = place
-        .command(&score)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let until = Instant::now() + Duration::from_secs(60);
-    while !seen.exists() || processes_with(&mark) < 2 {
-        assert_eq!(child.try_wait().unwrap(), None);
-        assert!(Instant::now() < until);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut running = place.begin(&score);
+    running.until(|| seen.exists() && processes_with(&mark) >= 2);
+    running.signal("INT");
+    running.ran().code(130);
     assert_eq!(processes_with(&mark), 0);
 }
 

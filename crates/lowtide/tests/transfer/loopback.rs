@@ -1,10 +1,8 @@
 //! `lowtide serve` and `lowtide fetch` over the loopback interface.
 
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
 
-use crate::program::{Place, has, lowtide};
+use crate::program::{Place, has, lowtide, number};
 use crate::programs::{self, Serve, serve};
 
 /// Serves one client.
@@ -18,9 +16,8 @@ fn fetch(server: &Serve, flags: &str) -> Value {
 }
 
 #[track_caller]
-fn above(least: f64, result: &Value, pointer: &str) {
-    let found = result.pointer(pointer).and_then(Value::as_f64);
-    assert!(found > Some(least), "{pointer} in {result}");
+fn above(least: f64, result: &Value, metric: &str) {
+    assert!(number(result, metric) > least, "{metric} in {result}");
 }
 
 #[test]
@@ -30,13 +27,13 @@ fn a_download_for_a_time_shows_its_seconds_and_its_sender() {
     assert_eq!(result["direction"], "download");
     assert_eq!(result["outcome"], "complete");
     assert_eq!(result["controller"], "bbr");
-    above(1e6, &result, "/received_bytes");
+    above(1e6, &result, "received_bytes");
     let intervals = result["intervals"].as_array().unwrap();
     assert!(intervals.len() >= 2, "{result}");
     let received = |i: &Value| i["received_bytes"].as_u64().unwrap();
     let sum: u64 = intervals.iter().map(received).sum();
     assert_eq!(result["received_bytes"], sum);
-    for positive in ["/throughput_mbps", "/rtt_ms/mean", "/cwnd_bytes"] {
+    for positive in ["throughput_mbps", "rtt_ms.mean", "cwnd_bytes"] {
         above(0.0, &result, positive);
     }
 }
@@ -47,8 +44,8 @@ fn the_last_counters_are_those_of_the_whole_transfer() {
     let result = fetch(&server, "--bytes 20MB");
     assert_eq!(result["is_final"], true, "{result}");
     // No packet has more than 1500 bytes.
-    above(20e6 / 1500.0, &result, "/sent_packets");
-    above(20e6, &result, "/sent_bytes");
+    above(20e6 / 1500.0, &result, "sent_packets");
+    above(20e6, &result, "sent_bytes");
 }
 
 #[test]
@@ -97,7 +94,7 @@ fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
     let server = one_off("bbr");
     let fetch = format!("fetch {} --bytes 1MB --json=result.json", server.address);
     has(&place.run(&fetch).ok().out, &["download of 1.0 MB"]);
-    let result: Value = serde_json::from_str(&place.read("result.json")).unwrap();
+    let result = place.json("result.json");
     assert_eq!(result["schema"], 1);
     assert_eq!(result["received_bytes"], 1_000_000);
 }
@@ -115,7 +112,7 @@ fn an_upload_is_counted_by_the_server() {
     let result = fetch(&server, "--duration 2500ms --upload --cc copa");
     assert_eq!(result["direction"], "upload");
     assert_eq!(result["controller"], "copa");
-    above(1e5, &result, "/received_bytes");
+    above(1e5, &result, "received_bytes");
 
     let server = one_off("rbbr");
     let result = fetch(&server, "--bytes 2MB --upload");
@@ -133,7 +130,7 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
         let files = "--qlog qlog --report report";
         let flags = format!("--json --duration 1500ms --streams 2 {way} {files}");
         let result = place.run(&format!("fetch {} {flags}", server.address));
-        above(1e5, &result.ok().json(), "/received_bytes");
+        above(1e5, &result.ok().json(), "received_bytes");
         has(
             &place.read("report/index.html"),
             &[&format!("\"name\":\"{cc}\"")],
@@ -145,7 +142,7 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
         let times = events[1..].iter().map(|e| e["time"].as_f64().unwrap());
         let times: Vec<f64> = times.collect();
         assert!(times.is_sorted() && times.last() > Some(&1_000.0), "{way}");
-        above(0.0, &events[1], "/data/congestion_window");
+        above(0.0, &events[1], "data.congestion_window");
     }
 }
 
@@ -155,24 +152,14 @@ fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
     let place = Place::new();
     let server = one_off("bbr");
     let fetch = format!("fetch {} --json --duration 60s --report .", server.address);
-    let child = place
-        .command(&fetch)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut fetch = place.begin(&fetch);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
-    let interrupt = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(interrupt.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
-    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    fetch.signal("INT");
+    let ran = fetch.ran().code(130);
+    has(&ran.err, &["interrupted"]);
+    let result = ran.json();
     assert_eq!(result["outcome"], "interrupted");
-    above(1e5, &result, "/received_bytes");
+    above(1e5, &result, "received_bytes");
     assert!(place.at("index.html").exists());
 }
 
@@ -184,8 +171,6 @@ fn what_cannot_work_is_said_with_the_part_in_question() {
         127.0.0.1:9 --ca /no/such/file    => /no/such/file
         ";
     Place::new().refuses("fetch", rows);
-    has(
-        &lowtide("serve --listen 192.0.2.1:0").code(1).err,
-        &["192.0.2.1"],
-    );
+    let ran = lowtide("serve --listen 192.0.2.1:0").code(1);
+    has(&ran.err, &["192.0.2.1"]);
 }

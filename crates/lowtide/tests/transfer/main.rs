@@ -6,6 +6,6 @@ mod on_fetch;
 mod on_serve;
 mod peers;
 #[path = "../program/mod.rs"]
-#[allow(dead_code, reason = "no test here writes a file of its own")]
+#[allow(dead_code, reason = "no test here has input of its own, or a shell")]
 mod program;
 mod programs;

@@ -10,7 +10,7 @@ use s2n_quic::stream::BidirectionalStream;
 use serde_json::{Value, json};
 
 use crate::peers::{answer, runtime, serve};
-use crate::program::{command, has};
+use crate::program::{Begun, command, has};
 use crate::programs::{fetch, peak_kb, serve as honest};
 
 /// Takes all streams of a connection.
@@ -126,18 +126,12 @@ fn a_transfer_from_a_killed_server_is_cut_short_and_says_so() {
     for way in ["", "--upload"] {
         let mut server = honest("");
         let fetch = format!("fetch {} --json --duration 3s {way}", server.address);
-        let child = command(&fetch)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let fetch = Begun::of(command(&fetch));
         std::thread::sleep(Duration::from_millis(1_500));
         server.child.kill().unwrap();
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{way}: {stderr}");
-        has(&stderr, &["cut short"]);
-        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ran = fetch.ran().code(1);
+        has(&ran.err, &["cut short"]);
+        let result = ran.json();
         assert_eq!(result["outcome"], "cut_short", "{way}: {result}");
         assert!(
             result["received_bytes"].as_u64() > Some(0),

@@ -2,31 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use tempfile::{TempDir, tempdir};
-
-use super::{refused, stderr, within_bounds};
-use crate::program::has;
-use crate::shell;
+use super::{refused, within_bounds};
+use crate::program::{Begun, Place, has};
+use crate::sweep::GRID;
 
 const ONE_FLOW: &str = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"bbr\" }]\n";
 
-/// A folder with one scenario file.
-fn with_scenario(text: &str) -> TempDir {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), text).unwrap();
-    folder
-}
-
+#[track_caller]
 fn refused_scenario(text: &str, parts: &[&str]) {
-    let folder = with_scenario(text);
+    let place = Place::with("s.toml", text);
     for command in ["lowtide run s.toml", "lowtide sweep s.toml"] {
-        refused(folder.path(), command, parts);
+        refused(&place, command, parts);
     }
-    assert!(!folder.path().join("lowtide-results").exists());
+    assert!(!place.at("lowtide-results").exists());
 }
 
 #[test]
@@ -43,10 +32,10 @@ fn keys_of_many_parts_are_refused() {
     refused_scenario(&format!("{ONE_FLOW}[{key}]\n"), &["s.toml:"]);
     let nested = format!("a = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     refused_scenario(&nested, &["s.toml:1"]);
-    let folder = with_scenario(ONE_FLOW);
+    let place = Place::with("s.toml", ONE_FLOW);
     // As long as an argument may be.
     let command = format!("lowtide run s.toml --vary 'link{}=1'", ".a".repeat(60_000));
-    refused(folder.path(), &command, &["--vary link.a.a", "8 parts"]);
+    refused(&place, &command, &["--vary link.a.a", "8 parts"]);
 }
 
 #[test]
@@ -90,20 +79,16 @@ fn claims_of_many_terms_are_refused() {
     let long = format!("0 < 1{}", " + 1".repeat(500_000));
     let claim = "[[claims]]\nclaim = \"a\"\nsetting = \"a\"\nmetric = \"a\"\nvalue = \"1\"\n";
     let claim = format!("{claim}holds = \"{long}\"\n");
-    let folder = with_scenario(&format!("{ONE_FLOW}run = {{ duration = \"1s\" }}\n{claim}"));
+    let text = format!("{ONE_FLOW}run = {{ duration = \"1s\" }}\n{claim}");
+    let place = Place::with("s.toml", &text);
     let parts = ["claims.0.holds", "more than 2000 words and signs"];
-    refused(
-        folder.path(),
-        "lowtide reproduce --experiments . all",
-        &parts,
-    );
+    refused(&place, "lowtide reproduce --experiments . all", &parts);
 }
 
 #[test]
 fn devices_pipes_and_folders_are_no_files() {
-    let folder = with_scenario(ONE_FLOW);
-    let made = shell(folder.path(), "mkfifo pipe").status().unwrap();
-    assert!(made.success());
+    let place = Place::with("s.toml", ONE_FLOW);
+    place.script("mkfifo pipe").ok();
     let mut commands = vec![
         "lowtide run FILE",
         "lowtide sweep FILE",
@@ -129,61 +114,47 @@ fn devices_pipes_and_folders_are_no_files() {
             // Only one way to say what the link is.
             let command = command.replace("--vary link.rate=5mbit ", "");
             if command.contains("--vary") {
-                fs::write(folder.path().join("s.toml"), "flows = [{}]\n").unwrap();
+                place.write("s.toml", "flows = [{}]\n");
             }
-            refused(folder.path(), &command, &[what]);
+            refused(&place, &command, &[what]);
         }
     }
     // Standard input is read, and no further than a file would be.
-    refused(
-        folder.path(),
-        "lowtide run - < /dev/zero",
-        &["standard input: it is larger than 4 MiB"],
-    );
-    refused(
-        folder.path(),
-        "lowtide trace info - < /dev/zero",
-        &["standard input: it is larger than 64 MiB"],
-    );
+    for (command, most) in [("run", "4 MiB"), ("trace info", "64 MiB")] {
+        let said = format!("standard input: it is larger than {most}");
+        let command = format!("lowtide {command} - < /dev/zero");
+        refused(&place, &command, &[&said]);
+    }
     let piped = "lowtide trace generate --duration 1s | lowtide trace info -";
-    let output = shell(folder.path(), piped).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    place.script(piped).ok();
 }
 
 #[test]
 fn long_and_fast_traces_take_bounded_memory() {
-    let folder = tempdir().unwrap();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    write("long.csv", "time_s,rate_mbps\n0,5\n1000000,5\n");
-    write("fast.csv", "time_s,rate_gbps\n0,1000\n10000,1000\n");
-    let refused = |command: &str, parts: &[&str]| refused(folder.path(), command, parts);
+    let place = Place::with("long.csv", "time_s,rate_mbps\n0,5\n1000000,5\n");
+    place.write("fast.csv", "time_s,rate_gbps\n0,1000\n5000,1000\n");
+    let refused = |command: &str, parts: &[&str]| refused(&place, command, parts);
     let info = ["long.csv: it is 2000000 s long", "100000 s"];
     refused("lowtide trace info long.csv", &info);
     let large = ["it would be larger than 64 MiB", "lower rate"];
     refused("lowtide trace convert --to csv long.csv", &large);
     refused("lowtide trace convert --to mahimahi long.csv", &["4 hours"]);
-    fs::write(
-        folder.path().join("fast.csv"),
-        "time_s,rate_gbps\n0,1000\n5000,1000\n",
-    )
-    .unwrap();
     refused("lowtide trace convert --to mahimahi fast.csv", &large);
     let generate = "lowtide trace generate --to mahimahi --mean 100gbit --duration 1000s";
     refused(generate, &large);
     // What cannot be had leaves no file either.
     refused(&format!("{generate} -o out"), &large);
-    assert!(!folder.path().join("out").exists());
+    assert!(!place.at("out").exists());
 }
 
 #[cfg(feature = "quic")]
 #[test]
 fn many_quic_flows_fit_into_memory_or_are_refused() {
-    let folder = tempdir().unwrap();
+    let place = Place::new();
     let quic = "lowtide compare --host quic --cc bbr --rate 50mbit --jobs 1 --duration 50ms";
     let parts = ["--flows: ", "at most 256 flows"];
-    refused(folder.path(), &format!("{quic} --flows 257"), &parts);
-    let output = within_bounds(folder.path(), &format!("{quic} --flows 60"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    refused(&place, &format!("{quic} --flows 257"), &parts);
+    within_bounds(&place, &format!("{quic} --flows 60")).ok();
 }
 
 /// Names of the files below a folder that the program writes beside others.
@@ -197,7 +168,7 @@ fn drafts(folder: &Path) -> usize {
 
 #[test]
 fn a_full_disk_leaves_the_old_files() {
-    let folder = tempdir().unwrap();
+    let place = Place::new();
     let compare = "lowtide compare --cc bbr --rate 5mbit --duration 2s --json";
     let writes = [
         (format!("{compare} --report out"), "out/index.html"),
@@ -208,83 +179,68 @@ fn a_full_disk_leaves_the_old_files() {
             "out/link.csv",
         ),
     ];
-    let out = folder.path().join("out");
+    let out = place.at("out");
     fs::create_dir(&out).unwrap();
     for (command, file) in &writes {
-        let file = folder.path().join(file);
-        fs::write(&file, "old").unwrap();
+        place.write(file, "old");
         let before = drafts(&out);
         // Files of at most 4 kB, as if the disk were full then.
         let script = format!("trap '' XFSZ; ulimit -f 8; exec {command}");
-        let output = shell(folder.path(), &script).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{command}");
-        assert!(stderr(&output).contains("cannot write"), "{command}");
-        assert_eq!(fs::read_to_string(&file).unwrap(), "old", "{command}");
+        let ran = place.script(&script).code(1);
+        has(&ran.err, &["cannot write"]);
+        assert_eq!(place.read(file), "old", "{command}");
         assert_eq!(drafts(&out), before, "{command}");
         // What was computed is shown all the same.
-        assert_eq!(command.contains("--json"), output.stdout.starts_with(b"{"));
+        assert_eq!(command.contains("--json"), ran.out.starts_with('{'));
         // Without the trap the signal kills the program in the middle of writing.
         let script = format!("ulimit -f 8; exec {command}");
-        let killed = shell(folder.path(), &script).output().unwrap();
-        assert_eq!(killed.status.code(), None, "{command}");
-        assert_eq!(fs::read_to_string(&file).unwrap(), "old", "{command}");
-        let again = shell(folder.path(), command).output().unwrap();
-        assert!(again.status.success(), "{}", stderr(&again));
-        assert!(fs::metadata(&file).unwrap().len() > 4096, "{command}");
+        assert_eq!(place.script(&script).code, None, "{command}");
+        assert_eq!(place.read(file), "old", "{command}");
+        place.script(command).ok();
+        assert!(place.read(file).len() > 4096, "{command}");
     }
 }
 
 #[test]
 fn what_can_be_neither_read_nor_written_is_said_before_anything_runs() {
-    let folder = with_scenario(ONE_FLOW);
-    let there = |name: &str| folder.path().join(name);
-    fs::write(there("file"), "").unwrap();
-    fs::create_dir(there("folder")).unwrap();
+    let place = Place::with("s.toml", ONE_FLOW);
+    place.write("file", "");
+    fs::create_dir(place.at("folder")).unwrap();
     let link = "--cc bbr --rate 5mbit --duration 1s --json";
     let trace = "--trace link.down --cc bbr --json";
     let times: String = (1..=2000).map(|ms| format!("{ms}\n")).collect();
-    fs::write(there("link.down"), times).unwrap();
-    let score = "lowtide score --suite bbr-draft --case bbr-01 --seeds 1 --output store";
-    let claims = "lowtide reproduce rbbr-fig3 --seeds 1 --json";
+    place.write("link.down", times);
+    let score = "score --suite bbr-draft --case bbr-01 --seeds 1 --output store";
+    let claims = "reproduce rbbr-fig3 --seeds 1 --json";
     for command in [
-        format!("lowtide compare {link} --report file"),
-        format!("lowtide compare {link} --figures file/figures"),
-        format!("lowtide compare {link} --qlog file"),
-        format!("lowtide frontier {trace} --figures file"),
-        "lowtide run s.toml --report file".to_string(),
-        "lowtide run s.toml --json=folder".to_string(),
-        "lowtide sweep s.toml --output store --figures file".to_string(),
+        format!("compare {link} --report file"),
+        format!("compare {link} --figures file/figures"),
+        format!("compare {link} --qlog file"),
+        format!("frontier {trace} --figures file"),
+        "run s.toml --report file".to_string(),
+        "run s.toml --json=folder".to_string(),
+        "sweep s.toml --output store --figures file".to_string(),
         format!("{score} --junit folder"),
         format!("{score} --document file/page.md"),
         format!("{score} --report file"),
         format!("{claims} --document folder"),
         format!("{claims} --report file"),
     ] {
-        let output = shell(folder.path(), &command).output().unwrap();
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        assert!(said.contains("cannot write f"), "{command}: {said}");
-        assert!(output.stdout.is_empty(), "{command}");
+        let ran = place.run(&command).code(1);
+        has(&ran.err, &["cannot write f"]);
+        assert_eq!(ran.out, "", "{command}");
         // Whoever has run says how many runs there were, and keeps them.
-        assert!(!said.contains("runs"), "{command}: {said}");
-        assert!(!there("store").exists(), "{command}");
+        assert!(!ran.err.contains("runs"), "{command}: {}", ran.err);
+        assert!(!place.at("store").exists(), "{command}");
     }
-    refused(
-        folder.path(),
-        &format!("{score} --baseline missing.json"),
-        &["missing.json"],
-    );
-    assert!(!there("store").exists());
+    place.refuses(score, "--baseline missing.json => missing.json");
+    assert!(!place.at("store").exists());
 }
 
 #[test]
 fn streams_and_links_can_be_written_to() {
-    let folder = tempdir().unwrap();
-    let run = |script: &str| {
-        let output = shell(folder.path(), script).output().unwrap();
-        assert!(output.status.success(), "{script}: {}", stderr(&output));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let place = Place::new();
+    let run = |script: &str| place.script(script).ok().out;
     let generate = "lowtide trace generate --duration 1s";
     let text = run(generate);
     assert_eq!(run(&format!("{generate} -o /dev/stdout")), text);
@@ -299,16 +255,6 @@ fn streams_and_links_can_be_written_to() {
     assert_eq!(run(&link), text);
 }
 
-/// A grid of 60 runs that takes at least a second on one core.
-const GRID: &str = r#"
-link = { rate = "20mbit" }
-run = { duration = "40s", seeds = 10 }
-flows = [{ controller = "bbr" }]
-[sweep]
-"flows.controller" = ["bbr", "cubic", "newreno"]
-"link.buffer" = ["1bdp", "2bdp"]
-"#;
-
 /// The file of results in the folder `out`, and its text.
 fn kept(folder: &Path) -> Option<(PathBuf, String)> {
     let file = fs::read_dir(folder.join("out")).ok()?.next()?.ok()?.path();
@@ -317,95 +263,71 @@ fn kept(folder: &Path) -> Option<(PathBuf, String)> {
 }
 
 /// Starts the grid's sweep and waits until some of it, but not all, is in the store.
-fn begun(folder: &Path) -> Child {
-    let mut sweep = shell(
-        folder,
-        "exec lowtide sweep s.toml --jobs 1 --csv --output out",
-    );
-    sweep.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = sweep.spawn().unwrap();
-    let lines = || kept(folder).map_or(0, |(_, text)| text.lines().count());
-    while lines() < 3 {
-        sleep(Duration::from_millis(5));
-    }
+fn begun(place: &Place) -> Begun {
+    let mut sweep = place.begin("sweep s.toml --jobs 1 --csv --output out");
+    let lines = || kept(place.path()).map_or(0, |(_, text)| text.lines().count());
+    sweep.until(|| lines() >= 3);
     assert!(lines() < 50, "the grid is too small to be interrupted");
-    child
+    sweep
 }
+
+const SWEEP: &str = "sweep s.toml --csv --output out";
 
 #[test]
 fn a_deleted_store_is_told_and_costs_no_result() {
-    let folder = with_scenario(GRID);
-    let child = begun(folder.path());
-    fs::remove_dir_all(folder.path().join("out")).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let place = Place::with("s.toml", GRID);
+    let sweep = begun(&place);
+    fs::remove_dir_all(place.at("out")).unwrap();
+    let ran = sweep.ran().code(1);
     let parts = [
         "error: out/results-",
         ".jsonl: it was deleted",
         "new results are not kept",
         "warning: ",
     ];
-    has(&told, &parts);
+    has(&ran.err, &parts);
     // The header and all six cells.
-    let table = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(table.lines().count(), 7, "{table}");
+    assert_eq!(ran.out.lines().count(), 7, "{}", ran.out);
 }
 
 #[test]
 fn a_store_on_a_full_disk_costs_no_result() {
-    let folder = with_scenario(&GRID.replace("40s", "1s"));
-    let sweep = "lowtide sweep s.toml --csv --output out";
-    let script = format!("trap '' XFSZ; ulimit -f 16; exec {sweep}");
-    let output = shell(folder.path(), &script).output().unwrap();
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("new results are not kept"), "{told}");
+    let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec lowtide {SWEEP}");
+    let full = place.script(&script).code(1);
+    has(&full.err, &["new results are not kept"]);
     // With room again what is missing is added, and what was cut off is not believed.
-    let again = shell(folder.path(), sweep).output().unwrap();
-    let told = stderr(&again);
-    assert!(told.contains("not believed: 1;"), "{told}");
-    assert_eq!(again.stdout, output.stdout);
-    let whole = shell(folder.path(), sweep).output().unwrap();
-    assert!(stderr(&whole).contains("60 of them are in"));
+    let again = place.run(SWEEP).ok();
+    has(&again.err, &["not believed: 1;"]);
+    assert_eq!(again.out, full.out);
+    has(&place.run(SWEEP).ok().err, &["60 of them are in"]);
 }
 
 #[test]
 fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
-    let folder = with_scenario(GRID);
-    let child = begun(folder.path());
-    let kill = format!("kill -INT {}", child.id());
-    assert!(shell(folder.path(), &kill).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(130), "{told}");
-    let (_, results) = kept(folder.path()).unwrap();
+    let place = Place::with("s.toml", GRID);
+    let mut sweep = begun(&place);
+    sweep.signal("INT");
+    let told = sweep.ran().code(130).err;
+    let (_, results) = kept(place.path()).unwrap();
     let kept = results.lines().count();
     let interrupted = format!("interrupted: {kept} of 60 runs are in out;");
     has(
         &told,
         &[&interrupted, "the same command goes on from there"],
     );
-    let sweep = |out: &str| {
-        let command = format!("lowtide sweep s.toml --csv --output {out}");
-        shell(folder.path(), &command).output().unwrap()
-    };
-    let rest = sweep("out");
-    let told = stderr(&rest);
-    assert!(told.contains(&format!("{kept} of them are in")), "{told}");
-    assert!(!told.contains("warning"), "{told}");
-    assert_eq!(rest.stdout, sweep("other").stdout);
+    let rest = place.run(SWEEP).ok();
+    has(&rest.err, &[&format!("{kept} of them are in")]);
+    assert!(!rest.err.contains("warning"), "{}", rest.err);
+    let other = place.run("sweep s.toml --csv --output other").ok();
+    assert_eq!(rest.out, other.out);
 }
 
 #[test]
 fn forged_and_damaged_results_are_run_again() {
-    let folder = with_scenario(&GRID.replace("40s", "1s"));
-    let sweep = || {
-        let command = "lowtide sweep s.toml --csv --output out";
-        shell(folder.path(), command).output().unwrap()
-    };
-    let whole = sweep().stdout;
-    let (path, text) = kept(folder.path()).unwrap();
+    let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
+    let whole = place.run(SWEEP).ok().out;
+    let (path, text) = kept(place.path()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     assert_eq!(lines.len(), 60);
     let mut change = |n: usize, from: &str, to: &str| {
@@ -418,15 +340,14 @@ fn forged_and_damaged_results_are_run_again() {
     change(2, "\"scenario\":\"", "\"scenario\":\"\u{0}");
     lines[3].truncate(100);
     fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let output = sweep();
-    let told = stderr(&output);
-    assert!(told.contains("60 runs; 56 of them are in"), "{told}");
-    assert!(told.contains("not believed: 4"), "{told}");
-    assert_eq!(output.stdout, whole);
+    let again = place.run(SWEEP).ok();
+    has(
+        &again.err,
+        &["60 runs; 56 of them are in", "not believed: 4"],
+    );
+    assert_eq!(again.out, whole);
     // A store that is no file.
-    let made = shell(folder.path(), "mkfifo out/pipe.jsonl").status();
-    assert!(made.unwrap().success());
-    let output = within_bounds(folder.path(), "lowtide sweep s.toml --csv --output out");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("out: pipe.jsonl in it is no file"));
+    place.script("mkfifo out/pipe.jsonl").ok();
+    let ran = within_bounds(&place, &format!("lowtide {SWEEP}")).code(1);
+    has(&ran.err, &["out: pipe.jsonl in it is no file"]);
 }

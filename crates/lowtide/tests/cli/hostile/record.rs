@@ -1,14 +1,14 @@
 //! A server of recorders that does not let its client go.
 
-use std::fs;
 use std::net::{SocketAddr, UdpSocket};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration as Wall, Instant};
 
 use lowtide_cc::units::{Duration, Time};
 use lowtide_record::{Limits, Outbox, Server, Token};
+
+use crate::program::{Place, has};
 
 struct To<'a>(&'a UdpSocket);
 
@@ -45,43 +45,22 @@ fn serve(socket: &UdpSocket, turned: &AtomicBool, end: &AtomicBool) {
 
 #[test]
 fn the_first_interruption_ends_a_recording_whose_server_does_not() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let (turned, end) = (AtomicBool::new(false), AtomicBool::new(false));
-    let output = thread::scope(|scope| {
+    let ran = thread::scope(|scope| {
         scope.spawn(|| serve(&socket, &turned, &end));
-        let record = Command::new(assert_cmd::cargo::cargo_bin("lowtide"))
-            .args([
-                "record",
-                &address,
-                "--down",
-                "--max-rate",
-                "5mbit",
-                "--duration",
-                "60s",
-            ])
-            .args(["-o", "x"])
-            .current_dir(folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        while !turned.load(Relaxed) {
-            thread::sleep(Wall::from_millis(10));
-        }
-        let pid = record.id().to_string();
-        let killed = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-        assert!(killed.success());
-        let output = record.wait_with_output().unwrap();
+        let limits = "--max-rate 5mbit --duration 60s";
+        let mut record = place.begin(&format!("record {address} --down {limits} -o x"));
+        record.until(|| turned.load(Relaxed));
+        record.signal("INT");
+        let ran = record.ran();
         end.store(true, Relaxed);
-        output
+        ran
     });
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("it was interrupted"), "{said}");
-    let trace = fs::read_to_string(folder.path().join("x.down")).unwrap();
+    has(&ran.code(130).err, &["it was interrupted"]);
+    let trace = place.read("x.down");
     assert!(trace.lines().filter(|line| !line.starts_with('#')).count() > 100);
-    let how = fs::read_to_string(folder.path().join("x.json")).unwrap();
-    assert!(how.contains("it was interrupted"), "{how}");
+    has(&place.read("x.json"), &["it was interrupted"]);
 }
