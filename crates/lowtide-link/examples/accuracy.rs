@@ -45,6 +45,17 @@ mod measure {
         Ok(Arc::new(Tunnel::between(far, near, MTU, Addresses::ALL)?))
     }
 
+    /// A socket at the far end, connected to the near one.
+    fn towards_near(tunnel: &Tunnel) -> Result<UdpSocket, Failure> {
+        let addresses = tunnel.addresses();
+        let connected = tunnel.far().run(|| {
+            let socket = UdpSocket::bind((addresses.far(), 0))?;
+            socket.connect((addresses.near(), PORT))?;
+            Ok::<UdpSocket, std::io::Error>(socket)
+        });
+        Ok(connected??)
+    }
+
     /// As many opportunities in each millisecond as make the rate.
     fn opportunities(rate: Rate) -> Result<Link, Failure> {
         const LENGTH_MS: u64 = 1000;
@@ -122,11 +133,7 @@ mod measure {
             socket.set_read_timeout(Some(WallDuration::from_millis(100)))?;
             Ok::<UdpSocket, std::io::Error>(socket.into())
         })??;
-        let sender = tunnel.far().run(|| {
-            let socket = UdpSocket::bind((addresses.far(), 0))?;
-            socket.connect((addresses.near(), PORT))?;
-            Ok::<UdpSocket, std::io::Error>(socket)
-        })??;
+        let sender = towards_near(&tunnel)?;
         let emulation = Emulation::between(&tunnel, &path, [(), ()])?;
         let start = emulation.started_at();
         let done = AtomicBool::new(false);
@@ -157,11 +164,7 @@ mod measure {
             .near()
             .run(|| UdpSocket::bind((addresses.near(), PORT)))??;
         echo.set_read_timeout(Some(WallDuration::from_millis(100)))?;
-        let asker = tunnel.far().run(|| {
-            let socket = UdpSocket::bind((addresses.far(), 0))?;
-            socket.connect((addresses.near(), PORT))?;
-            Ok::<UdpSocket, std::io::Error>(socket)
-        })??;
+        let asker = towards_near(&tunnel)?;
         asker.set_read_timeout(Some(WallDuration::from_millis(100)))?;
         let emulation = Emulation::between(&tunnel, &path, [(), ()])?;
         let done = AtomicBool::new(false);

@@ -13,7 +13,7 @@ use crate::relay::Relay;
 use crate::shaper::Shaper;
 use crate::summary::{Counts, DirectionSummary, Summary, Unseen};
 use crate::tunnel::{Device, Side, Tunnel};
-use crate::worker::{Clock, Egress, Ingress, carry, stop_pair};
+use crate::worker::{Clock, Egress, Ingress, carry};
 
 type Worker<P> = JoinHandle<(Counts, P, io::Result<()>)>;
 type AskUnseen = Box<dyn FnOnce() -> [Unseen; 2] + Send>;
@@ -80,7 +80,7 @@ impl<P: Probe + Send + 'static> Emulation<P> {
         UI::Destination: Send,
         UE: Egress<UI::Destination> + Send + 'static,
     {
-        let (stopped, stop) = stop_pair().map_err(Error::Broken)?;
+        let (stopped, stop) = io::pipe().map_err(Error::Broken)?;
         let other = stopped.try_clone().map_err(Error::Broken)?;
         let clock = Clock(Instant::now());
         let shape_down = Shaper::new(path, Direction::Forward, probe_down);

@@ -59,3 +59,5 @@ pub use self::shaper::{Incoming, Release, Shaper};
 pub use self::summary::{DirectionSummary, Summary};
 #[cfg(target_os = "linux")]
 pub use self::tunnel::{Addresses, Tunnel};
+#[cfg(target_os = "linux")]
+pub use self::worker::be_prompt;

@@ -90,11 +90,7 @@ impl Clients {
             table.clients.remove(&number);
             table.numbers.remove(&address);
         }
-        let any: SocketAddr = match target {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = Arc::new(bind(any).ok()?);
+        let socket = Arc::new(bind(any_like(target)).ok()?);
         socket.connect(target).ok()?;
         let number = table.next_number;
         table.next_number += 1;
@@ -110,6 +106,14 @@ impl Clients {
             },
         );
         Some(socket)
+    }
+}
+
+/// Any address of this machine's of the same family, at a free port.
+fn any_like(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     }
 }
 
@@ -143,11 +147,7 @@ impl Relay {
             }
         };
         let listener = bind(listen).map_err(failed("listen on", listen))?;
-        let probe = match target {
-            SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)),
-            SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)),
-        };
-        probe
+        UdpSocket::bind(any_like(target))
             .and_then(|socket| socket.connect(target))
             .map_err(failed("send to", target))?;
         let readable =
@@ -406,7 +406,6 @@ mod tests {
 
     fn bound(address: &str) -> UdpSocket {
         let socket = bind(address.parse().unwrap()).unwrap();
-        datagram::report_ecn(&socket);
         socket.set_nonblocking(false).unwrap();
         let limit = Some(std::time::Duration::from_secs(10));
         socket.set_read_timeout(limit).unwrap();

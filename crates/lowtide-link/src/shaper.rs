@@ -71,36 +71,35 @@ pub struct Shaper<D, P = ()> {
     /// Packets that have arrived by the model but have not been sent on, with the time at which
     /// they are due, and their ECN bits by then.
     due: VecDeque<(Time, Ecn, Slot)>,
-    stored: Store<D>,
-    pub(crate) counts: Counts,
-    probe: P,
-    /// Whether the probe is told of flows one by one.
-    by_flow: bool,
+    inside: Inside<D, P>,
 }
 
 /// Index of a stored packet.
 type Slot = u32;
 
-/// Counts what the network does, tells the probe, and frees what is dropped.
-struct Watch<'a, D, P> {
-    stored: &'a mut Store<D>,
-    counts: &'a mut Counts,
-    probe: &'a mut P,
+/// The packets in the network. Counts what the network does, tells the probe, and frees what is dropped.
+#[derive(Debug)]
+struct Inside<D, P> {
+    stored: Store<D>,
+    counts: Counts,
+    probe: P,
+    /// Whether the probe is told of flows one by one.
     by_flow: bool,
 }
 
-/// What a probe calls the flow.
-fn shown(by_flow: bool, flow: u32) -> u32 {
-    if by_flow { flow } else { 0 }
+impl<D, P> Inside<D, P> {
+    /// What the probe calls a flow.
+    fn shown(&self, flow: u32) -> u32 {
+        if self.by_flow { flow } else { 0 }
+    }
 }
 
-impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
+impl<D, P: Probe> Tap<Slot> for Inside<D, P> {
     fn on_departure(&mut self, departure: &Departure) {
         self.counts.queue_delay.record(departure.sojourn);
-        self.probe.on_bottleneck_exit(&Departure {
-            flow: shown(self.by_flow, departure.flow),
-            ..*departure
-        });
+        let flow = self.shown(departure.flow);
+        let departure = Departure { flow, ..*departure };
+        self.probe.on_bottleneck_exit(&departure);
     }
 
     fn on_drop(&mut self, dropped: Dropped<Slot>) {
@@ -113,7 +112,7 @@ impl<D, P: Probe> Tap<Slot> for Watch<'_, D, P> {
         let Dropped {
             at, cause, packet, ..
         } = dropped;
-        let flow = shown(self.by_flow, packet.flow) as usize;
+        let flow = self.shown(packet.flow) as usize;
         self.probe.on_drop(flow, at, packet.bytes, cause);
         self.stored.free(packet.payload);
     }
@@ -132,10 +131,12 @@ impl<D, P: Probe> Shaper<D, P> {
             network: Network::new(&network),
             direction,
             due: VecDeque::new(),
-            stored: Store::new(),
-            counts: Counts::default(),
-            probe,
-            by_flow: path.ports.is_some(),
+            inside: Inside {
+                stored: Store::new(),
+                counts: Counts::default(),
+                probe,
+                by_flow: path.ports.is_some(),
+            },
         }
     }
 
@@ -145,9 +146,10 @@ impl<D, P: Probe> Shaper<D, P> {
         let Incoming {
             size, ecn, flow, ..
         } = incoming;
-        let summary = &mut self.counts.summary;
-        let seen = shown(self.by_flow, flow) as usize;
-        self.probe.on_send(&Sent {
+        let inside = &mut self.inside;
+        let seen = inside.shown(flow) as usize;
+        let summary = &mut inside.counts.summary;
+        inside.probe.on_send(&Sent {
             flow: seen,
             now,
             number: summary.offered_packets,
@@ -157,9 +159,9 @@ impl<D, P: Probe> Shaper<D, P> {
         summary.offered_packets += 1;
         summary.offered_bytes = summary.offered_bytes.saturating_add(size.get());
         summary.offered_ecn.count(ecn);
-        let Some(slot) = self.stored.take(now, incoming) else {
+        let Some(slot) = inside.stored.take(now, incoming) else {
             summary.dropped_memory_packets += 1;
-            self.probe.on_drop(seen, now, size, DropCause::QueueFull);
+            inside.probe.on_drop(seen, now, size, DropCause::QueueFull);
             return;
         };
         let packet = Packet {
@@ -168,27 +170,17 @@ impl<D, P: Probe> Shaper<D, P> {
             ecn,
             payload: slot,
         };
-        let mut watch = Watch {
-            stored: &mut self.stored,
-            counts: &mut self.counts,
-            probe: &mut self.probe,
-            by_flow: self.by_flow,
-        };
-        self.network.send(now, self.direction, packet, &mut watch);
+        self.network.send(now, self.direction, packet, inside);
     }
 
     /// Lets everything happen that happens by the model until `now`.
     fn settle(&mut self, now: Time) {
-        let mut watch = Watch {
-            stored: &mut self.stored,
-            counts: &mut self.counts,
-            probe: &mut self.probe,
-            by_flow: self.by_flow,
-        };
-        while let Some(arrival) = self.network.advance(now, &mut watch) {
-            let stored = &watch.stored.packets[arrival.packet.payload as usize];
-            watch.probe.on_deliver(&Delivery {
-                flow: shown(self.by_flow, arrival.packet.flow) as usize,
+        let inside = &mut self.inside;
+        while let Some(arrival) = self.network.advance(now, inside) {
+            let flow = inside.shown(arrival.packet.flow) as usize;
+            let stored = &inside.stored.packets[arrival.packet.payload as usize];
+            inside.probe.on_deliver(&Delivery {
+                flow,
                 now: arrival.at,
                 sent_at: stored.arrived,
                 detour: arrival.detour,
@@ -212,31 +204,31 @@ impl<D, P: Probe> Shaper<D, P> {
         let Some((due, ecn, slot)) = self.due.pop_front() else {
             return false;
         };
-        let stored = &mut self.stored.packets[slot as usize];
-        let Some(destination) = &stored.destination else {
+        let Inside { stored, counts, .. } = &mut self.inside;
+        let packet = &mut stored.packets[slot as usize];
+        let Some(destination) = &packet.destination else {
             return false;
         };
         let sent_at = send(Release {
-            packet: &mut stored.bytes,
+            packet: &mut packet.bytes,
             ecn,
             destination,
             due,
         });
-        let counts = &mut self.counts;
         match sent_at {
             Some(at) => {
                 counts.summary.delivered_packets += 1;
                 let bytes = &mut counts.summary.delivered_bytes;
-                *bytes = bytes.saturating_add(stored.size.get());
+                *bytes = bytes.saturating_add(packet.size.get());
                 counts.summary.delivered_ecn.count(ecn);
-                let is_marked = ecn == Ecn::Ce && stored.ecn != Ecn::Ce;
+                let is_marked = ecn == Ecn::Ce && packet.ecn != Ecn::Ce;
                 counts.summary.marked_packets += u64::from(is_marked);
-                counts.delay.record(at.since(stored.arrived));
+                counts.delay.record(at.since(packet.arrived));
                 counts.release_error.record(at.since(due));
             }
             None => counts.summary.refused_packets += 1,
         }
-        self.stored.free(slot);
+        stored.free(slot);
         true
     }
 
@@ -249,8 +241,13 @@ impl<D, P: Probe> Shaper<D, P> {
     }
 
     #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
+    pub(crate) fn counts(&mut self) -> &mut Counts {
+        &mut self.inside.counts
+    }
+
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
     pub(crate) fn into_parts(self) -> (Counts, P) {
-        (self.counts, self.probe)
+        (self.inside.counts, self.inside.probe)
     }
 }
 

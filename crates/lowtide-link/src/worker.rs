@@ -60,8 +60,8 @@ pub(crate) trait Egress<D> {
     fn send(&mut self, release: Release<'_, D>) -> bool;
 }
 
-/// Asks for precise wakeups. Returns whether the thread got real-time priority, which needs root.
-fn prepare_thread() -> bool {
+/// Asks for precise wakeups of this thread. Returns whether it got real-time priority, which needs root.
+pub fn be_prompt() -> bool {
     // Without this, timers may be 50 µs late (prctl(2), PR_SET_TIMERSLACK).
     let _ = prctl::set_timerslack(1);
     ThreadPriority::try_from(1).is_ok_and(|lowest| {
@@ -82,7 +82,7 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>, P: Probe>(
     egress: &mut E,
     stop: &io::PipeReader,
 ) -> io::Result<()> {
-    shaper.counts.summary.real_time_priority = prepare_thread();
+    shaper.counts().summary.real_time_priority = be_prompt();
     let mut buffer = vec![0; LARGEST];
     let mut awake_since = Time::ZERO;
     let done = loop {
@@ -131,16 +131,11 @@ pub(crate) fn carry<I: Ingress, E: Egress<I::Destination>, P: Probe>(
     };
     if let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) {
         let used = usage.user_time() + usage.system_time();
-        shaper.counts.summary.cpu_s = used.num_microseconds() as f64 / 1e6;
+        shaper.counts().summary.cpu_s = used.num_microseconds() as f64 / 1e6;
     }
     done
 }
 
 fn to_timespec(duration: Duration) -> TimeSpec {
     TimeSpec::nanoseconds(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
-}
-
-/// A pair that tells threads to stop: they wait for the first to be hung up.
-pub(crate) fn stop_pair() -> io::Result<(io::PipeReader, io::PipeWriter)> {
-    io::pipe()
 }

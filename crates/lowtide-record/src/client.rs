@@ -81,8 +81,6 @@ pub struct Progress {
     pub down: Bytes,
     /// Bytes that went up.
     pub up: Bytes,
-    /// The queueing delay of the way up, where that is recorded.
-    pub queue: Duration,
 }
 
 #[derive(Debug)]
@@ -176,7 +174,6 @@ impl Client {
             elapsed: now.since(self.began),
             down: Bytes::new(came * u64::from(flow.plan().packet)),
             up: flow.filled(),
-            queue: flow.steering().queue(),
         })
     }
 

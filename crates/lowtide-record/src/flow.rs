@@ -340,7 +340,7 @@ impl Flow {
         let rtt = Duration::from_micros((now_us - sent).into());
         let steering = &mut self.outgoing.steering;
         if report.newest == 0 {
-            steering.on_probe(report.delay, Some(rtt));
+            steering.on_probe(report.delay, rtt);
         } else if report.newest <= steering.sent()
             && report.proof == self.keys.proof.proof(report.newest - 1)
         {

@@ -1,7 +1,7 @@
 //! Records what a real link can carry, between two machines, as a trace for the simulator and for mahimahi.
 //!
 //! One end keeps the link backlogged, within bounds of queueing delay, rate, volume and time that the user sets
-//! ([`Steering`]); the other notes when each packet arrives. [`Server`] and [`Client`] are state machines without clock,
+//! (`steering.rs`); the other notes when each packet arrives. [`Server`] and [`Client`] are state machines without clock,
 //! socket or chance: they are given the time and datagrams, and say what to send. [`run`](mod@run) has the sockets. What was
 //! noted becomes a [`Recording`], and that the files of [`files`].
 //!
@@ -30,7 +30,6 @@ pub use self::log::{Arrival, Log};
 pub use self::plan::{Plan, PlanError, QueueBand};
 pub use self::recording::{Came, Recording, Span, Way};
 pub use self::server::{Limits, Server};
-pub use self::steering::{Feedback, Steering};
 
 use std::net::SocketAddr;
 

@@ -9,17 +9,17 @@ use crate::plan::QueueBand;
 
 /// What the sender knows of what arrived. Times are its own but where they are said to be the receiver's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Feedback {
+pub(crate) struct Feedback {
     /// One more than the highest number that came.
-    pub newest: u32,
+    pub(crate) newest: u32,
     /// How many came.
-    pub received: u32,
+    pub(crate) received: u32,
     /// The newest packet's delay as the clocks have it, µs.
-    pub delay: i64,
+    pub(crate) delay: i64,
     /// From its sending to this feedback.
-    pub rtt: Duration,
+    pub(crate) rtt: Duration,
     /// When it arrived, µs of the receiver's clock.
-    pub arrived: u32,
+    pub(crate) arrived: u32,
 }
 
 /// Growth of the window in a round trip, at most.
@@ -48,7 +48,7 @@ const RATE_TIME: u32 = 50_000;
 /// within the band; below it grows towards what the link's rate needs for a queue in the band's middle, above it
 /// shrinks. In slow start, until the queue is seen, it doubles each round trip.
 #[derive(Clone, Debug)]
-pub struct Steering {
+pub(crate) struct Steering {
     band: QueueBand,
     packet: Bytes,
     max_rate: Rate,
@@ -77,8 +77,7 @@ pub struct Steering {
 
 impl Steering {
     /// Of packets of this size.
-    #[must_use]
-    pub fn new(now: Time, band: QueueBand, packet: Bytes, max_rate: Rate) -> Self {
+    pub(crate) fn new(now: Time, band: QueueBand, packet: Bytes, max_rate: Rate) -> Self {
         Self {
             band,
             packet,
@@ -104,35 +103,19 @@ impl Steering {
     }
 
     /// The delay of a packet that met no queue, µs as the clocks have it, and its round trip.
-    pub fn on_probe(&mut self, delay: i64, rtt: Option<Duration>) {
+    pub(crate) fn on_probe(&mut self, delay: i64, rtt: Duration) {
         self.base = Some(self.base.map_or(delay, |base| base.min(delay)));
-        if let Some(rtt) = rtt {
-            self.base_rtt = self.base_rtt.min(rtt);
-            self.rtt = self.base_rtt;
-        }
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.rtt = self.base_rtt;
     }
 
     /// Packets are numbered from 0; how many were sent.
-    #[must_use]
-    pub fn sent(&self) -> u32 {
+    pub(crate) fn sent(&self) -> u32 {
         self.next
     }
 
-    /// The queueing delay that was measured last.
-    #[must_use]
-    pub fn queue(&self) -> Duration {
-        self.queue
-    }
-
-    /// Packets that may be under way.
-    #[must_use]
-    pub fn window(&self) -> f64 {
-        self.window
-    }
-
     /// When the next packet may leave, if no feedback comes before; `None` is for never.
-    #[must_use]
-    pub fn next_send(&self, now: Time) -> Option<Time> {
+    pub(crate) fn next_send(&self, now: Time) -> Option<Time> {
         let under_way = self.next - self.newest;
         if f64::from(under_way) < self.window {
             return Some(self.bucket.ready(self.packet).max(now));
@@ -142,7 +125,7 @@ impl Steering {
     }
 
     /// Takes a packet's number, if one may be sent now.
-    pub fn send(&mut self, now: Time) -> Option<u32> {
+    pub(crate) fn send(&mut self, now: Time) -> Option<u32> {
         let under_way = self.next - self.newest;
         if f64::from(under_way) >= self.window {
             let heard = self.last_feedback.unwrap_or(self.last_ask);
@@ -166,7 +149,7 @@ impl Steering {
     }
 
     /// Learns what has arrived.
-    pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
+    pub(crate) fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let is_news = feedback.newest > self.newest || feedback.received > self.received;
         if feedback.newest > self.next || feedback.newest < self.newest || !is_news {
             return;

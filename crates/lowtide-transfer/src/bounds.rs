@@ -63,11 +63,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(3);
 /// s2n-quic does not export its error.
 type Validated = Result<Limits, Box<dyn error::Error>>;
 
-/// What is not said otherwise.
-fn usual() -> Limits {
-    lowtide_quic::limits()
-}
-
 fn with_window(limits: Limits, window: u64) -> Validated {
     let limits = limits
         .with_data_window(window)?
@@ -84,15 +79,18 @@ fn checked(limits: Validated) -> Result<Limits, Error> {
 pub(crate) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Limits, Error> {
     let share = CLIENT_WINDOWS / u64::from(connections.max(1));
     let limits = || -> Validated {
-        let limits = with_window(usual(), share.clamp(LEAST_WINDOW, CLIENT_WINDOW))?
-            .with_unidirectional_data_window(REPORT_WINDOW)?
-            .with_max_open_remote_unidirectional_streams(1)?
-            .with_max_open_remote_bidirectional_streams(0)?
-            .with_max_send_buffer_size(SEND_BUFFER)?
-            .with_max_handshake_duration(HANDSHAKE)?
-            .with_max_idle_timeout(SILENCE)?
-            .with_max_keep_alive_period(KEEP_ALIVE)?
-            .with_max_ack_delay(max_ack_delay)?;
+        let limits = with_window(
+            lowtide_quic::limits(),
+            share.clamp(LEAST_WINDOW, CLIENT_WINDOW),
+        )?
+        .with_unidirectional_data_window(REPORT_WINDOW)?
+        .with_max_open_remote_unidirectional_streams(1)?
+        .with_max_open_remote_bidirectional_streams(0)?
+        .with_max_send_buffer_size(SEND_BUFFER)?
+        .with_max_handshake_duration(HANDSHAKE)?
+        .with_max_idle_timeout(SILENCE)?
+        .with_max_keep_alive_period(KEEP_ALIVE)?
+        .with_max_ack_delay(max_ack_delay)?;
         Ok(limits)
     };
     checked(limits())
@@ -232,7 +230,7 @@ impl Bounds {
             usual: door.unwrap_or_else(|never| match never {}),
         };
         let limits = || -> Validated {
-            let limits = usual()
+            let limits = lowtide_quic::limits()
                 .with_max_open_remote_unidirectional_streams(0)?
                 .with_max_open_remote_bidirectional_streams(STREAMS)?
                 .with_max_send_buffer_size(SEND_BUFFER)?;

@@ -340,7 +340,7 @@ async fn transfer(
     to.send(request.into()).await.map_err(why_stream)?;
     if plan.is_upload {
         return tokio::select! {
-            sent = send(&mut to, plan.count, |_| ()) => sent.map_err(why_stream),
+            sent = send(&mut to, plan.count) => sent.map_err(why_stream),
             _ = stop.wait_for(|stop| *stop) => {
                 let _ = to.reset(0_u32.into());
                 Ok(())

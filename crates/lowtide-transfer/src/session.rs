@@ -208,7 +208,7 @@ async fn answer(stream: BidirectionalStream, uncounted: Uncounted, house: Arc<Ho
             if let Some(sender) = session.sender.as_ref().filter(|_| recorded) {
                 sender.record();
             }
-            let _ = send(&mut to, count, |_| ()).await;
+            let _ = send(&mut to, count).await;
         }
         Some(Request::Upload) => {
             let received = |bytes| {

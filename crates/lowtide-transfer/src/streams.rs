@@ -6,18 +6,12 @@ use s2n_quic::stream::{Error, ReceiveStream, SendStream};
 /// Zeros, handed to a stream at once.
 static DATA: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Sends zeros until `count` are sent and acknowledged, or the peer has had enough; `sent` is told of
-/// each piece.
-pub(crate) async fn send(
-    to: &mut SendStream,
-    count: Option<u64>,
-    mut sent: impl FnMut(u64),
-) -> Result<(), Error> {
+/// Sends zeros until `count` are sent and acknowledged, or the peer has had enough.
+pub(crate) async fn send(to: &mut SendStream, count: Option<u64>) -> Result<(), Error> {
     let mut left = count.unwrap_or(u64::MAX);
     while left > 0 {
         let size = left.min(DATA.len() as u64);
         to.send(Bytes::from_static(&DATA[..size as usize])).await?;
-        sent(size);
         left -= size;
     }
     to.close().await

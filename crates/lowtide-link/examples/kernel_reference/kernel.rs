@@ -9,11 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use lowtide_link::{Addresses, Emulation, Namespace, PathConfig, Tunnel};
-use thread_priority::{
-    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
-    set_thread_priority_and_policy, thread_native_id,
-};
+use lowtide_link::{Addresses, Emulation, Namespace, PathConfig, Tunnel, be_prompt};
 
 use crate::cells::{Cell, Pauses};
 use crate::measured::Measured;
@@ -34,14 +30,6 @@ fn allow_large_windows() {
         if let Err(e) = fs::write(&file, "4096 1048576 268435456") {
             eprintln!("warning: cannot write {file}: {e}; windows may limit the flow");
         }
-    }
-}
-
-/// An application that waits for a processor would be another application.
-fn be_prompt() {
-    if let Ok(lowest) = ThreadPriority::try_from(1) {
-        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-        let _ = set_thread_priority_and_policy(thread_native_id(), lowest, policy);
     }
 }
 
@@ -74,6 +62,7 @@ fn connect(to: SocketAddr, controller: &str) -> io::Result<Connected> {
 }
 
 fn send(mut stream: &TcpStream, pauses: Option<Pauses>, done: &AtomicBool) -> io::Result<()> {
+    // An application that waits for a processor would be another application.
     be_prompt();
     let start = Instant::now();
     let data = vec![0; 256 * 1024];

@@ -11,14 +11,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-use lowtide_link::Namespace;
+use lowtide_link::{Namespace, be_prompt};
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::prctl;
 use nix::sys::time::TimeSpec;
-use thread_priority::{
-    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
-    set_thread_priority_and_policy, thread_native_id,
-};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::receiver::{Acknowledgment, Receiver};
@@ -43,17 +38,6 @@ const QUIET: Duration = Duration::from_millis(100);
 
 pub(crate) fn play(scenario: &Scenario, info: bool) -> Result<String, Failure> {
     Namespace::new()?.run(|| inside(scenario, info))?
-}
-
-fn be_prompt() {
-    let _ = prctl::set_timerslack(1);
-    let done = ThreadPriority::try_from(1).map(|lowest| {
-        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-        set_thread_priority_and_policy(thread_native_id(), lowest, policy)
-    });
-    if !matches!(done, Ok(Ok(()))) {
-        eprintln!("warning: no real-time priority");
-    }
 }
 
 fn device() -> Result<SyncDevice, Failure> {
@@ -185,7 +169,9 @@ fn inside(scenario: &Scenario, info: bool) -> Result<String, Failure> {
     let (tell, start) = mpsc::channel();
     thread::scope(|scope| {
         let application = scope.spawn(move || write(scenario, &start, info));
-        be_prompt();
+        if !be_prompt() {
+            eprintln!("warning: no real-time priority");
+        }
         let record = answer(scenario, &device, &tell)?;
         match application.join() {
             Ok(said) => Ok(record + &said?),

@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use lowtide_link::{Emulation, Namespace};
+use lowtide_link::Namespace;
 use lowtide_sim::queue::{QueueKind, QueueLimit};
 use socket2::SockRef;
 
-use super::{path, tunnel};
+use super::{between, path, tunnel};
 
 /// What a namespace has counted of TCP and IP (proc(5), `net/netstat`).
 fn counters() -> HashMap<String, u64> {
@@ -60,7 +60,7 @@ fn transfer(mode: &str) -> Option<Transfer> {
     let listener = listener.unwrap();
     let mut path = path(20, QueueLimit::Packets(1000));
     path.down.queue = QueueKind::parse("codel:target=1ms,interval=20ms").unwrap();
-    let emulation = Emulation::between(&tunnel, &path, [(), ()]).unwrap();
+    let emulation = between(&tunnel, &path);
     thread::scope(|scope| {
         let sent = scope.spawn(|| {
             let stream = tunnel.far().run(|| TcpStream::connect(to)).unwrap();

@@ -5,7 +5,7 @@
 mod ecn;
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration as WallDuration, Instant};
@@ -30,9 +30,40 @@ fn path(mbps: u64, buffer: QueueLimit) -> PathConfig {
     }
 }
 
-fn wait_no_longer(socket: &UdpSocket) {
+/// A link between the ends of a tunnel.
+fn between(tunnel: &Arc<Tunnel>, path: &PathConfig) -> Emulation {
+    Emulation::between(tunnel, path, [(), ()]).unwrap()
+}
+
+/// A link that is in nobody's way.
+fn fast() -> PathConfig {
+    path(100, QueueLimit::Unlimited)
+}
+
+/// A socket that does not wait for ever.
+fn bound(at: impl ToSocketAddrs) -> UdpSocket {
+    let socket = UdpSocket::bind(at).unwrap();
     let limit = Some(WallDuration::from_secs(10));
     socket.set_read_timeout(limit).unwrap();
+    socket
+}
+
+/// The same in a namespace.
+fn bound_in(namespace: &Namespace, at: (Ipv4Addr, u16)) -> UdpSocket {
+    namespace.run(|| bound(at)).unwrap()
+}
+
+/// A socket of this machine's own, at a free port.
+fn local() -> UdpSocket {
+    bound("127.0.0.1:0")
+}
+
+/// A relay to a service, and its address.
+fn relay_to(service: &UdpSocket) -> (Relay, SocketAddr) {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
+    let at = relay.address().unwrap();
+    (relay, at)
 }
 
 /// Two joined namespaces; `None`, and a line that says so, where the machine does not allow them.
@@ -51,6 +82,16 @@ fn tunnel(mtu: u16) -> Option<Arc<Tunnel>> {
     }
 }
 
+/// One that begins at the near end of another.
+fn behind(outer: &Tunnel, mtu: u16) -> Arc<Tunnel> {
+    let made = outer.near().run(|| {
+        let here = Namespace::current()?;
+        let within = Addresses::within(&here)?;
+        Tunnel::between(here, Namespace::new()?, mtu, within)
+    });
+    Arc::new(made.unwrap().unwrap())
+}
+
 #[test]
 fn tcp_between_namespaces_passes_the_link_and_nothing_else() {
     const VOLUME: usize = 500_000;
@@ -60,7 +101,7 @@ fn tcp_between_namespaces_passes_the_link_and_nothing_else() {
     let to: SocketAddr = (tunnel.addresses().near(), 7000).into();
     let listener = tunnel.near().run(|| TcpListener::bind(to)).unwrap();
     let listener = listener.unwrap();
-    let emulation = Emulation::between(&tunnel, &path(20, QueueLimit::Bdp(2.0)), [(), ()]).unwrap();
+    let emulation = between(&tunnel, &path(20, QueueLimit::Bdp(2.0)));
     let begun = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -92,23 +133,17 @@ fn what_the_model_drops_and_loses_is_counted_and_does_not_arrive() {
         return;
     };
     let addresses = tunnel.addresses();
-    let bind = |address| UdpSocket::bind((address, 7001));
-    let far = tunnel.far().run(|| bind(addresses.far())).unwrap().unwrap();
-    let near = tunnel
-        .near()
-        .run(|| bind(addresses.near()))
-        .unwrap()
-        .unwrap();
+    let far = bound_in(tunnel.far(), (addresses.far(), 7001));
+    let near = bound_in(tunnel.near(), (addresses.near(), 7001));
     // 2 of the 8 find no room while the first takes 100 ms; half of the rest is lost.
     let mut path = path(1, QueueLimit::Packets(5));
     path.down.loss = LossModel::Random(0.5);
     path.down.link = Arc::new(Link::constant(Rate::from_bytes_per_sec(10_000)).unwrap());
-    let emulation = Emulation::between(&tunnel, &path, [(), ()]).unwrap();
+    let emulation = between(&tunnel, &path);
     for n in 0..8 {
         let packet = [n; 972];
         far.send_to(&packet, (addresses.near(), 7001)).unwrap();
     }
-    wait_no_longer(&near);
     let mut buffer = [0; 1500];
     let mut arrived = Vec::new();
     near.set_read_timeout(Some(WallDuration::from_secs(3)))
@@ -130,28 +165,13 @@ fn links_nest_and_are_gone_when_they_end() {
     let Some(outer) = tunnel(1500) else {
         return;
     };
-    let run_outer =
-        Emulation::between(&outer, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
-    let inner = outer
-        .near()
-        .run(|| {
-            let here = Namespace::current()?;
-            let within = Addresses::within(&here)?;
-            Tunnel::between(here, Namespace::new()?, 1500, within)
-        })
-        .unwrap()
-        .unwrap();
-    let inner = Arc::new(inner);
-    let run_inner =
-        Emulation::between(&inner, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
+    let run_outer = between(&outer, &fast());
+    let inner = behind(&outer, 1500);
+    let run_inner = between(&inner, &fast());
     let outermost = (outer.addresses().far(), 7002);
-    let service = outer.far().run(|| UdpSocket::bind(outermost)).unwrap();
-    let service = service.unwrap();
+    let service = bound_in(outer.far(), outermost);
     let innermost = (inner.addresses().near(), 7002);
-    let client = inner.near().run(|| UdpSocket::bind(innermost)).unwrap();
-    let client = client.unwrap();
-    wait_no_longer(&client);
-    wait_no_longer(&service);
+    let client = bound_in(inner.near(), innermost);
     let begun = Instant::now();
     client.send_to(b"through two links", outermost).unwrap();
     let mut buffer = [0; 64];
@@ -174,21 +194,14 @@ fn links_nest_and_are_gone_when_they_end() {
 
 #[test]
 fn the_relay_serves_each_client_apart_and_counts_headers() {
-    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
-    wait_no_longer(&service);
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
-    let emulation = Emulation::before(&relay, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
-    let clients: Vec<UdpSocket> = (0..3)
-        .map(|_| UdpSocket::bind("127.0.0.1:0").unwrap())
-        .collect();
+    let service = local();
+    let (relay, at) = relay_to(&service);
+    let emulation = Emulation::before(&relay, &fast(), [(), ()]).unwrap();
+    let clients: Vec<UdpSocket> = (0..3).map(|_| local()).collect();
     let begun = Instant::now();
     let mut ports = Vec::new();
     for (n, client) in clients.iter().enumerate() {
-        wait_no_longer(client);
-        client
-            .send_to(&[n as u8; 100], relay.address().unwrap())
-            .unwrap();
+        client.send_to(&[n as u8; 100], at).unwrap();
         let mut buffer = [0; 200];
         let (length, from) = service.recv_from(&mut buffer).unwrap();
         assert_eq!(buffer[..length], [n as u8; 100]);
@@ -210,24 +223,21 @@ fn the_relay_serves_each_client_apart_and_counts_headers() {
 
 #[test]
 fn a_flood_of_clients_and_absurd_datagrams_leave_the_relay_alive() {
-    let service = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let service = local();
     service.set_nonblocking(true).unwrap();
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let relay = Relay::new(listen, service.local_addr().unwrap()).unwrap();
-    let at = relay.address().unwrap();
+    let (relay, at) = relay_to(&service);
     let emulation =
         Emulation::before(&relay, &path(1000, QueueLimit::Unlimited), [(), ()]).unwrap();
-    let first = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let first = local();
     first.send_to(&[], at).unwrap();
     first.send_to(&[1; 65_507], at).unwrap();
     for _ in 0..1_100 {
-        let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let client = local();
         let _ = client.send_to(&[2], at);
     }
     // The service drops out and comes back: the system reports that with the next packet.
     thread::sleep(WallDuration::from_millis(200));
     service.set_nonblocking(false).unwrap();
-    wait_no_longer(&service);
     first.send_to(b"still there?", at).unwrap();
     let mut buffer = vec![0; 65_536];
     let asked = loop {
@@ -237,7 +247,6 @@ fn a_flood_of_clients_and_absurd_datagrams_leave_the_relay_alive() {
         }
     };
     service.send_to(b"yes", asked).unwrap();
-    wait_no_longer(&first);
     let length = first.recv(&mut buffer).unwrap();
     assert_eq!(&buffer[..length], b"yes");
     let up = emulation.finish().unwrap().0.up;
@@ -251,33 +260,16 @@ fn an_error_of_one_client_leaves_the_relay_to_the_others_and_is_counted() {
     let Some(outer) = tunnel(1500) else {
         return;
     };
-    let run_outer =
-        Emulation::between(&outer, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
-    let inner = outer.near().run(|| {
-        let here = Namespace::current()?;
-        let within = Addresses::within(&here)?;
-        Tunnel::between(here, Namespace::new()?, 1280, within)
-    });
-    let inner = Arc::new(inner.unwrap().unwrap());
-    let run_inner =
-        Emulation::between(&inner, &path(100, QueueLimit::Unlimited), [(), ()]).unwrap();
-    let target = SocketAddr::from((inner.addresses().near(), 7003));
-    let service = inner.near().run(|| UdpSocket::bind(target)).unwrap();
-    let service = service.unwrap();
-    let (relay, emulation, large, small) = outer
-        .far()
-        .run(|| {
-            let relay = Relay::new("127.0.0.1:0".parse().unwrap(), target).unwrap();
-            let path = path(100, QueueLimit::Unlimited);
-            let emulation = Emulation::before(&relay, &path, [(), ()]).unwrap();
-            let client = || UdpSocket::bind("127.0.0.1:0").unwrap();
-            (relay, emulation, client(), client())
-        })
-        .unwrap();
-    let at = relay.address().unwrap();
-    for socket in [&service, &large, &small] {
-        wait_no_longer(socket);
-    }
+    let run_outer = between(&outer, &fast());
+    let inner = behind(&outer, 1280);
+    let run_inner = between(&inner, &fast());
+    let service = bound_in(inner.near(), (inner.addresses().near(), 7003));
+    let begin = || {
+        let (relay, at) = relay_to(&service);
+        let emulation = Emulation::before(&relay, &fast(), [(), ()]).unwrap();
+        (at, emulation, local(), local())
+    };
+    let (at, emulation, large, small) = outer.far().run(begin).unwrap();
     let exchange = |client: &UdpSocket, question: &[u8]| {
         let mut buffer = [0; 2000];
         client.send_to(question, at).unwrap();

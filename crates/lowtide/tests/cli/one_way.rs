@@ -126,8 +126,23 @@ fn needs(module: &Module, all: &BTreeMap<Module, Said>) -> BTreeSet<Module> {
     found
 }
 
-/// The modules that need each other in a circle, and those between circles, with what they need of them.
-fn circles(files: &[(Module, String)]) -> BTreeMap<Module, BTreeSet<Module>> {
+/// Those that need each other in a circle, and those between circles, with what they need of them.
+fn circles<N: Ord + Clone>(mut left: BTreeMap<N, BTreeSet<N>>) -> BTreeMap<N, BTreeSet<N>> {
+    loop {
+        let before = left.len();
+        let needed: BTreeSet<N> = left.values().flatten().cloned().collect();
+        left.retain(|name, needs| !needs.is_empty() && needed.contains(name));
+        let kept: BTreeSet<N> = left.keys().cloned().collect();
+        left.values_mut()
+            .for_each(|needs| needs.retain(|n| kept.contains(n)));
+        if left.len() == before {
+            return left;
+        }
+    }
+}
+
+/// What the modules of these files need.
+fn needs_of(files: &[(Module, String)]) -> BTreeMap<Module, BTreeSet<Module>> {
     let read = |(module, text): &(Module, String)| {
         let file = syn::parse_file(text).unwrap_or_else(|e| panic!("{}: {e}", module.join("::")));
         let mut reader = Reader {
@@ -138,21 +153,10 @@ fn circles(files: &[(Module, String)]) -> BTreeMap<Module, BTreeSet<Module>> {
         (module.clone(), reader.said)
     };
     let all: BTreeMap<Module, Said> = files.iter().map(read).collect();
-    let mut left: BTreeMap<Module, BTreeSet<Module>> = all
-        .keys()
+    let modules = all.keys();
+    modules
         .map(|module| (module.clone(), needs(module, &all)))
-        .collect();
-    loop {
-        let needed: BTreeSet<Module> = left.values().flatten().cloned().collect();
-        let before = left.len();
-        left.retain(|module, needs| !needs.is_empty() && needed.contains(module));
-        let kept: BTreeSet<Module> = left.keys().cloned().collect();
-        left.values_mut()
-            .for_each(|needs| needs.retain(|n| kept.contains(n)));
-        if left.len() == before {
-            return left;
-        }
-    }
+        .collect()
 }
 
 /// The sources below a folder that are no tests, by their modules.
@@ -186,7 +190,7 @@ fn no_file_of_a_crate_needs_one_that_needs_it() {
         // A program's main is a module beside its library's.
         files.retain(|(module, text)| !module.is_empty() || !text.contains("fn main"));
         count += files.len();
-        let circles = circles(&files);
+        let circles = circles(needs_of(&files));
         if !circles.is_empty() {
             found.insert(folder, circles);
         }
@@ -207,9 +211,9 @@ fn a_circle_is_found_through_what_a_folder_hands_on() {
         file(&["a", "c"], "use super::Face; pub struct C;"),
         file(&["b"], "use crate::a::C; pub struct B(C);"),
     ];
-    assert!(circles(&files).is_empty());
+    assert!(circles(needs_of(&files)).is_empty());
     files[2].1 = "fn f() -> crate::b::B { todo!() }".to_string();
-    let found = circles(&files);
+    let found = circles(needs_of(&files));
     let names: Vec<String> = found.keys().map(|module| module.join("::")).collect();
     assert_eq!(names, ["a::c", "b"]);
 }
@@ -256,15 +260,9 @@ fn no_javascript_module_needs_one_that_needs_it() {
         "{behind:?} are not all of them"
     );
     for folder in ["web/playground", "web/lowtide"] {
-        let mut left = imports(&root.join(folder));
-        assert!(left.len() > 3, "{folder}");
-        loop {
-            let names: BTreeSet<String> = left.keys().cloned().collect();
-            left.retain(|_, needs| !needs.is_disjoint(&names));
-            if left.len() == names.len() {
-                break;
-            }
-        }
-        assert!(left.is_empty(), "{folder}: {left:#?}");
+        let imports = imports(&root.join(folder));
+        assert!(imports.len() > 3, "{folder}");
+        let found = circles(imports);
+        assert!(found.is_empty(), "{folder}: {found:#?}");
     }
 }
