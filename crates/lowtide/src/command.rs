@@ -67,33 +67,13 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_by_what_decides_its_results() {
-        let of = |words: &[&str]| shown(&words.iter().map(OsString::from).collect::<Vec<_>>());
-        let asked = [
-            "/usr/bin/lowtide",
-            "compare",
-            "--cc",
-            "bbr,ebb",
-            "--report",
-            "out",
-        ];
-        assert_eq!(of(&asked), "lowtide compare --cc bbr,ebb");
-        let asked = [
-            "x",
-            "score",
-            "--report=out",
-            "--json=a",
-            "--jobs",
-            "2",
-            "--suite",
-            "my cases",
-        ];
-        assert_eq!(of(&asked), "lowtide score --suite 'my cases'");
-        let asked = [
-            "x", "link", "--rate", "5mbit", "--", "get", "--report", "it's",
-        ];
-        assert_eq!(
-            of(&asked),
-            r"lowtide link --rate 5mbit -- get --report 'it'\''s'"
-        );
+        let of = |line: &str| shown(&line.split('|').map(OsString::from).collect::<Vec<_>>());
+        let asked = "/usr/bin/lowtide|compare|--cc|bbr,ebb|--report|out";
+        assert_eq!(of(asked), "lowtide compare --cc bbr,ebb");
+        let asked = "x|score|--report=out|--json=a|--jobs|2|--suite|my cases";
+        assert_eq!(of(asked), "lowtide score --suite 'my cases'");
+        let asked = "x|link|--rate|5mbit|--|get|--report|it's";
+        let shown = r"lowtide link --rate 5mbit -- get --report 'it'\''s'";
+        assert_eq!(of(asked), shown);
     }
 }

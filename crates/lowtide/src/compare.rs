@@ -196,10 +196,7 @@ fn write_qlogs(
 
 fn describe(text: &mut String, setting: &Setting, look: Look) -> std::fmt::Result {
     let head = look.heading();
-    let flows = match setting.flow_count() {
-        1 => "1 flow".to_string(),
-        n => format!("{n} flows"),
-    };
+    let flows = output::counted(setting.flow_count(), "flow");
     let seeds = match setting.seeds.count {
         1 => String::new(),
         n => format!(", {n} seeds (mean ± 95 % interval)"),

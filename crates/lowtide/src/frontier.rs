@@ -137,8 +137,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         output::write_report(report, dir)?;
     }
     if let Some(dir) = &args.figures {
-        figures::write_frontier(&frontier, dir, &style)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", dir.display())))?;
+        figures::write_frontier(&frontier, dir, &style).map_err(output::unwritable(dir))?;
         output::say(format_args!("figures: {}", dir.display()));
     }
     output::complain(frontier.failed.iter().map(output::failed))
@@ -251,7 +250,6 @@ fn table_of_rows(rows: &[Row], look: Look) -> String {
         ("worst", 2),
         ("dominated", 3),
     ];
-    let columns = columns.map(|(head, rank)| Column { head, rank });
     let row = |row: &Row| {
         let with = |ratio: f64, half: Option<f64>| {
             shown(ratio) + &output::interval(half.filter(|h| h.is_finite()), DIGITS)
@@ -269,23 +267,19 @@ fn table_of_rows(rows: &[Row], look: Look) -> String {
         ];
         (row.controller.clone(), cells)
     };
-    let rows: Vec<(String, Vec<String>)> = rows.iter().map(row).collect();
-    table::table("controller", &columns, &rows, look)
+    table::table("controller", &columns, rows.iter().map(row), look)
 }
 
 /// The delay of each line where it reaches the throughputs asked for.
 fn table_of_lines(lines: &[&Curve], look: Look) -> String {
     let at = lines.first().map_or(&[][..], |line| &line.at);
-    let heads: Vec<String> = at
-        .iter()
-        .map(|at| format!("at {}", at.throughput_ratio))
-        .collect();
-    let columns: Vec<Column<'_>> = heads.iter().map(|head| Column { head, rank: 1 }).collect();
+    let heads = at.iter().map(|at| format!("at {}", at.throughput_ratio));
+    let heads: Vec<String> = heads.collect();
+    let columns: Vec<Column<'_>> = heads.iter().map(|head| (head.as_str(), 1)).collect();
     let row = |line: &&Curve| {
         let cells = line.at.iter().map(|at| at.queue_p95_ratio);
         let cells = cells.map(|ratio| shown(ratio.unwrap_or(f64::NAN)));
         (line.controller.clone(), cells.collect())
     };
-    let rows: Vec<(String, Vec<String>)> = lines.iter().map(row).collect();
-    table::table("delay on the line", &columns, &rows, look)
+    table::table("delay on the line", &columns, lines.iter().map(row), look)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::flags::JsonFlag;
 use crate::interrupt;
-use crate::output;
+use crate::output::{self, counted};
 use crate::table::{Column, Look, table};
 
 #[derive(clap::Subcommand)]
@@ -191,7 +191,7 @@ fn orphans(count: usize) -> String {
     }
 }
 
-const COLUMNS: [(&str, u8); 7] = [
+const COLUMNS: &[Column<'_>] = &[
     ("phase", 1),
     ("cwnd", 0),
     ("in flight", 3),
@@ -205,7 +205,6 @@ fn text(all: &[Status]) -> String {
     if all.is_empty() {
         return "no controller is loaded\n".to_owned();
     }
-    let columns = COLUMNS.map(|(head, rank)| Column { head, rank });
     let mut text = String::new();
     for status in all {
         let how = match (status.registered, status.pinned) {
@@ -213,22 +212,18 @@ fn text(all: &[Status]) -> String {
             (true, false) => "loaded",
             (false, _) => "unloaded; connections that had it keep it",
         };
-        let sockets = match status.flows.len() {
-            1 => "1 socket".to_owned(),
-            n => format!("{n} sockets"),
-        };
+        let sockets = counted(status.flows.len(), "socket");
         let cgroups = match status.cgroups {
             0 => String::new(),
-            1 => ", 1 cgroup".to_owned(),
-            n => format!(", {n} cgroups"),
+            n => format!(", {}", counted(n, "cgroup")),
         };
         let without = status.flows.iter().filter(|flow| flow.is_orphan).count();
         let sockets = sockets + &orphans(without);
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}: {how}{cgroups}, {sockets}", status.choice);
         if !status.flows.is_empty() {
-            let rows: Vec<(String, Vec<String>)> = status.flows.iter().map(row).collect();
-            text.push_str(&table("socket", &columns, &rows, Look::of_output(false)));
+            let rows = status.flows.iter().map(row);
+            text.push_str(&table("socket", COLUMNS, rows, Look::of_output(false)));
         }
     }
     text

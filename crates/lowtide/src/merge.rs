@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lowtide_lab::store::{self, MergeError, Merged};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, counted};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -58,12 +58,4 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         "merged {rows} of {scenarios} from {files} into {out}{again}"
     ));
     Ok(())
-}
-
-/// A number of things.
-fn counted(n: usize, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
-    }
 }

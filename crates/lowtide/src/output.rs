@@ -64,10 +64,14 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     Ok(visible::json(&text).into_owned().into_bytes())
 }
 
+/// What it is that something cannot be written there.
+pub(crate) fn unwritable<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
+    move |e| Failure::run(format!("cannot write {}: {e}", path.display()))
+}
+
 /// Writes a file, which keeps what it had where that fails.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    files::write(path, bytes)
-        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))
+    files::write(path, bytes).map_err(unwritable(path))
 }
 
 /// Checks that files and folders that are asked for can be written, before anything runs for them.
@@ -80,8 +84,7 @@ pub(crate) fn check<'a>(
     let folders = folders.into_iter().flatten();
     let folders = folders.map(|folder| (folder, folder.join("index.html")));
     for (named, path) in files.chain(folders) {
-        files::check_writable(&path)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", named.display())))?;
+        files::check_writable(&path).map_err(unwritable(named))?;
     }
     Ok(())
 }
@@ -90,9 +93,7 @@ pub(crate) fn check<'a>(
 pub(crate) fn write_report(mut report: Report<'_>, folder: &Path) -> Result<(), Failure> {
     let path = folder.join("index.html");
     report.made_by = command::noted();
-    report
-        .write(&path)
-        .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+    report.write(&path).map_err(unwritable(path))?;
     say(format_args!("report: {}", path.display()));
     Ok(())
 }
@@ -105,8 +106,7 @@ pub(crate) fn write_figures(
 ) -> Result<(), Failure> {
     for (n, (setting, comparison)) in links.iter().enumerate() {
         let folder = figures::folder_of(dir, n, links.len());
-        figures::write(setting, comparison, &folder, style)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        figures::write(setting, comparison, &folder, style).map_err(unwritable(&folder))?;
         say(format_args!("figures: {}", folder.display()));
     }
     Ok(())
@@ -114,18 +114,16 @@ pub(crate) fn write_figures(
 
 /// Writes the qlog of a setting's first seed.
 pub(crate) fn write_qlog(setting: &Setting, version: Version, path: &Path) -> Result<(), Failure> {
-    let failure =
-        |e: &dyn std::fmt::Display| Failure::run(format!("cannot write {}: {e}", path.display()));
-    let draft = Draft::of(path).map_err(|e| failure(&e))?;
-    let draft = qlog::write(setting, version, draft).map_err(|e| failure(&e))?;
-    draft.keep().map_err(|e| failure(&e))
+    let draft = Draft::of(path).map_err(unwritable(path))?;
+    let draft = qlog::write(setting, version, draft).map_err(unwritable(path))?;
+    draft.keep().map_err(unwritable(path))
 }
 
 /// The table of a comparison.
 pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
     let metrics =
         Shown::Comparison.columns(setting.measured_flows() > 1, |key| comparison.has(key));
-    let columns: Vec<Column<'_>> = metrics.iter().map(|m| column(m)).collect();
+    let columns: Vec<Column<'_>> = metrics.iter().map(|m| (m.head, m.rank)).collect();
     let row = |entry: &Entry| {
         let name = match entry.role {
             Role::Limit => format!("{} (limit)", entry.name),
@@ -136,16 +134,12 @@ pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> S
         let cells = metrics.iter().map(|m| cell(m, entry, &comparison.entries));
         (name, cells.collect())
     };
-    let rows: Vec<(String, Vec<String>)> = comparison.entries.iter().map(row).collect();
-    table::table("controller", &columns, &rows, look)
-}
-
-/// A metric's column.
-pub(crate) fn column(metric: &Metric) -> Column<'static> {
-    Column {
-        head: metric.head,
-        rank: metric.rank,
-    }
+    table::table(
+        "controller",
+        &columns,
+        comparison.entries.iter().map(row),
+        look,
+    )
 }
 
 /// A value with its interval; the best of the contenders is marked.
@@ -243,4 +237,12 @@ pub(crate) fn complain(failed: impl Iterator<Item = String>) -> Result<(), Failu
         "runs failed and are missing above: {}",
         failed.join("; ")
     )))
+}
+
+/// A number of things.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
 }

@@ -98,8 +98,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         output::print(text(&experiments, &rows).as_bytes())?;
     }
     if let Some(path) = &args.document {
-        write_document(&experiments, &rows, &command, path)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        write_document(&experiments, &rows, &command, path).map_err(output::unwritable(path))?;
     }
     if let Some(folder) = &args.report {
         let papers = experiments.iter().zip(&rows);

@@ -87,21 +87,11 @@ pub(crate) fn draw(comparison: &Comparison, width: Option<usize>) -> String {
             })
         })
         .collect();
-    let all_rates: Vec<f64> = rows
-        .iter()
-        .flat_map(|r| &r.rates)
-        .flatten()
-        .copied()
-        .collect();
-    let all_delays: Vec<f64> = rows
-        .iter()
-        .flat_map(|r| &r.delays)
-        .flatten()
-        .copied()
-        .collect();
-    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    let (fastest, slowest) = (most(&all_rates), most(&all_delays));
-    let least = all_delays.iter().copied().fold(slowest, f64::min);
+    let rates_of_all = rows.iter().flat_map(|r| &r.rates).flatten();
+    let delays_of_all = rows.iter().flat_map(|r| &r.delays).flatten();
+    let fastest = rates_of_all.copied().fold(0.0, f64::max);
+    let slowest = delays_of_all.clone().copied().fold(0.0, f64::max);
+    let least = delays_of_all.copied().fold(slowest, f64::min);
     if fastest <= 0.0 || least <= 0.0 {
         return String::new();
     }

@@ -11,12 +11,8 @@ const PADDING: usize = 2;
 /// The least room for names; longer ones are broken.
 const MIN_NAME: usize = 16;
 
-/// A column of values.
-pub(crate) struct Column<'a> {
-    pub(crate) head: &'a str,
-    /// Where there is no room, columns of a high rank go first.
-    pub(crate) rank: u8,
-}
+/// The head of a column, and its rank: where there is no room, columns of a high rank go first.
+pub(crate) type Column<'a> = (&'a str, u8);
 
 /// How a table is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +55,10 @@ impl Look {
 pub(crate) fn table(
     name: &str,
     columns: &[Column<'_>],
-    rows: &[(String, Vec<String>)],
+    rows: impl IntoIterator<Item = (String, Vec<String>)>,
     look: Look,
 ) -> String {
+    let rows: Vec<(String, Vec<String>)> = rows.into_iter().collect();
     let width = match look {
         Look::Markdown | Look::Plain(None) => usize::MAX,
         Look::Plain(Some(width)) => width,
@@ -69,7 +66,7 @@ pub(crate) fn table(
     let chars = |text: &str| text.chars().count();
     let widest = |n: usize| {
         let cells = rows.iter().map(|(_, cells)| chars(&cells[n]));
-        cells.fold(chars(columns[n].head), usize::max) + PADDING
+        cells.fold(chars(columns[n].0), usize::max) + PADDING
     };
     let names = rows.iter().map(|(name, _)| chars(name));
     let mut name_width = names.fold(chars(name), usize::max);
@@ -79,10 +76,10 @@ pub(crate) fn table(
         name_width = name_width.min((width / 3).max(MIN_NAME));
     }
     while shown.len() > 1 && needed(&shown).saturating_add(name_width) > width {
-        let last = (0..shown.len()).max_by_key(|n| (columns[shown[*n]].rank, *n));
+        let last = (0..shown.len()).max_by_key(|n| (columns[shown[*n]].1, *n));
         shown.remove(last.unwrap_or(0));
     }
-    let heads = shown.iter().map(|n| columns[*n].head);
+    let heads = shown.iter().map(|n| columns[*n].0);
     let heads = iter::once(name).chain(heads).collect();
     let rows = rows.iter().map(|(name, cells)| {
         let values = shown.iter().map(|n| cells[*n].clone());
@@ -91,7 +88,7 @@ pub(crate) fn table(
     let mut text = aligned(heads, rows, 1..usize::MAX, look);
     let gone: Vec<&str> = (0..columns.len())
         .filter(|n| !shown.contains(n))
-        .map(|n| columns[n].head)
+        .map(|n| columns[n].0)
         .collect();
     if !gone.is_empty() {
         let note = format!(
@@ -191,13 +188,12 @@ mod tests {
     #[test]
     fn a_table_fits_its_terminal_and_says_what_it_leaves_out() {
         let columns = [("Mbit/s", 1), ("used %", 2), ("p95", 1), ("resent %", 4)];
-        let columns = columns.map(|(head, rank)| Column { head, rank });
         let cells = ["13.98", "99.8", "14991.4", "0.00"].map(str::to_string);
-        let rows = [(
+        let row = (
             "window:packets=33 (best window)".to_string(),
             cells.to_vec(),
-        )];
-        let of = |width| table("controller", &columns, &rows, Look::Plain(width));
+        );
+        let of = |width| table("controller", &columns, [row.clone()], Look::Plain(width));
         let whole = of(None);
         assert_eq!(whole.lines().count(), 2, "{whole}");
         for width in [40, 50, 60] {

@@ -125,9 +125,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let survey = survey?;
     show::show(&args.json, &survey)?;
     if let Some(folder) = &args.keep {
-        let count = survey
-            .save(folder)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        let count = survey.save(folder).map_err(output::unwritable(folder))?;
         output::say(format_args!(
             "{count} cases: lowtide score --suite {}",
             folder.display()

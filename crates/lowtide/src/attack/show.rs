@@ -37,10 +37,10 @@ pub(super) fn show(json: &JsonFlag, survey: &Survey) -> Result<(), Failure> {
         }
     }
     let names = survey.transfer.iter().flat_map(|t| &t.controllers);
-    let columns: Vec<Column<'_>> = names.map(|head| Column { head, rank: 0 }).collect();
+    let columns: Vec<Column<'_>> = names.map(|head| (head.as_str(), 0)).collect();
     if columns.len() > 1 && !rows.is_empty() {
         let look = Look::of_output(false);
-        let table = table::table("finding", &columns, &rows, look);
+        let table = table::table("finding", &columns, rows, look);
         let _ = write!(text, "\n{table}");
     }
     output::print(text.as_bytes())

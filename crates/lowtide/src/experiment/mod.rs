@@ -283,7 +283,7 @@ fn write_grid(
     style: &figures::Style,
 ) -> Result<(), Failure> {
     let written = figures::write_grid(&Sweep::new(file, results), folder, style)
-        .map_err(|e| Failure::run(format!("cannot write {}: {e}", folder.display())))?;
+        .map_err(output::unwritable(folder))?;
     if written > 0 {
         let folder = folder.display();
         output::say(format_args!("figures of the grid: {written} in {folder}"));

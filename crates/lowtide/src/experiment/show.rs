@@ -14,8 +14,7 @@ const UTILISATION: &str = "utilisation";
 
 /// A column of the table.
 struct Column<'a> {
-    head: &'a str,
-    rank: u8,
+    head: table::Column<'a>,
     /// The value's name.
     value: &'a str,
     factor: f64,
@@ -32,8 +31,7 @@ fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>
         let usual = Shown::Cells.columns(true, has).into_iter();
         return usual
             .map(|metric| Column {
-                head: metric.head,
-                rank: metric.rank,
+                head: (metric.head, metric.rank),
                 value: metric.key,
                 factor: metric.factor,
                 digits: metric.digits,
@@ -41,8 +39,7 @@ fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>
             .collect();
     }
     let own = file.content.metrics.iter().map(|name| Column {
-        head: name,
-        rank: 0,
+        head: (name, 0),
         value: name,
         factor: 1.0,
         digits: 3,
@@ -104,14 +101,8 @@ pub(super) fn table(file: &ScenarioFile, results: &[CellResult], look: Look) -> 
             rows.push((name, of_group.collect()));
         }
     }
-    let heads: Vec<table::Column<'_>> = columns
-        .iter()
-        .map(|c| table::Column {
-            head: c.head,
-            rank: c.rank,
-        })
-        .collect();
-    table::table("cell", &heads, &rows, look)
+    let heads: Vec<table::Column<'_>> = columns.iter().map(|c| c.head).collect();
+    table::table("cell", &heads, rows, look)
 }
 
 /// Labels, number of seeds, means.

@@ -233,13 +233,9 @@ fn shown(recording: &Recording) -> String {
     }
     let clocks = &recording.clocks;
     let drift = if clocks.is_corrected {
-        let (ppm, how) = (
-            clocks.drift_ppm.abs(),
-            match clocks.drift_ppm {
-                ppm if ppm < 0.0 => "slower",
-                _ => "faster",
-            },
-        );
+        let ppm = clocks.drift_ppm.abs();
+        let is_slower = clocks.drift_ppm < 0.0;
+        let how = if is_slower { "slower" } else { "faster" };
         format!("; this clock runs {ppm:.0} ppm {how} than the server's (corrected)")
     } else {
         String::new()

@@ -104,10 +104,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         let cases = suites.iter_mut().flat_map(|suite| &mut suite.cases);
         cases.for_each(|case| case.set_host(host));
     }
-    let baseline = match &args.baseline {
-        None => None,
-        Some(path) => Some(read_baseline(path)?),
-    };
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut plans = Vec::new();
     for suite in &suites {
         let plan = Plan::new(
@@ -131,13 +128,11 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if signal.is_none() {
         explain(args, &mut cards)?;
     }
-    let regressions: Vec<Regression> = baseline.map_or_else(Vec::new, |old| {
-        let found = cards.iter().flat_map(|card| {
-            let of_suite = old.iter().flat_map(move |old| old.regressions(card));
-            of_suite.collect::<Vec<_>>()
-        });
-        found.collect()
-    });
+    let old = || baseline.iter().flatten();
+    let found = cards
+        .iter()
+        .flat_map(|card| old().flat_map(move |old| old.regressions(card)));
+    let regressions: Vec<Regression> = found.collect();
     show(args, &cards, &regressions)?;
     if let Some(Interrupted { signal, problem }) = signal {
         return Err(Failure::Interrupted { signal, problem });
@@ -330,8 +325,7 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
     }
     if let Some(folder) = &args.report {
         let path = folder.join("index.html");
-        write_report(cards, &command(args), folder)
-            .map_err(|e| Failure::run(format!("cannot write {}: {e}", path.display())))?;
+        write_report(cards, &command(args), folder).map_err(output::unwritable(&path))?;
         output::say(format_args!("report: {}", path.display()));
     }
     Ok(())

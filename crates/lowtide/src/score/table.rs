@@ -9,27 +9,15 @@ use crate::table::{self, Column, Look};
 /// A scorecard: the matrix where there are several controllers, then what fails and why.
 pub(super) fn of(card: &Scorecard) -> String {
     let mut text = format!("{}: {}\n\n", card.suite, card.about);
-    let columns: Vec<Column<'_>> = card
-        .results
-        .iter()
-        .map(|score| Column {
-            head: &score.controller,
-            rank: 0,
-        })
-        .collect();
+    let columns = card.results.iter().map(|s| (s.controller.as_str(), 0));
+    let columns: Vec<Column<'_>> = columns.collect();
     let cases = card.results.first().map_or(0, |score| score.cases.len());
     let rows = (0..cases).map(|n| {
         let case = &card.results[0].cases[n];
         let cells = card.results.iter().map(|score| cell(&score.cases[n]));
         (format!("{} {}", case.id, case.title), cells.collect())
     });
-    let rows: Vec<(String, Vec<String>)> = rows.collect();
-    text.push_str(&table::table(
-        "case",
-        &columns,
-        &rows,
-        Look::of_output(false),
-    ));
+    text += &table::table("case", &columns, rows, Look::of_output(false));
     text.push('\n');
     for score in &card.results {
         // Writing to a string cannot fail.
@@ -45,38 +33,28 @@ fn details(text: &mut String, score: &Score) {
     for case in &score.cases {
         let (id, title, source, reason) = (&case.id, &case.title, &case.source, &case.reason);
         // Writing to a string cannot fail.
-        match case.verdict {
+        let _ = match case.verdict {
             Verdict::Pass => continue,
-            Verdict::NotApplicable => {
-                let _ = writeln!(text, "  n/a   {id} {title}: {reason}");
-                continue;
+            Verdict::NotApplicable => writeln!(text, "  n/a   {id} {title}: {reason}"),
+            Verdict::NotRun => writeln!(text, "  not run  {id} {title}: {reason}"),
+            Verdict::Undecided => writeln!(text, "  undecided  {id} {title} ({source})"),
+            Verdict::Fail => writeln!(text, "  FAIL  {id} {title} ({source})"),
+        };
+        if case.verdict == Verdict::Undecided {
+            for limit in case.with(Verdict::Undecided) {
+                let (metric, shown, cell) = (&limit.metric, limit.shown(), limit.in_cell());
+                let _ = writeln!(text, "        {metric}: {shown}{cell}");
             }
-            Verdict::NotRun => {
-                let _ = writeln!(text, "  not run  {id} {title}: {reason}");
-                continue;
-            }
-            Verdict::Undecided => {
-                let _ = writeln!(text, "  undecided  {id} {title} ({source})");
-                for limit in case.with(Verdict::Undecided) {
-                    let (metric, shown, cell) = (&limit.metric, limit.shown(), limit.in_cell());
-                    let _ = writeln!(text, "        {metric}: {shown}{cell}");
-                }
-                continue;
-            }
-            Verdict::Fail => {}
         }
-        let _ = writeln!(text, "  FAIL  {id} {title} ({source})");
-        for limit in case.failing() {
-            let (shown, cell) = (limit.shown(), limit.in_cell());
-            let _ = writeln!(
-                text,
-                "        {}: {shown} does not hold{cell}",
-                limit.metric
-            );
-            let _ = writeln!(text, "          because {}", limit.reason);
-        }
-        for line in case.explanation.iter().chain(&case.failed_runs) {
-            let _ = writeln!(text, "        {line}");
+        if case.verdict == Verdict::Fail {
+            for limit in case.failing() {
+                let (metric, shown, cell) = (&limit.metric, limit.shown(), limit.in_cell());
+                let _ = writeln!(text, "        {metric}: {shown} does not hold{cell}");
+                let _ = writeln!(text, "          because {}", limit.reason);
+            }
+            for line in case.explanation.iter().chain(&case.failed_runs) {
+                let _ = writeln!(text, "        {line}");
+            }
         }
     }
 }
