@@ -7,14 +7,14 @@ fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
     let place = Place::new();
     let attack =
         "attack --cc copa,bbr --goal throughput --reference cubic --budget 64 --most 1 --seed 3";
-    let ran = place.run(&format!("{attack} --keep found --jobs 2")).ok();
+    let ran = place.ok(&format!("{attack} --keep found --jobs 2"));
     let found = [
         "copa, throughput: worst ",
         "of 64 networks (limit 0.20)",
         "  1. ",
     ];
     has(&ran.out, &found);
-    let json = place.run(&format!("{attack} --jobs 1 --json")).ok().json();
+    let json = place.ok(&format!("{attack} --jobs 1 --json")).json();
     let first = &json["results"][0]["findings"][0];
     let (id, score) = (first["id"].as_str().unwrap(), number(first, "score"));
     has(&ran.out, &[&format!("  1. {score:.2} "), id]);

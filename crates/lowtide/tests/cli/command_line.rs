@@ -190,7 +190,7 @@ fn files_beside_traces_are_left_out_and_named_and_one_must_be_a_trace() {
     let compare = "compare --traces . --cc bbr --json";
     place.refuses(compare, "=> no file in it is a trace | a.delay.csv");
     place.write("a.down", "1\n2\n3\n");
-    let ran = place.run(compare).ok();
+    let ran = place.ok(compare);
     has(&ran.err, &["left out", "a.delay.csv"]);
     assert_eq!(ran.json()["link"], "a.down");
 }
@@ -199,23 +199,16 @@ fn files_beside_traces_are_left_out_and_named_and_one_must_be_a_trace() {
 fn traces_are_generated_described_converted_and_used() {
     let place = Place::new();
     for file in ["link.csv", "again.csv"] {
-        place
-            .run(&format!("trace generate --duration 10s --seed 7 -o {file}"))
-            .ok();
+        place.ok(&format!("trace generate --duration 10s --seed 7 -o {file}"));
     }
     assert_eq!(place.read("link.csv"), place.read("again.csv"), "same seed");
-    place
-        .run("trace convert link.csv --to mahimahi -o link.trace")
-        .ok();
-    let info = place
-        .run("trace info --json link.csv link.trace")
-        .ok()
-        .json();
+    place.ok("trace convert link.csv --to mahimahi -o link.trace");
+    let info = place.ok("trace info --json link.csv link.trace").json();
     let mean = |n: usize| number(&info[n], "mean_mbps");
     assert!((mean(0) - mean(1)).abs() < 0.01 * mean(0), "{info}");
     assert_eq!(info[0]["length_s"], 10.0);
     let both = "compare --cc bbr --trace link.csv --trace link.trace --json --no-timing";
-    let both = place.run(both).ok().json();
+    let both = place.ok(both).json();
     let used = |n: usize| value(&both[n], "bbr", "throughput_mbps");
     assert!(
         (used(0) - used(1)).abs() < 0.05 * used(0),
@@ -230,7 +223,7 @@ fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
     let name = "<script>alert(1)<script>.csv";
     let place = Place::with(name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
     let compare = "compare --cc bbr --duration 5s --report reports --trace";
-    place.run(&format!("{compare} {name}")).ok();
+    place.ok(&format!("{compare} {name}"));
     let html = place.read("reports/index.html");
     assert!(html.len() < 5_000_000);
     has(&html, &["id=\"panels\"", "id=\"plane\"", "id=\"rtt-cdf\""]);
@@ -258,15 +251,11 @@ fn a_report_that_cannot_be_written_loses_no_result() {
 fn figures_and_qlogs_are_written_for_each_link() {
     let place = Place::with("link.csv", "time_ms,rate_mbps\n0,5\n500,9\n");
     let compare = "compare --cc bbr:aggregation=false --duration 2s --trace link.csv";
-    place
-        .run(&format!("{compare} --figures figures --qlog qlog"))
-        .ok();
+    place.ok(&format!("{compare} --figures figures --qlog qlog"));
     assert!(place.at("figures/plane.svg").exists());
     let log = place.read("qlog/bbr_aggregation=false.sqlog");
     assert!(log.starts_with("\u{1e}{\"file_schema\":"));
-    place
-        .run(&format!("{compare} --trace link.csv --figures both"))
-        .ok();
+    place.ok(&format!("{compare} --trace link.csv --figures both"));
     assert!(place.at("both/2/plane.png").exists());
 }
 
@@ -351,7 +340,7 @@ fn a_scenario_file_runs_flows_of_different_kinds_in_every_cell() {
 
     let place = Place::new();
     let one = "--vary run.duration=2s --vary flows.1.start=1s --vary link.buffer=2bdp --seeds 1";
-    place.run(&format!("run {example} {one} --report .")).ok();
+    place.ok(&format!("run {example} {one} --report ."));
     let page = place.read("index.html");
     for name in ["alone together, 2bdp", "on a lossy link, 2bdp"] {
         has(&page, &[&format!("\"{name}: constant 20 Mbit/s\"")]);
@@ -396,9 +385,7 @@ fn reproduce_prints_rows_with_the_papers_value_ours_and_whether_the_claim_holds(
     }
     assert_eq!(rows[0]["holds"], "yes");
     let place = Place::new();
-    place
-        .run("reproduce acd-rtt --seeds 1 --document page.md")
-        .ok();
+    place.ok("reproduce acd-rtt --seeds 1 --document page.md");
     has(
         &place.read("page.md"),
         &["](page/acd-rtt.svg)", "| setting |"],
@@ -422,11 +409,11 @@ value = "throughput_mbps('bbr')"
 holds = "throughput_mbps('bbr') > 0"
 "#;
     let place = Place::with("arrives.toml", text);
-    let page = place.run("reproduce --experiments . --markdown").ok().out;
+    let page = place.ok("reproduce --experiments . --markdown").out;
     let made_by = "`lowtide reproduce all --experiments .`";
     has(&page, &[made_by, "| something arrives | yes |"]);
     assert!(!page.contains("paper"), "{page}");
-    let table = place.run("reproduce --experiments .").ok().out;
+    let table = place.ok("reproduce --experiments .").out;
     let head = table
         .lines()
         .find(|line| line.trim_start().starts_with("setting"))
@@ -492,14 +479,14 @@ fn receivers_report_timestamps_where_a_flag_or_a_file_says_so() {
              flows = [{{ controller = \"rbbr:from=timestamps\", timestamps = {timestamps} }}]\n"
         );
         place.write("timestamps.toml", text);
-        let run = place.run("run timestamps.toml --json").ok().json();
+        let run = place.ok("run timestamps.toml --json").json();
         number(&run["results"][0], "throughput_mbps")
     };
     let (with, without) = (by_file(true), by_file(false));
     assert_ne!(with, without);
     let compare = "compare --json --duration 10s --cc rbbr:from=timestamps --schedule";
     for (flag, expected) in [("--timestamps", with), ("", without)] {
-        let ran = place.run(&format!("{compare} {SCHEDULE} {flag}")).ok();
+        let ran = place.ok(&format!("{compare} {SCHEDULE} {flag}"));
         let measured = value(&ran.json(), "rbbr:from=timestamps", "throughput_mbps");
         assert_eq!(measured, expected, "{flag:?}");
         let warning = "rbbr:from=timestamps runs without its estimate";
@@ -548,7 +535,7 @@ fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
         ";
     place.refuses("", rows);
     has(
-        &place.run("run stock.toml --host quinn").ok().out,
+        &place.ok("run stock.toml --host quinn").out,
         &["quinn/cubic"],
     );
 }
@@ -578,11 +565,9 @@ fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
     let place = Place::new();
     let example = example();
     let common = format!("{example} --vary run.duration=6s --seeds 1 --no-timing");
-    let table = place.run(&format!("run --json=run.json {common}")).ok().out;
+    let table = place.ok(&format!("run --json=run.json {common}")).out;
     has(&table, &["Mbit/s"]);
-    place
-        .run(&format!("sweep --json=sweep.json --output store {common}"))
-        .ok();
+    place.ok(&format!("sweep --json=sweep.json --output store {common}"));
     let (run, sweep) = (place.json("run.json"), place.json("sweep.json"));
     assert_eq!(run["results"], sweep["results"]);
     assert_eq!(run["command"], "run");
@@ -663,7 +648,7 @@ metrics = ["share"]
 flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
 "#;
     let place = Place::with("mixed.toml", text);
-    place.run("run mixed.toml --figures one").ok();
+    place.ok("run mixed.toml --figures one");
     for figure in ["rate", "rtt", "shares", "phases", "plane"] {
         let svg = place.read(&format!("one/{figure}.svg"));
         has(&svg, &["\nrbbr\n", "\ncubic\n"]);
@@ -675,11 +660,9 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
     has(&place.read("one/rtt.svg"), &["RTT, ms (logarithmic)"]);
     assert!(!place.at("one/grid-share.svg").exists(), "no grid");
     let sweep = "sweep mixed.toml --vary link.buffer=1bdp --output";
-    place
-        .run(&format!(
-            "{sweep} store --vary link.buffer=4bdp --figures grid"
-        ))
-        .ok();
+    place.ok(&format!(
+        "{sweep} store --vary link.buffer=4bdp --figures grid"
+    ));
     // The question's value first, each group a line.
     let lines = [
         "\ngroup 1: rbbr\n",
@@ -693,7 +676,7 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
     let more = "more --vary path.rtt=20ms --vary path.rtt=40ms \
                 --vary flows.0.controller=rbbr --vary flows.0.controller=bbr";
     let look = "--figures panels --figure-format svg,pdf --figure-size 600x300";
-    place.run(&format!("{sweep} {more} {look}")).ok();
+    place.ok(&format!("{sweep} {more} {look}"));
     for (controller, other) in [("rbbr", "bbr"), ("bbr", "rbbr")] {
         let share = place.read(&format!("panels/grid-share_controller-{controller}.svg"));
         let group = |name: &str| format!("\ngroup 1: {name}\n");
@@ -721,11 +704,8 @@ run = { duration = "6s" }
 flows = [{ controller = "bbr" }, { controller = "cubic", start = "3s" }]
 "#;
     let place = Place::with("mixed.toml", text);
-    has(
-        &place.run("run mixed.toml --csv").ok().out,
-        &["flows.0.share"],
-    );
-    let table = place.run("run mixed.toml --markdown").ok().out;
+    has(&place.ok("run mixed.toml --csv").out, &["flows.0.share"]);
+    let table = place.ok("run mixed.toml --markdown").out;
     let lines: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split('|').map(str::trim).collect())

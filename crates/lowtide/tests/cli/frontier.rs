@@ -22,7 +22,7 @@ fn traces() -> Place {
 }
 
 fn frontier(place: &Place, more: &str) -> String {
-    place.run(&format!("{FRONTIER} {more}")).ok().out
+    place.ok(&format!("{FRONTIER} {more}")).out
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::program::{Place, number};
 use crate::{root, value};
 
 fn json(place: &Place, line: &str) -> Value {
-    place.run(line).ok().json()
+    place.ok(line).json()
 }
 
 /// 20 ms, from 5 to 10 s 40 ms, and so on.
@@ -171,11 +171,11 @@ fn what_others_recorded_becomes_a_link_or_its_delay() {
         .collect();
     place.write("pairs.txt", pairs);
     let convert = "trace convert delay_1.txt --from leoreplayer-delay --to csv -o d.csv";
-    assert_eq!(place.run(convert).ok().out, "");
+    assert_eq!(place.ok(convert).out, "");
     let converted = place.read("d.csv");
     assert_eq!(converted, "time_ms,delay_ms\n0,20\n10,20\n20,60\n30,20\n");
     let convert = "trace convert pairs.txt --from pairs --to csv --interval 1s -o link.csv";
-    place.run(convert).ok();
+    place.ok(convert);
     let compare = "compare --trace link.csv --delay-trace d.csv --cc bbr --json";
     let used = value(&json(&place, compare), "oracle", "throughput_mbps");
     assert!((5.9..6.1).contains(&used), "{used}");

@@ -148,13 +148,11 @@ limits = [{ metric = "loss", value = "loss_share", at_most = 0, seeds = "each", 
 fn ci_gets_junit_a_baseline_and_an_exit_code() {
     let place = suite();
     let score = "score --suite suite --case Q3,Q1 --cc bbr3";
-    place
-        .run(&format!("{score} --junit junit.xml --json=before.json"))
-        .ok();
+    place.ok(&format!("{score} --junit junit.xml --json=before.json"));
     let counts = r#"tests="2" failures="0" errors="0" skipped="0""#;
     has(&place.read("junit.xml"), &[counts]);
     let compare = format!("{score} --baseline before.json");
-    place.run(&compare).ok();
+    place.ok(&compare);
 
     // What was better once is a regression, even where every limit holds.
     let mut old = place.json("before.json");
@@ -173,13 +171,13 @@ fn ci_gets_junit_a_baseline_and_an_exit_code() {
 fn what_was_interrupted_goes_on() {
     let place = suite();
     let score = "score --suite suite --cc bbr3 --output kept --json";
-    let first = place.run(score).ok();
+    let first = place.ok(score);
     // As if it had been killed in the middle of the last line.
     let results = fs::read_dir(place.at("kept")).unwrap().next().unwrap();
     let results = results.unwrap().path();
     let text = fs::read(&results).unwrap();
     fs::write(&results, &text[..text.len() - 9]).unwrap();
-    let second = place.run(score).ok();
+    let second = place.ok(score);
     has(&first.err, &["5 runs in"]);
     has(&second.err, &["1 runs in"]);
     assert_eq!(first.json(), second.json());
@@ -289,7 +287,7 @@ fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all(
     case("T1", "timeouts", "at_most = 0");
     for host in ["model", "quic", "noq"] {
         let score = format!("score --cc cubic --host {host} --json --suite .");
-        let card = place.run(&score).ok().json();
+        let card = place.ok(&score).json();
         let timeouts = if host == "model" { "pass" } else { "n/a" };
         assert_eq!(verdicts(&card), ["pass", timeouts], "{host}: {card}");
         if host != "model" {

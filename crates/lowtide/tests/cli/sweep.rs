@@ -51,8 +51,8 @@ fn kill_at(folder: &Path, lines: usize, mut sweeps: Vec<Begun>) {
 #[test]
 fn shards_that_were_killed_go_on_and_leave_the_store_of_an_undisturbed_sweep() {
     let place = Place::with("s.toml", GRID);
-    let table = place.run("sweep s.toml --csv --output whole").ok().out;
-    place.run("merge whole --output one").ok();
+    let table = place.ok("sweep s.toml --csv --output whole").out;
+    place.ok("merge whole --output one");
     let one = bytes(&place.at("one"));
     assert_eq!(one[0].0.to_str(), Some("scenario=a%20grid/part-0.parquet"));
 
@@ -60,14 +60,14 @@ fn shards_that_were_killed_go_on_and_leave_the_store_of_an_undisturbed_sweep() {
     let begun = (1..=3).map(|k| place.begin(&shard(k)));
     kill_at(&place.at("out"), 6, begun.collect());
     for k in 1..=3 {
-        let ran = place.run(&shard(k)).ok();
+        let ran = place.ok(&shard(k));
         assert_eq!(ran.out, "");
         has(&ran.err, &[&format!("6 cells, shard {k}/3, 20 runs; ")]);
     }
     // A shard that is made twice costs nothing.
-    let told = |line: &str, parts: &[&str]| has(&place.run(line).ok().err, parts);
+    let told = |line: &str, parts: &[&str]| has(&place.ok(line).err, parts);
     told("sweep s.toml --shard 2/3 --output out", &["\n0 runs in"]);
-    place.run("sweep s.toml --shard 2/3 --output twice").ok();
+    place.ok("sweep s.toml --shard 2/3 --output twice");
     let parts = [
         "merged 60 results of 1 scenario from",
         "20 results were there more than once",
@@ -76,13 +76,13 @@ fn shards_that_were_killed_go_on_and_leave_the_store_of_an_undisturbed_sweep() {
     assert_eq!(bytes(&place.at("two")), one);
 
     // What is merged is not made again, and what is missing is added.
-    let again = place.run("sweep s.toml --csv --output two").ok();
+    let again = place.ok("sweep s.toml --csv --output two");
     has(&again.err, &["60 runs; 60 of them are in two"]);
     assert_eq!(again.out, table);
-    place.run("merge twice --output part").ok();
+    place.ok("merge twice --output part");
     let parts = ["60 runs; 20 of them are in part"];
     told("sweep s.toml --no-timing --output part", &parts);
-    place.run("merge part --output part").ok();
+    place.ok("merge part --output part");
     assert_eq!(bytes(&place.at("part/scenario=a%20grid"))[0].1, one[0].1);
 }
 
@@ -100,10 +100,10 @@ fn what_cannot_be_merged_or_dealt_is_told() {
     place.refuses("", rows);
     assert!(!place.at("out").exists());
 
-    place.run("sweep s.toml --shard 1/30 --output a").ok();
+    place.ok("sweep s.toml --shard 1/30 --output a");
     let (name, text) = bytes(&place.at("a")).remove(0);
     fs::write(place.at("a").join(name), &text[..text.len() - 9]).unwrap();
-    let told = place.run("merge a --output out").ok().err;
+    let told = place.ok("merge a --output out").err;
     has(&told, &["not believed: 1"]);
     // A merged file that is broken is named, and nothing is lost of the others.
     place.write("out/scenario=a%20grid/part-1.parquet", "PAR1");

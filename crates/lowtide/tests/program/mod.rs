@@ -216,6 +216,12 @@ impl Place {
         ran(self.command(line), line)
     }
 
+    /// Runs the program, which does what it is told.
+    #[track_caller]
+    pub(crate) fn ok(&self, line: &str) -> Ran {
+        self.run(line).ok()
+    }
+
     /// Starts the program.
     pub(crate) fn begin(&self, line: &str) -> Begun {
         Begun::of(self.command(line))

@@ -41,9 +41,7 @@ fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
     let place = Place::new();
     let peer = "echo from the peer; echo $$ > id; sleep 1000; :";
     let wait = "until [ -s id ]; do sleep 0.05; done";
-    let ran = place
-        .run(&format!("link --peer '{peer}' -- sh -c '{wait}'"))
-        .ok();
+    let ran = place.ok(&format!("link --peer '{peer}' -- sh -c '{wait}'"));
     assert!(ran.out.is_empty());
     has(&ran.err, &["from the peer"]);
     let id = place.read("id");
@@ -120,9 +118,7 @@ fn relay() -> (UdpSocket, String, SocketAddr) {
 /// Runs a relay for two seconds while a client sends to this address.
 fn relayed(place: &Place, client: SocketAddr, flags: &str) -> Ran {
     let client = Client::of(client);
-    let ran = place
-        .run(&format!("link --duration 2s --json {flags}"))
-        .ok();
+    let ran = place.ok(&format!("link --duration 2s --json {flags}"));
     drop(client);
     ran
 }
@@ -229,7 +225,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
         "cubic",
         "of what the link offered then",
     ];
-    has(&place.run(&run).ok().err, &parts);
+    has(&place.ok(&run).err, &parts);
 
     let summary = place.json("link.json");
     let [ref comparison] = summary["comparisons"].as_array().unwrap()[..] else {
@@ -257,7 +253,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
 
     let duration = format!("{}ms", (seconds * 1e3).round());
     let compare = format!("compare --json --duration {duration} {link}");
-    let compared = place.run(&compare).ok().json();
+    let compared = place.ok(&compare).json();
     assert_eq!(compared["link"], comparison["link"]);
     let others = compared["results"].as_array().unwrap();
     let rows = comparison["results"].as_array().unwrap();

@@ -28,19 +28,17 @@ fn a_link_is_recorded_and_its_files_are_traces() {
     let record = "record $LOWTIDE_LINK_PEER --duration 2s --max-rate 50mbit --packets -o home";
     let link = "link --rate 10mbit --rtt 40ms --buffer inf";
     let ends = format!("--peer '{program} serve --record --only' -- sh -c '{program} {record}'");
-    place.run(&format!("{link} {ends}")).ok();
+    place.ok(&format!("{link} {ends}"));
     let how = place.json("home.json");
     let mean = number(&how, "down.mean_mbps");
     // More than the link carries nobody can see; less on a busy machine.
     assert!((0.5..=10.5).contains(&mean), "{mean}");
     let rtt = number(&how, "base_rtt_ms");
     assert!(rtt >= 40.0, "{rtt}");
-    place.run("trace info home.down").ok();
-    place.run("trace info home.down.csv").ok();
-    place
-        .run("compare --trace home.down --delay-trace home.down.delay.csv --duration 1s")
-        .ok();
-    let plain = place.run("trace convert home.down --to mahimahi").ok().out;
+    place.ok("trace info home.down");
+    place.ok("trace info home.down.csv");
+    place.ok("compare --trace home.down --delay-trace home.down.delay.csv --duration 1s");
+    let plain = place.ok("trace convert home.down --to mahimahi").out;
     assert!(!plain.contains('#'));
     assert!(place.read("home.down.packets.csv").starts_with("time_us,"));
 }
@@ -57,7 +55,7 @@ fn a_server_with_a_secret_records_for_those_who_know_it() {
                 --token-file short => 16 characters";
     place.refuses(&record, rows);
     assert!(!place.at("x.json").exists());
-    place.run(&format!("{record} --token-file secret")).ok();
+    place.ok(&format!("{record} --token-file secret"));
     assert!(number(&place.json("x.json"), "up.received_packets") > 10.0);
 }
 

@@ -193,7 +193,7 @@ fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
                     --cc own.toml       => cannot be called 'cubic'";
         place.refuses("score --link", rows);
     }
-    let listed = place.run("score --link --list").ok().out;
+    let listed = place.ok("score --link --list").out;
     let names = "kernel/CC iperf3/CC curl quic-go aioquic/CC lowtide/CC";
     has(&listed, &names.split(' ').collect::<Vec<_>>());
     let aioquic = listed.lines().find(|line| line.starts_with("aioquic"));

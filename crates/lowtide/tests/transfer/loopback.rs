@@ -93,7 +93,7 @@ fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
     let place = Place::new();
     let server = one_off("bbr");
     let fetch = format!("fetch {} --bytes 1MB --json=result.json", server.address);
-    has(&place.run(&fetch).ok().out, &["download of 1.0 MB"]);
+    has(&place.ok(&fetch).out, &["download of 1.0 MB"]);
     let result = place.json("result.json");
     assert_eq!(result["schema"], 1);
     assert_eq!(result["received_bytes"], 1_000_000);

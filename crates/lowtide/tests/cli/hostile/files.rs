@@ -297,10 +297,10 @@ fn a_store_on_a_full_disk_costs_no_result() {
     let full = place.script(&script).code(1);
     has(&full.err, &["new results are not kept"]);
     // With room again what is missing is added, and what was cut off is not believed.
-    let again = place.run(SWEEP).ok();
+    let again = place.ok(SWEEP);
     has(&again.err, &["not believed: 1;"]);
     assert_eq!(again.out, full.out);
-    has(&place.run(SWEEP).ok().err, &["60 of them are in"]);
+    has(&place.ok(SWEEP).err, &["60 of them are in"]);
 }
 
 #[test]
@@ -316,17 +316,17 @@ fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
         &told,
         &[&interrupted, "the same command goes on from there"],
     );
-    let rest = place.run(SWEEP).ok();
+    let rest = place.ok(SWEEP);
     has(&rest.err, &[&format!("{kept} of them are in")]);
     assert!(!rest.err.contains("warning"), "{}", rest.err);
-    let other = place.run("sweep s.toml --csv --output other").ok();
+    let other = place.ok("sweep s.toml --csv --output other");
     assert_eq!(rest.out, other.out);
 }
 
 #[test]
 fn forged_and_damaged_results_are_run_again() {
     let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
-    let whole = place.run(SWEEP).ok().out;
+    let whole = place.ok(SWEEP).out;
     let (path, text) = kept(place.path()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     assert_eq!(lines.len(), 60);
@@ -340,7 +340,7 @@ fn forged_and_damaged_results_are_run_again() {
     change(2, "\"scenario\":\"", "\"scenario\":\"\u{0}");
     lines[3].truncate(100);
     fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let again = place.run(SWEEP).ok();
+    let again = place.ok(SWEEP);
     has(
         &again.err,
         &["60 runs; 56 of them are in", "not believed: 4"],
