@@ -70,57 +70,28 @@ pub(crate) fn receive(
     })
 }
 
-/// Sends a datagram from a socket that is connected to its destination.
+/// Sends a datagram from a socket that is connected to its destination, or from one that is not.
 pub(crate) fn send(
     socket: &UdpSocket,
     packet: &[u8],
     ecn: Ecn,
     destination: SocketAddr,
+    is_connected: bool,
 ) -> io::Result<()> {
     if ecn == Ecn::NotEct {
-        return socket.send(packet).map(drop);
+        let sent = match is_connected {
+            true => socket.send(packet),
+            false => socket.send_to(packet, destination),
+        };
+        return sent.map(drop);
     }
-    send_message(socket, packet, ecn, destination, None)
-}
-
-/// Sends a datagram.
-pub(crate) fn send_to(
-    socket: &UdpSocket,
-    packet: &[u8],
-    ecn: Ecn,
-    destination: SocketAddr,
-) -> io::Result<()> {
-    if ecn == Ecn::NotEct {
-        return socket.send_to(packet, destination).map(drop);
-    }
-    let to = SockaddrStorage::from(destination);
-    send_message(socket, packet, ecn, destination, Some(&to))
-}
-
-fn send_message(
-    socket: &UdpSocket,
-    packet: &[u8],
-    ecn: Ecn,
-    destination: SocketAddr,
-    to: Option<&SockaddrStorage>,
-) -> io::Result<()> {
-    let is_v4 = match destination.ip() {
-        IpAddr::V4(_) => true,
-        IpAddr::V6(ip) => ip.to_ipv4_mapped().is_some(),
-    };
+    let to = (!is_connected).then(|| SockaddrStorage::from(destination));
     let (tos, class) = (ecn.bits(), i32::from(ecn.bits()));
-    let control = if is_v4 {
-        ControlMessage::Ipv4Tos(&tos)
-    } else {
-        ControlMessage::Ipv6TClass(&class)
+    let control = match destination.ip().to_canonical() {
+        IpAddr::V4(_) => ControlMessage::Ipv4Tos(&tos),
+        IpAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
     };
-    let parts = [IoSlice::new(packet)];
-    sendmsg(
-        socket.as_raw_fd(),
-        &parts,
-        &[control],
-        MsgFlags::empty(),
-        to,
-    )?;
+    let (fd, parts) = (socket.as_raw_fd(), [IoSlice::new(packet)]);
+    sendmsg(fd, &parts, &[control], MsgFlags::empty(), to.as_ref())?;
     Ok(())
 }

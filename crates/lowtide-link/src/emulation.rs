@@ -73,12 +73,10 @@ impl<P: Probe + Send + 'static> Emulation<P> {
         unseen: AskUnseen,
     ) -> Result<Self, Error>
     where
-        DI: Ingress + Send + 'static,
-        DI::Destination: Send,
-        DE: Egress<DI::Destination> + Send + 'static,
-        UI: Ingress + Send + 'static,
-        UI::Destination: Send,
-        UE: Egress<UI::Destination> + Send + 'static,
+        DI: Ingress,
+        DE: Egress<DI::Destination>,
+        UI: Ingress,
+        UE: Egress<UI::Destination>,
     {
         let (stopped, stop) = io::pipe().map_err(Error::Broken)?;
         let other = stopped.try_clone().map_err(Error::Broken)?;
@@ -129,19 +127,13 @@ impl<P: Probe + Send + 'static> Emulation<P> {
     }
 }
 
-fn spawn<I, E, P>(
+fn spawn<I: Ingress, E: Egress<I::Destination>, P: Probe + Send + 'static>(
     name: &str,
     clock: Clock,
     mut shaper: Shaper<I::Destination, P>,
     (mut ingress, mut egress): (I, E),
     stop: io::PipeReader,
-) -> Result<Worker<P>, Error>
-where
-    P: Probe + Send + 'static,
-    I: Ingress + Send + 'static,
-    I::Destination: Send,
-    E: Egress<I::Destination> + Send + 'static,
-{
+) -> Result<Worker<P>, Error> {
     let work = move || {
         let done = carry(clock, &mut shaper, &mut ingress, &mut egress, &stop);
         let (counts, probe) = shaper.into_parts();

@@ -32,21 +32,11 @@ pub enum Error {
         "all {0} blocks of {1} are in use by other links here; end one of them (or nest less deep)"
     )]
     NoFreeBlock(u32, String),
-    /// A namespace that cannot be set up.
+    /// A namespace or an address of the relay that cannot be set up.
     #[error("cannot {doing}: {problem}")]
     Setup {
         /// What was tried.
-        doing: &'static str,
-        /// What the kernel says.
-        problem: io::Error,
-    },
-    /// An address of the relay that cannot be used.
-    #[error("cannot {doing} {address}: {problem}")]
-    Address {
-        /// What was tried.
-        doing: &'static str,
-        /// The address.
-        address: std::net::SocketAddr,
+        doing: String,
         /// What the kernel says.
         problem: io::Error,
     },
@@ -68,6 +58,16 @@ impl Error {
     /// An [`Input`](Self::Input) of this problem.
     pub fn input(problem: impl fmt::Display) -> Self {
         Self::Input(problem.to_string())
+    }
+
+    /// A [`Setup`](Self::Setup) in which this was tried.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
+    pub(crate) fn setup<E: Into<io::Error>>(doing: impl fmt::Display) -> impl FnOnce(E) -> Self {
+        let doing = doing.to_string();
+        |problem| Self::Setup {
+            doing,
+            problem: problem.into(),
+        }
     }
 
     /// A [`Failed`](Self::Failed) of this problem.

@@ -38,10 +38,8 @@ impl Namespace {
     /// # Errors
     /// When `/proc` is not there.
     pub fn current() -> Result<Self, Error> {
-        let file = File::open(CURRENT).map_err(|problem| Error::Setup {
-            doing: "open this process's network namespace",
-            problem,
-        })?;
+        let opened = File::open(CURRENT);
+        let file = opened.map_err(Error::setup("open this process's network namespace"))?;
         Ok(Self { file })
     }
 
@@ -54,10 +52,8 @@ impl Namespace {
     pub fn new() -> Result<Self, Error> {
         let create = || -> Result<Self, Error> {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|e| Error::NoNamespace(e.into()))?;
-            loopback_up().map_err(|problem| Error::Setup {
-                doing: "set up the loopback device of a new network namespace",
-                problem,
-            })?;
+            let doing = "set up the loopback device of a new network namespace";
+            loopback_up().map_err(Error::setup(doing))?;
             // Where /proc/sys cannot be written links do not nest, and all else works.
             let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
             Self::current()
@@ -87,10 +83,8 @@ impl Namespace {
     /// When the namespace cannot be entered.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R, Error> {
         in_thread(|| {
-            setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(|e| Error::Setup {
-                doing: "enter a network namespace",
-                problem: e.into(),
-            })?;
+            let entered = setns(&self.file, CloneFlags::CLONE_NEWNET);
+            entered.map_err(Error::setup("enter a network namespace"))?;
             Ok(work())
         })
     }

@@ -139,17 +139,10 @@ impl Relay {
     /// # Errors
     /// When `listen` cannot be bound or `target` not be reached from here.
     pub fn new(listen: SocketAddr, target: SocketAddr) -> Result<Self, Error> {
-        let failed = |doing, address| {
-            move |problem| Error::Address {
-                doing,
-                address,
-                problem,
-            }
-        };
-        let listener = bind(listen).map_err(failed("listen on", listen))?;
+        let listener = bind(listen).map_err(Error::setup(format!("listen on {listen}")))?;
         UdpSocket::bind(any_like(target))
             .and_then(|socket| socket.connect(target))
-            .map_err(failed("send to", target))?;
+            .map_err(Error::setup(format!("send to {target}")))?;
         let readable =
             Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| Error::Broken(e.into()))?;
         Ok(Self {
@@ -303,7 +296,7 @@ impl Egress<SocketAddr> for ToService {
         let Some(socket) = self.clients.socket_of(client, self.target) else {
             return false;
         };
-        let send = || datagram::send(&socket, release.packet, release.ecn, self.target);
+        let send = || datagram::send(&socket, release.packet, release.ecn, self.target, true);
         match send() {
             Ok(()) => true,
             // It may be about a packet before, and is told but once.
@@ -390,7 +383,7 @@ pub(crate) struct ToClients(Arc<UdpSocket>);
 impl Egress<SocketAddr> for ToClients {
     fn send(&mut self, release: Release<'_, SocketAddr>) -> bool {
         let client = *release.destination;
-        datagram::send_to(&self.0, release.packet, release.ecn, client).is_ok()
+        datagram::send(&self.0, release.packet, release.ecn, client, false).is_ok()
     }
 }
 
@@ -450,11 +443,11 @@ mod tests {
             let to = format!("{from}:{port}").parse().unwrap();
             let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
             for ecn in all {
-                datagram::send_to(&client, b"question", ecn, to).unwrap();
+                datagram::send(&client, b"question", ecn, to, false).unwrap();
                 let (arrived, asker) = next(&service);
                 let marked = if ecn == Ecn::NotEct { ecn } else { Ecn::Ce };
                 assert_eq!(arrived, marked, "{ecn:?} to {at}");
-                datagram::send_to(&service, b"answer", ecn, asker).unwrap();
+                datagram::send(&service, b"answer", ecn, asker, false).unwrap();
                 let unmarked = if ecn == Ecn::Ce { Ecn::Ect0 } else { ecn };
                 assert_eq!(next(&client).0, unmarked, "{ecn:?} from {at}");
             }

@@ -40,9 +40,9 @@ impl Clock {
 }
 
 /// Where packets come from.
-pub(crate) trait Ingress {
+pub(crate) trait Ingress: Send + 'static {
     /// Where what comes from here goes.
-    type Destination;
+    type Destination: Send;
 
     /// Readable when a packet waits.
     fn fd(&self) -> BorrowedFd<'_>;
@@ -55,7 +55,7 @@ pub(crate) trait Ingress {
 }
 
 /// Where packets go.
-pub(crate) trait Egress<D> {
+pub(crate) trait Egress<D>: Send + 'static {
     /// Sends a packet on; false when the system does not take it.
     fn send(&mut self, release: Release<'_, D>) -> bool;
 }

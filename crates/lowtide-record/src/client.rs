@@ -239,12 +239,9 @@ impl Client {
                 if plan.check().is_err() {
                     return self.fail(ClientError::Refused(Reason::Plan));
                 }
-                let keys = self.token.session(&self.nonce, server);
-                let keys = EndKeys {
-                    own: keys.from_client,
-                    peer: keys.from_server,
-                    proof: self.proof.clone(),
-                };
+                let [peer, own] = self.token.session(&self.nonce, server);
+                let proof = self.proof.clone();
+                let keys = EndKeys { own, peer, proof };
                 let peer = Peer::new(*session, self.server);
                 let mut flow = Flow::new(self.since, plan, plan.up, peer, keys).persisting();
                 flow.start(arrived);

@@ -78,7 +78,7 @@ impl Key {
         let at = now.as_nanos().to_le_bytes();
         let mut cookie = [0; COOKIE];
         cookie[..8].copy_from_slice(&at);
-        cookie[8..].copy_from_slice(&self.tag(&place(&at, from, nonce)));
+        cookie[8..].copy_from_slice(&self.tag(&cookie_message(&at, from, nonce)));
         cookie
     }
 
@@ -96,7 +96,7 @@ impl Key {
     }
 }
 
-fn place(at: &[u8], from: SocketAddr, nonce: &Nonce) -> Vec<u8> {
+fn cookie_message(at: &[u8], from: SocketAddr, nonce: &Nonce) -> Vec<u8> {
     let mut message = Vec::with_capacity(64);
     message.extend_from_slice(at);
     match from.ip().to_canonical() {
@@ -135,19 +135,9 @@ impl Token {
     }
 
     /// The keys of a session, of what the server and of what the client sends.
-    pub(crate) fn session(&self, client: &Nonce, server: &Nonce) -> SessionKeys {
-        let key = |purpose| self.0.derive(purpose, &[client, server]);
-        SessionKeys {
-            from_server: key("from server"),
-            from_client: key("from client"),
-        }
+    pub(crate) fn session(&self, client: &Nonce, server: &Nonce) -> [Key; 2] {
+        ["from server", "from client"].map(|end| self.0.derive(end, &[client, server]))
     }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct SessionKeys {
-    pub(crate) from_server: Key,
-    pub(crate) from_client: Key,
 }
 
 #[cfg(test)]
@@ -180,10 +170,10 @@ mod tests {
         let keys = |secret: &str| {
             let token = Token::of(secret).unwrap();
             let keys = token.session(&[1; NONCE], &[2; NONCE]);
-            (keys.from_client.tag(b"x"), keys.from_server.tag(b"x"))
+            keys.map(|key| key.tag(b"x"))
         };
-        let (client, server) = keys("sixteen letters!");
+        let [server, client] = keys("sixteen letters!");
         assert_ne!(client, server);
-        assert_ne!(client, keys("sixteen letters?").0);
+        assert_ne!(client, keys("sixteen letters?")[1]);
     }
 }

@@ -205,12 +205,9 @@ impl Server {
             .derive("nonce", &[&counter, &nonce])
             .tag(&cookie);
         let id = self.secret.derive("session", &[&counter]).proof(0);
-        let keys = self.token.session(&nonce, &server);
-        let keys = EndKeys {
-            own: keys.from_server,
-            peer: keys.from_client,
-            proof: self.secret.derive("proof", &[&counter]),
-        };
+        let [own, peer] = self.token.session(&nonce, &server);
+        let proof = self.secret.derive("proof", &[&counter]);
+        let keys = EndKeys { own, peer, proof };
         let flow = Flow::new(now, plan, plan.down, Peer::new(id, from), keys);
         let accept = Packet::Accept {
             nonce,

@@ -37,6 +37,19 @@ const PLAIN: Scenario = Scenario {
     lasts_ms: 0,
 };
 
+/// Sixty segments at once over a slow link.
+const LONG: Scenario = Scenario {
+    spacing_us: 1000,
+    writes: &[(0, 60)],
+    ..PLAIN
+};
+
+/// The same by CUBIC.
+const CUBIC: Scenario = Scenario {
+    controller: "cubic",
+    ..LONG
+};
+
 use Fate::{AckLost, Late, Lost};
 
 pub(crate) const ALL: &[Scenario] = &[
@@ -120,39 +133,28 @@ pub(crate) const ALL: &[Scenario] = &[
     // 3: one loss in the middle.
     Scenario {
         name: "03-one-loss-cubic",
-        controller: "cubic",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(14..=14, 0, Lost)],
         lasts_ms: 500,
-        ..PLAIN
+        ..CUBIC
     },
     Scenario {
         name: "03-one-loss-reno",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(14..=14, 0, Lost)],
         lasts_ms: 500,
-        ..PLAIN
+        ..LONG
     },
     // 4: several losses.
     Scenario {
         name: "04-several-losses",
-        controller: "cubic",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(12..=12, 0, Lost), (14..=14, 0, Lost), (17..=18, 0, Lost)],
         lasts_ms: 600,
-        ..PLAIN
+        ..CUBIC
     },
     Scenario {
         name: "04-half-a-window-lost",
-        controller: "cubic",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(10..=19, 0, Lost)],
         lasts_ms: 800,
-        ..PLAIN
+        ..CUBIC
     },
     // 5: reordering.
     Scenario {
@@ -172,12 +174,9 @@ pub(crate) const ALL: &[Scenario] = &[
     // 6: the retransmission is lost, too.
     Scenario {
         name: "06-lost-retransmission",
-        controller: "cubic",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(14..=14, 0, Lost), (14..=14, 1, Lost)],
         lasts_ms: 800,
-        ..PLAIN
+        ..CUBIC
     },
     // 7: without SACK.
     Scenario {
@@ -191,11 +190,9 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         name: "07-no-sack-two-losses",
         sack: false,
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[(12..=12, 0, Lost), (15..=15, 0, Lost)],
         lasts_ms: 800,
-        ..PLAIN
+        ..LONG
     },
     // 8: a pause of the path makes the timer expire for nothing.
     Scenario {
@@ -212,9 +209,6 @@ pub(crate) const ALL: &[Scenario] = &[
     // 9: acknowledgments are lost.
     Scenario {
         name: "09-lost-acks",
-        controller: "cubic",
-        spacing_us: 1000,
-        writes: &[(0, 60)],
         fates: &[
             (2..=4, 0, AckLost),
             (8..=9, 0, AckLost),
@@ -225,7 +219,7 @@ pub(crate) const ALL: &[Scenario] = &[
             (58..=59, 0, AckLost),
         ],
         lasts_ms: 600,
-        ..PLAIN
+        ..CUBIC
     },
     // 10: pauses of the application.
     Scenario {
