@@ -64,7 +64,7 @@ pub struct Program {
 }
 
 /// What commands may name in braces, and what it is.
-const PLACES: [(&str, &str); 5] = [
+const PLACEHOLDERS: [(&str, &str); 5] = [
     ("host", "the server's address"),
     ("port", "the server's port"),
     ("seconds", "how long it runs, in whole seconds"),
@@ -94,7 +94,7 @@ impl Recipe {
         let commands = [&self.server, &self.client];
         commands
             .iter()
-            .any(|text| places(text).any(|name| name == CONTROLLER))
+            .any(|text| placeholders(text).any(|name| name == CONTROLLER))
     }
 
     /// What it is called, with `/CC` behind it where it leaves the choice of a controller.
@@ -175,9 +175,9 @@ impl Program {
     /// When they name something in braces that is not known.
     pub fn new(name: String, server: String, client: String) -> Result<Self, Error> {
         for (end, text) in [("server", &server), ("client", &client)] {
-            let known = |place: &&str| PLACES.iter().any(|(name, _)| name == place);
-            if let Some(unknown) = places(text).find(|place| !known(place)) {
-                let all: Vec<String> = PLACES
+            let known = |name: &&str| PLACEHOLDERS.iter().any(|(known, _)| known == name);
+            if let Some(unknown) = placeholders(text).find(|place| !known(place)) {
+                let all: Vec<String> = PLACEHOLDERS
                     .iter()
                     .map(|(name, what)| format!("{{{name}}} ({what})"))
                     .collect();
@@ -188,7 +188,7 @@ impl Program {
                 )));
             }
         }
-        if !places(&client).any(|place| place == "port") {
+        if !placeholders(&client).any(|place| place == "port") {
             let problem = format!(
                 "the client command of {name} has no {{port}}, by which the link knows whose \
                  packets are whose"
@@ -254,12 +254,12 @@ impl Program {
     pub fn knows_volume(&self) -> bool {
         [&self.server, &self.client]
             .iter()
-            .any(|text| places(text).any(|place| place == "bytes"))
+            .any(|text| placeholders(text).any(|place| place == "bytes"))
     }
 }
 
 /// What a command names in braces. The shell's own are not taken for that: `${HOME}`, `{ a; }`, `{a,b}`.
-fn places(text: &str) -> impl Iterator<Item = &str> {
+fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('{').filter_map(|(at, _)| {
         let (name, _) = text[at + 1..].split_once('}')?;
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn braces_of_the_shell_are_left_to_it() {
         let text = "{ a; }; cp ${HOME}/{x,y} {dir} {} {Port} {port}";
-        assert_eq!(places(text).collect::<Vec<_>>(), ["dir", "port"]);
+        assert_eq!(placeholders(text).collect::<Vec<_>>(), ["dir", "port"]);
         let values = [("dir", "/d".to_string()), ("port", "7".to_string())];
         assert_eq!(
             filled(text, &values),

@@ -12,8 +12,8 @@ use lowtide_lab::contender::{Contenders, stock};
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::{setting, visible};
 
+use crate::executable::{self, Executable};
 use crate::failure::Failure;
-use crate::program::{self, Program};
 #[cfg(feature = "quic")]
 use crate::transfer;
 use crate::{
@@ -100,7 +100,7 @@ impl App {
     /// `start` starts it again, `code` is the file in which this code is.
     #[must_use]
     pub fn started_as(self, start: PathBuf, code: PathBuf) -> Self {
-        program::set(Program { start, code });
+        executable::set(Executable { start, code });
         self
     }
 

@@ -79,10 +79,9 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
             qlog::check(setting).map_err(|e| Failure::input(format!("--qlog: {e}")))?;
         }
     }
-    let places = settings
-        .iter()
-        .flat_map(|s| asked.iter().map(|c| s.run_by(c)));
-    output::warn_of_missing_timestamps(places);
+    let all = settings.iter();
+    let all = all.flat_map(|s| asked.iter().map(|c| s.run_by(c)));
+    output::warn_of_missing_timestamps(all);
     let folders = [&args.report, &args.figures, &args.qlog];
     output::check([args.printed.json.file()], folders.map(|f| f.as_deref()))?;
     let (done, walls) = compare_all(args, settings, &asked)?;

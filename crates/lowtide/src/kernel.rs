@@ -57,7 +57,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::Load { spec, pin, cgroup } => load(spec, *pin, cgroup),
         Command::Status { json } => {
             let all = lowtide_kernel::status()?;
-            json.put(&all.iter().map(Shown::of).collect::<Vec<_>>())?;
+            json.put(&all.iter().map(JsonStatus::of).collect::<Vec<_>>())?;
             if json.is_printed() {
                 return Ok(());
             }
@@ -116,18 +116,18 @@ fn load(spec: &str, pin: bool, cgroups: &[PathBuf]) -> Result<(), Failure> {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct JsonStatus {
     name: &'static str,
     kernel_name: &'static str,
     spec: String,
     registered: bool,
     pinned: bool,
     cgroups: usize,
-    flows: Vec<ShownFlow>,
+    flows: Vec<JsonFlow>,
 }
 
 #[derive(Serialize)]
-struct ShownFlow {
+struct JsonFlow {
     local: String,
     peer: String,
     cwnd_packets: u32,
@@ -141,7 +141,7 @@ struct ShownFlow {
     orphan: bool,
 }
 
-impl Shown {
+impl JsonStatus {
     fn of(status: &Status) -> Self {
         Self {
             name: status.choice.known.name,
@@ -150,7 +150,7 @@ impl Shown {
             registered: status.registered,
             pinned: status.pinned,
             cgroups: status.cgroups,
-            flows: status.flows.iter().map(ShownFlow::of).collect(),
+            flows: status.flows.iter().map(JsonFlow::of).collect(),
         }
     }
 }
@@ -163,7 +163,7 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-impl ShownFlow {
+impl JsonFlow {
     fn of(flow: &Flow) -> Self {
         Self {
             local: flow.local.to_string(),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
-use lowtide_lab::metrics::{Better, Metric, Metrics, Table as Shown, column_name};
+use lowtide_lab::metrics::{Better, Metric, Metrics, Table as MetricsOf, column_name};
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
 use lowtide_lab::{files, visible};
@@ -122,7 +122,7 @@ pub(crate) fn write_qlog(setting: &Setting, version: Version, path: &Path) -> Re
 /// The table of a comparison.
 pub(crate) fn table(setting: &Setting, comparison: &Comparison, look: Look) -> String {
     let metrics =
-        Shown::Comparison.columns(setting.measured_flows() > 1, |key| comparison.has(key));
+        MetricsOf::Comparison.columns(setting.measured_flows() > 1, |key| comparison.has(key));
     let columns: Vec<Column<'_>> = metrics.iter().map(|m| (m.head, m.rank)).collect();
     let row = |entry: &Entry| {
         let name = match entry.role {

@@ -15,11 +15,11 @@ use lowtide_lab::contender::{CAUSAL, Contenders};
 use lowtide_lab::score;
 use lowtide_lab::setting::Host;
 
+use crate::executable;
 use crate::failure::Failure;
 use crate::flags::{Jobs, JsonFlag};
 use crate::interrupt;
 use crate::output;
-use crate::program;
 use crate::progress;
 
 #[derive(clap::Args)]
@@ -95,7 +95,7 @@ fn subjects(args: &Args, contenders: &Contenders) -> Result<Vec<Subject>, Failur
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let kept = match &args.output {
         None => None,
-        Some(folder) => Some((folder.clone(), program::simulator(contenders)?)),
+        Some(folder) => Some((folder.clone(), executable::simulator(contenders)?)),
     };
     let question = Question {
         subjects: subjects(args, contenders)?,

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::flags::{FigureFlags, Printed, RunFlags};
 use crate::progress::{self, Progress};
 use crate::table::Look;
-use crate::{interrupt, output, program};
+use crate::{executable, interrupt, output};
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
 
 pub(crate) fn sweep(args: &SweepArgs, contenders: &Contenders) -> Result<(), Failure> {
     let Work { style, file, cells } = Work::of(&args.run, contenders)?;
-    let simulator = program::simulator(contenders)?;
+    let simulator = executable::simulator(contenders)?;
     let folder = args.output.display();
     let store = Store::open(&args.output, simulator, &cells)
         .map_err(|e| Failure::run(format!("{folder}: {e}")))?;

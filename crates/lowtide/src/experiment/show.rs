@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lowtide_lab::experiment::CellResult;
-use lowtide_lab::metrics::Table as Shown;
+use lowtide_lab::metrics::Table as MetricsOf;
 use lowtide_lab::scenario_file::ScenarioFile;
 
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ fn columns<'a>(file: &'a ScenarioFile, results: &[CellResult]) -> Vec<Column<'a>
             let mut values = results.iter().filter_map(|result| result.value(key));
             values.any(|(mean, _)| mean > 0.0)
         };
-        let usual = Shown::Cells.columns(true, has).into_iter();
+        let usual = MetricsOf::Cells.columns(true, has).into_iter();
         return usual
             .map(|metric| Column {
                 head: (metric.head, metric.rank),

@@ -14,7 +14,7 @@ use lowtide_link::{Addresses, Emulation, Ends, PathConfig, Relay, Summary};
 
 use super::{Args, Limited, comparison, report};
 use crate::failure::Failure;
-use crate::{interrupt, output, program};
+use crate::{executable, interrupt, output};
 
 /// How often signals are looked for.
 const LOOK: Duration = Duration::from_millis(10);
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, contenders: &Contenders) -> Result<u8, Failure> {
         }
         None => {
             // A user namespace can only be entered before there are threads, as that which waits for signals.
-            let ends = Ends::new(args.peer.is_some(), args.mtu, &program::start())?;
+            let ends = Ends::new(args.peer.is_some(), args.mtu, &executable::start())?;
             with_signals(|signals| run.command(ends, programs, signals))
         }
     }

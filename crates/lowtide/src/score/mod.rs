@@ -17,11 +17,11 @@ use lowtide_lab::store::Store;
 use lowtide_report::score::{MAX_OVER_TIME, document, junit, write_report};
 
 use self::stage::Stage;
+use crate::executable;
 use crate::failure::Failure;
 use crate::flags::{JsonFlag, RunFlags};
 use crate::interrupt;
 use crate::output;
-use crate::program;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -238,9 +238,9 @@ fn execute(
         Some(folder) => {
             // What programs do over real packets depends on more than the simulator.
             let key = match stage {
-                Stage::Virtual => program::simulator(contenders)?,
+                Stage::Virtual => executable::simulator(contenders)?,
                 #[cfg(target_os = "linux")]
-                Stage::Real(..) => program::key()?,
+                Stage::Real(..) => executable::key()?,
             };
             let store = Store::open(folder, key, &cells);
             Some(store.map_err(|e| Failure::run(format!("{}: {e}", folder.display())))?)

@@ -11,10 +11,10 @@ use lowtide_lab::score::Plan;
 use lowtide_lab::store::Store;
 
 use super::Args;
+#[cfg(target_os = "linux")]
+use crate::executable;
 use crate::failure::Failure;
 use crate::output;
-#[cfg(target_os = "linux")]
-use crate::program;
 use crate::progress::Runs;
 use crate::table;
 
@@ -37,7 +37,7 @@ impl Stage {
             return Ok(Self::Virtual);
         }
         let programs = programs(args)?;
-        let cast = Cast::new(&programs, [program::start(), program::path()])?;
+        let cast = Cast::new(&programs, [executable::start(), executable::path()])?;
         Ok(Self::Real(programs, cast))
     }
 

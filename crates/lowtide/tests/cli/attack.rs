@@ -1,26 +1,26 @@
 //! `lowtide attack`.
 
-use crate::program::{Place, has, lowtide, number};
+use crate::program::{Folder, has, lowtide, number};
 
 #[test]
 fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
-    let place = Place::new();
+    let folder = Folder::new();
     let attack =
         "attack --cc copa,bbr --goal throughput --reference cubic --budget 64 --most 1 --seed 3";
-    let ran = place.ok(&format!("{attack} --keep found --jobs 2"));
+    let ran = folder.ok(&format!("{attack} --keep found --jobs 2"));
     let found = [
         "copa, throughput: worst ",
         "of 64 networks (limit 0.20)",
         "  1. ",
     ];
     has(&ran.out, &found);
-    let json = place.ok(&format!("{attack} --jobs 1 --json")).json();
+    let json = folder.ok(&format!("{attack} --jobs 1 --json")).json();
     let first = &json["results"][0]["findings"][0];
     let (id, score) = (first["id"].as_str().unwrap(), number(first, "score"));
     has(&ran.out, &[&format!("  1. {score:.2} "), id]);
     assert_eq!(first["controllers"][0][0], "copa");
     assert_eq!(first["controllers"][0][1], first["score"]);
-    let scored = place
+    let scored = folder
         .run(&format!("score --suite found --cc copa --case {id}"))
         .code(1);
     has(&scored.out, &["Carries less", "fail"]);
@@ -43,5 +43,5 @@ fn what_an_attack_does_not_know_is_named() {
         --cc bbr --reference bbr     => cannot be held against itself
         --cc nobody                  => nobody
         ";
-    Place::new().refuses("attack", rows);
+    Folder::new().refuses("attack", rows);
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::program::{Place, entry, has, lowtide, number};
+use crate::program::{Folder, entry, has, lowtide, number};
 use crate::{each, root, value};
 
 fn stdout(line: &str) -> String {
@@ -110,7 +110,7 @@ fn a_queue_that_marks_shows_how_much_and_one_that_does_not_has_no_such_column() 
 
 #[test]
 fn absurd_flags_are_refused_by_their_name_and_with_the_remedy() {
-    let place = Place::new();
+    let folder = Folder::new();
     let rows = "
         --queue fq-codel                => --queue | did you mean 'fq_codel'?
         --queue dualpi2:tupdate=1us     => '1us' is no value for dualpi2:tupdate | 1ms to 10s
@@ -144,22 +144,22 @@ fn absurd_flags_are_refused_by_their_name_and_with_the_remedy() {
         --json --csv                    => --json | --csv
         --qlog none --flows 2           => --qlog | one flow, not 2
         ";
-    place.refuses("compare", rows);
-    assert!(!place.at("none").exists());
-    place.refuses(
+    folder.refuses("compare", rows);
+    assert!(!folder.at("none").exists());
+    folder.refuses(
         "trace generate",
         "--duration 1ms => --duration\n--model 5g => --model | 4g-static",
     );
     if cfg!(feature = "quic") {
         let row =
             "--host quic --transport tcp => --transport: the QUIC host has no TCP (see --host)";
-        place.refuses("compare", row);
+        folder.refuses("compare", row);
     }
 }
 
 #[test]
 fn bad_traces_are_refused_with_file_line_and_remedy() {
-    let place = Place::new();
+    let folder = Folder::new();
     for (content, parts) in [
         ("", "no entries"),
         ("5\n7\n6\n", "line 3 | 6 is lower than 7"),
@@ -176,39 +176,43 @@ fn bad_traces_are_refused_with_file_line_and_remedy() {
     ] {
         let is_csv = content.starts_with("time_ms");
         let name = if is_csv { "a.csv" } else { "a" };
-        place.write(name, content);
-        place.refuses("compare --trace", &format!("{name} => {name} | {parts}"));
+        folder.write(name, content);
+        folder.refuses("compare --trace", &format!("{name} => {name} | {parts}"));
     }
-    place.write("binary", [0, 159, 146, 150, 10, 255]);
+    folder.write("binary", [0, 159, 146, 150, 10, 255]);
     let rows = "binary => binary | line 1\nabsent => absent | cannot read it";
-    place.refuses("compare --trace", rows);
+    folder.refuses("compare --trace", rows);
 }
 
 #[test]
 fn files_beside_traces_are_left_out_and_named_and_one_must_be_a_trace() {
-    let place = Place::with("a.delay.csv", "time_ms,delay_ms\n0,12\n10,12\n");
+    let folder = Folder::with("a.delay.csv", "time_ms,delay_ms\n0,12\n10,12\n");
     let compare = "compare --traces . --cc bbr --json";
-    place.refuses(compare, "=> no file in it is a trace | a.delay.csv");
-    place.write("a.down", "1\n2\n3\n");
-    let ran = place.ok(compare);
+    folder.refuses(compare, "=> no file in it is a trace | a.delay.csv");
+    folder.write("a.down", "1\n2\n3\n");
+    let ran = folder.ok(compare);
     has(&ran.err, &["left out", "a.delay.csv"]);
     assert_eq!(ran.json()["link"], "a.down");
 }
 
 #[test]
 fn traces_are_generated_described_converted_and_used() {
-    let place = Place::new();
+    let folder = Folder::new();
     for file in ["link.csv", "again.csv"] {
-        place.ok(&format!("trace generate --duration 10s --seed 7 -o {file}"));
+        folder.ok(&format!("trace generate --duration 10s --seed 7 -o {file}"));
     }
-    assert_eq!(place.read("link.csv"), place.read("again.csv"), "same seed");
-    place.ok("trace convert link.csv --to mahimahi -o link.trace");
-    let info = place.ok("trace info --json link.csv link.trace").json();
+    assert_eq!(
+        folder.read("link.csv"),
+        folder.read("again.csv"),
+        "same seed"
+    );
+    folder.ok("trace convert link.csv --to mahimahi -o link.trace");
+    let info = folder.ok("trace info --json link.csv link.trace").json();
     let mean = |n: usize| number(&info[n], "mean_mbps");
     assert!((mean(0) - mean(1)).abs() < 0.01 * mean(0), "{info}");
     assert_eq!(info[0]["length_s"], 10.0);
     let both = "compare --cc bbr --trace link.csv --trace link.trace --json --no-timing";
-    let both = place.ok(both).json();
+    let both = folder.ok(both).json();
     let used = |n: usize| value(&both[n], "bbr", "throughput_mbps");
     assert!(
         (used(0) - used(1)).abs() < 0.05 * used(0),
@@ -221,10 +225,10 @@ fn traces_are_generated_described_converted_and_used() {
 #[test]
 fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
     let name = "<script>alert(1)<script>.csv";
-    let place = Place::with(name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
+    let folder = Folder::with(name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
     let compare = "compare --cc bbr --duration 5s --report reports --trace";
-    place.ok(&format!("{compare} {name}"));
-    let html = place.read("reports/index.html");
+    folder.ok(&format!("{compare} {name}"));
+    let html = folder.read("reports/index.html");
     assert!(html.len() < 5_000_000);
     has(&html, &["id=\"panels\"", "id=\"plane\"", "id=\"rtt-cdf\""]);
     assert!(!html.contains("<script>alert"));
@@ -236,11 +240,11 @@ fn the_report_is_one_file_that_needs_no_other_and_escapes_names() {
 
 #[test]
 fn a_report_that_cannot_be_written_loses_no_result() {
-    // A device that is always full: no check of its place finds that out.
-    let place = Place::new();
-    fs::create_dir(place.at("full")).unwrap();
-    std::os::unix::fs::symlink("/dev/full", place.at("full/index.html")).unwrap();
-    let ran = place
+    // A device that is always full: no check of its path finds that out.
+    let folder = Folder::new();
+    fs::create_dir(folder.at("full")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.at("full/index.html")).unwrap();
+    let ran = folder
         .run("compare --cc bbr --duration 1s --json --report full")
         .code(1);
     entry(&ran.json(), "bbr");
@@ -249,14 +253,14 @@ fn a_report_that_cannot_be_written_loses_no_result() {
 
 #[test]
 fn figures_and_qlogs_are_written_for_each_link() {
-    let place = Place::with("link.csv", "time_ms,rate_mbps\n0,5\n500,9\n");
+    let folder = Folder::with("link.csv", "time_ms,rate_mbps\n0,5\n500,9\n");
     let compare = "compare --cc bbr:aggregation=false --duration 2s --trace link.csv";
-    place.ok(&format!("{compare} --figures figures --qlog qlog"));
-    assert!(place.at("figures/plane.svg").exists());
-    let log = place.read("qlog/bbr_aggregation=false.sqlog");
+    folder.ok(&format!("{compare} --figures figures --qlog qlog"));
+    assert!(folder.at("figures/plane.svg").exists());
+    let log = folder.read("qlog/bbr_aggregation=false.sqlog");
     assert!(log.starts_with("\u{1e}{\"file_schema\":"));
-    place.ok(&format!("{compare} --trace link.csv --figures both"));
-    assert!(place.at("both/2/plane.png").exists());
+    folder.ok(&format!("{compare} --trace link.csv --figures both"));
+    assert!(folder.at("both/2/plane.png").exists());
 }
 
 /// What a command prints on a terminal of so many columns, with these variables; `None` where none
@@ -338,10 +342,10 @@ fn a_scenario_file_runs_flows_of_different_kinds_in_every_cell() {
     assert_eq!(csv.lines().count(), 13);
     assert!(csv.starts_with("case,"), "{csv:.100}");
 
-    let place = Place::new();
+    let folder = Folder::new();
     let one = "--vary run.duration=2s --vary flows.1.start=1s --vary link.buffer=2bdp --seeds 1";
-    place.ok(&format!("run {example} {one} --report ."));
-    let page = place.read("index.html");
+    folder.ok(&format!("run {example} {one} --report ."));
+    let page = folder.read("index.html");
     for name in ["alone together, 2bdp", "on a lossy link, 2bdp"] {
         has(&page, &[&format!("\"{name}: constant 20 Mbit/s\"")]);
     }
@@ -350,13 +354,13 @@ fn a_scenario_file_runs_flows_of_different_kinds_in_every_cell() {
 #[test]
 fn scenario_files_are_refused_with_file_line_and_key_before_anything_runs() {
     let text = "[link]\nrate = \"5mbit\"\nbufer = \"2bdp\"\n";
-    let place = Place::with("wrong.toml", text);
+    let folder = Folder::with("wrong.toml", text);
     let rows = "
         run wrong.toml          => wrong.toml:3:1: link.bufer | did you mean `buffer`?
         run no-such.toml        => error: no-such.toml: cannot read it
         reproduce no-such       => there is no experiment | rbbr-fig3
         ";
-    place.refuses("", rows);
+    folder.refuses("", rows);
     let rows = "
         link.buffer                 => --vary | KEY=VALUE
         lnk.buffer=2bdp             => did you mean 'link.buffer'?
@@ -367,7 +371,7 @@ fn scenario_files_are_refused_with_file_line_and_key_before_anything_runs() {
         nonsense=1                  => keys begin with one of
         flows.0.ack_every=2 --vary flows.0.ack_every=0 => --vary flows.0.ack_every: must lie between 1 and 1000
         ";
-    place.refuses(&format!("run {} --vary", example()), rows);
+    folder.refuses(&format!("run {} --vary", example()), rows);
     assert!(json("schema")["properties"]["flows"].is_object());
 }
 
@@ -384,13 +388,13 @@ fn reproduce_prints_rows_with_the_papers_value_ours_and_whether_the_claim_holds(
         assert!(row["ours"].is_number() && row["ci95"].is_number() && row["paper"].is_null());
     }
     assert_eq!(rows[0]["holds"], "yes");
-    let place = Place::new();
-    place.ok("reproduce acd-rtt --seeds 1 --document page.md");
+    let folder = Folder::new();
+    folder.ok("reproduce acd-rtt --seeds 1 --document page.md");
     has(
-        &place.read("page.md"),
+        &folder.read("page.md"),
         &["](page/acd-rtt.svg)", "| setting |"],
     );
-    assert!(place.read("page/acd-rtt.svg").starts_with("<svg"));
+    assert!(folder.read("page/acd-rtt.svg").starts_with("<svg"));
 }
 
 #[test]
@@ -408,12 +412,12 @@ metric = "throughput, Mbit/s"
 value = "throughput_mbps('bbr')"
 holds = "throughput_mbps('bbr') > 0"
 "#;
-    let place = Place::with("arrives.toml", text);
-    let page = place.ok("reproduce --experiments . --markdown").out;
+    let folder = Folder::with("arrives.toml", text);
+    let page = folder.ok("reproduce --experiments . --markdown").out;
     let made_by = "`lowtide reproduce all --experiments .`";
     has(&page, &[made_by, "| something arrives | yes |"]);
     assert!(!page.contains("paper"), "{page}");
-    let table = place.ok("reproduce --experiments .").out;
+    let table = folder.ok("reproduce --experiments .").out;
     let head = table
         .lines()
         .find(|line| line.trim_start().starts_with("setting"))
@@ -435,7 +439,7 @@ every = "1s"
 ack_every = 4
 access = { sender_rate = "20mbit" }
 "#;
-    let place = Place::with("same.toml", text);
+    let folder = Folder::with("same.toml", text);
     let flags = "--cc cubic --rate 10mbit --buffer 1bdp --policer 9mbit:60kB --rtt 30ms --rtt-steps 2s:50ms --loss 0.5% --jitter 2ms \
                  --duration 4s --seeds 2 --seed 7 --flows 2 --stagger 1s --ack-every 4 \
                  --access-rate 20mbit";
@@ -450,7 +454,7 @@ access = { sender_rate = "20mbit" }
     for host in hosts {
         let compared = json(&format!("compare --json --host {host} {flags}"));
         let compared = entry(&compared, "cubic");
-        let run = place.run(&format!("run same.toml --json --host {host}"));
+        let run = folder.run(&format!("run same.toml --json --host {host}"));
         let run = &run.ok().json()["results"][0];
         for key in "throughput_mbps rtt_ms queue_delay_ms loss_share jain".split(' ') {
             assert_eq!(compared[key], run[key], "{host}: {key}");
@@ -472,21 +476,21 @@ access = { sender_rate = "20mbit" }
 #[test]
 fn receivers_report_timestamps_where_a_flag_or_a_file_says_so() {
     const SCHEDULE: &str = "0s:10mbit,4s:3mbit,5s:9mbit,6s:2mbit,7s:8mbit";
-    let place = Place::new();
+    let folder = Folder::new();
     let by_file = |timestamps: bool| {
         let text = format!(
             "link = {{ schedule = \"{SCHEDULE}\" }}\nrun = {{ duration = \"10s\" }}\n\
              flows = [{{ controller = \"rbbr:from=timestamps\", timestamps = {timestamps} }}]\n"
         );
-        place.write("timestamps.toml", text);
-        let run = place.ok("run timestamps.toml --json").json();
+        folder.write("timestamps.toml", text);
+        let run = folder.ok("run timestamps.toml --json").json();
         number(&run["results"][0], "throughput_mbps")
     };
     let (with, without) = (by_file(true), by_file(false));
     assert_ne!(with, without);
     let compare = "compare --json --duration 10s --cc rbbr:from=timestamps --schedule";
     for (flag, expected) in [("--timestamps", with), ("", without)] {
-        let ran = place.ok(&format!("{compare} {SCHEDULE} {flag}"));
+        let ran = folder.ok(&format!("{compare} {SCHEDULE} {flag}"));
         let measured = value(&ran.json(), "rbbr:from=timestamps", "throughput_mbps");
         assert_eq!(measured, expected, "{flag:?}");
         let warning = "rbbr:from=timestamps runs without its estimate";
@@ -525,7 +529,7 @@ fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
     }
     let text = "link = { rate = \"10mbit\" }\nrun = { duration = \"1s\" }\n\
                 [[flows]]\ncontroller = \"quinn/cubic\"\n";
-    let place = Place::with("stock.toml", text);
+    let folder = Folder::with("stock.toml", text);
     let rows = "
         compare --cc noq/bbr3,bbr3                => noq/bbr3 | use --host noq
         compare --cc noq/bbr4 --host noq          => --cc: | did you mean 'noq/bbr3'
@@ -533,9 +537,9 @@ fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
         compare --cc bbr3 --host quinn            => quinn/cubic | --host noq
         run stock.toml                            => stock.toml | :4: | --host quinn
         ";
-    place.refuses("", rows);
+    folder.refuses("", rows);
     has(
-        &place.ok("run stock.toml --host quinn").out,
+        &folder.ok("run stock.toml --host quinn").out,
         &["quinn/cubic"],
     );
 }
@@ -562,13 +566,13 @@ fn the_built_in_link_is_called_by_the_mean_it_has() {
 
 #[test]
 fn every_command_uses_one_vocabulary_and_json_goes_to_a_file_besides() {
-    let place = Place::new();
+    let folder = Folder::new();
     let example = example();
     let common = format!("{example} --vary run.duration=6s --seeds 1 --no-timing");
-    let table = place.ok(&format!("run --json=run.json {common}")).out;
+    let table = folder.ok(&format!("run --json=run.json {common}")).out;
     has(&table, &["Mbit/s"]);
-    place.ok(&format!("sweep --json=sweep.json --output store {common}"));
-    let (run, sweep) = (place.json("run.json"), place.json("sweep.json"));
+    folder.ok(&format!("sweep --json=sweep.json --output store {common}"));
+    let (run, sweep) = (folder.json("run.json"), folder.json("sweep.json"));
     assert_eq!(run["results"], sweep["results"]);
     assert_eq!(run["command"], "run");
     assert_eq!(sweep["command"], "sweep");
@@ -623,7 +627,7 @@ fn completions_know_the_controllers_and_scenarios() {
     if !Path::new("/bin/bash").exists() {
         return;
     }
-    let place = Place::with("lowtide.bash", &stdout("completions bash"));
+    let folder = Folder::with("lowtide.bash", &stdout("completions bash"));
     let complete = |words: &str| {
         let script = format!(
             "source lowtide.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -631,7 +635,7 @@ fn completions_know_the_controllers_and_scenarios() {
              echo \"${{COMPREPLY[@]}}\""
         );
         let mut bash = Command::new("/bin/bash");
-        bash.args(["-c", &script]).current_dir(place.path());
+        bash.args(["-c", &script]).current_dir(folder.path());
         String::from_utf8(bash.output().unwrap().stdout).unwrap()
     };
     let controllers = complete("lowtide compare --cc c");
@@ -647,20 +651,20 @@ run = { duration = "3s" }
 metrics = ["share"]
 flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
 "#;
-    let place = Place::with("mixed.toml", text);
-    place.ok("run mixed.toml --figures one");
+    let folder = Folder::with("mixed.toml", text);
+    folder.ok("run mixed.toml --figures one");
     for figure in ["rate", "rtt", "shares", "phases", "plane"] {
-        let svg = place.read(&format!("one/{figure}.svg"));
+        let svg = folder.read(&format!("one/{figure}.svg"));
         has(&svg, &["\nrbbr\n", "\ncubic\n"]);
     }
     has(
-        &place.read("one/shares.svg"),
+        &folder.read("one/shares.svg"),
         &["the flows of rbbr + cubic"],
     );
-    has(&place.read("one/rtt.svg"), &["RTT, ms (logarithmic)"]);
-    assert!(!place.at("one/grid-share.svg").exists(), "no grid");
+    has(&folder.read("one/rtt.svg"), &["RTT, ms (logarithmic)"]);
+    assert!(!folder.at("one/grid-share.svg").exists(), "no grid");
     let sweep = "sweep mixed.toml --vary link.buffer=1bdp --output";
-    place.ok(&format!(
+    folder.ok(&format!(
         "{sweep} store --vary link.buffer=4bdp --figures grid"
     ));
     // The question's value first, each group a line.
@@ -669,16 +673,16 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
         "\ngroup 2: cubic\n",
         "\nlink.buffer, BDP\n",
     ];
-    has(&place.read("grid/grid-share.svg"), &lines);
-    assert!(place.at("grid/grid-throughput_mbps.png").exists());
+    has(&folder.read("grid/grid-share.svg"), &lines);
+    assert!(folder.at("grid/grid-throughput_mbps.png").exists());
 
     // With more fields than a figure shows its name says where it is, and its legend whose the groups are.
     let more = "more --vary path.rtt=20ms --vary path.rtt=40ms \
                 --vary flows.0.controller=rbbr --vary flows.0.controller=bbr";
     let look = "--figures panels --figure-format svg,pdf --figure-size 600x300";
-    place.ok(&format!("{sweep} {more} {look}"));
+    folder.ok(&format!("{sweep} {more} {look}"));
     for (controller, other) in [("rbbr", "bbr"), ("bbr", "rbbr")] {
-        let share = place.read(&format!("panels/grid-share_controller-{controller}.svg"));
+        let share = folder.read(&format!("panels/grid-share_controller-{controller}.svg"));
         let group = |name: &str| format!("\ngroup 1: {name}\n");
         has(
             &share,
@@ -686,14 +690,14 @@ flows = [{ controller = "rbbr" }, { controller = "cubic", start = "1s" }]
         );
         assert!(!share.contains(&group(other)), "{share}");
     }
-    let figure = fs::read(place.at("panels/grid-share_controller-bbr.pdf")).unwrap();
+    let figure = fs::read(folder.at("panels/grid-share_controller-bbr.pdf")).unwrap();
     assert!(figure.starts_with(b"%PDF-1.4"));
-    let written = fs::read_dir(place.at("panels")).unwrap();
+    let written = fs::read_dir(folder.at("panels")).unwrap();
     let mut names = written.map(|file| file.unwrap().path());
     assert!(names.all(|name| name.extension().is_some_and(|e| e != "png")));
     let rows = "--figure-size big => --figure-size | 800x500
                 --figure-format gif => --figure-format | svg, png, pdf";
-    place.refuses("sweep mixed.toml --figures x", rows);
+    folder.refuses("sweep mixed.toml --figures x", rows);
 }
 
 #[test]
@@ -703,9 +707,9 @@ link = { rate = "10mbit" }
 run = { duration = "6s" }
 flows = [{ controller = "bbr" }, { controller = "cubic", start = "3s" }]
 "#;
-    let place = Place::with("mixed.toml", text);
-    has(&place.ok("run mixed.toml --csv").out, &["flows.0.share"]);
-    let table = place.ok("run mixed.toml --markdown").out;
+    let folder = Folder::with("mixed.toml", text);
+    has(&folder.ok("run mixed.toml --csv").out, &["flows.0.share"]);
+    let table = folder.ok("run mixed.toml --markdown").out;
     let lines: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split('|').map(str::trim).collect())

@@ -2,36 +2,36 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, has, number};
+use crate::program::{Folder, has, number};
 
 const FRONTIER: &str = "frontier --traces traces --duration 4s --no-timing";
 
 /// A folder of two traces: 6 Mbit/s steady, and 12 Mbit/s that pauses for 50 of 100 ms.
-fn traces() -> Place {
-    let place = Place::new();
-    std::fs::create_dir(place.at("traces")).unwrap();
+fn traces() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("traces")).unwrap();
     let write = |name: &str, times: Vec<u32>| {
         let lines: String = times.iter().map(|ms| format!("{ms}\n")).collect();
-        place.write(&format!("traces/{name}"), lines);
+        folder.write(&format!("traces/{name}"), lines);
     };
     write("a.steady", (1..=1000).map(|n| 2 * n).collect());
     let bursts = (1..=2000).filter(|ms| ms % 100 < 50 || *ms == 2000);
     write("b.bursty", bursts.collect());
-    place.write("traces/README.md", "about them");
-    place
+    folder.write("traces/README.md", "about them");
+    folder
 }
 
-fn frontier(place: &Place, more: &str) -> String {
-    place.ok(&format!("{FRONTIER} {more}")).out
+fn frontier(folder: &Folder, more: &str) -> String {
+    folder.ok(&format!("{FRONTIER} {more}")).out
 }
 
 #[test]
 fn json_has_each_controller_on_each_path_and_does_not_depend_on_threads() {
-    let place = traces();
+    let folder = traces();
     let args = "--cc bbr,window:packets=4/20/100,oracle --seeds 2 --json \
                 --rtt 20ms,40ms --buffer inf,2bdp --jobs";
-    let one = frontier(&place, &format!("{args} 1"));
-    let two = frontier(&place, &format!("{args} 2"));
+    let one = frontier(&folder, &format!("{args} 1"));
+    let two = frontier(&folder, &format!("{args} 2"));
     assert!(one == two, "threads change nothing");
     let json: Value = serde_json::from_str(&one).unwrap();
     let head = (&json["schema"], &json["command"], &json["base"]);
@@ -78,9 +78,9 @@ fn json_has_each_controller_on_each_path_and_does_not_depend_on_threads() {
 
 #[test]
 fn who_is_worse_in_both_is_dominated_but_not_by_a_bound() {
-    let place = traces();
+    let folder = traces();
     let cc = "oracle,causal:margin=0/1,newreno,bbr,cubic,vegas,window:packets=5/20/60";
-    let output = frontier(&place, &format!("--cc {cc} --loss 1% --json"));
+    let output = frontier(&folder, &format!("--cc {cc} --loss 1% --json"));
     let json: Value = serde_json::from_str(&output).unwrap();
     let rows = json["rows"].as_array().unwrap();
     let at = |row: &Value, trace: usize| {
@@ -119,7 +119,7 @@ fn who_is_worse_in_both_is_dominated_but_not_by_a_bound() {
 
 #[test]
 fn tables_name_the_base_and_where_a_line_reaches_the_throughput() {
-    let place = traces();
+    let folder = traces();
     let parts = [
         "RTT 40 ms, buffer 1200kB, 2 traces, against bbr",
         "rbbr:alpha=0.5 ",
@@ -128,33 +128,33 @@ fn tables_name_the_base_and_where_a_line_reaches_the_throughput() {
         "at 0.5",
         "dominated",
     ];
-    let table = frontier(&place, "--cc rbbr:alpha=0.5/0.9 --at 0.5,1");
+    let table = frontier(&folder, "--cc rbbr:alpha=0.5/0.9 --at 0.5,1");
     has(&table, &parts);
-    let markdown = frontier(&place, "--cc cubic --markdown");
+    let markdown = frontier(&folder, "--cc cubic --markdown");
     assert!(markdown.starts_with("### RTT 40 ms"), "{markdown}");
     has(&markdown, &["| cubic "]);
 }
 
 #[test]
 fn figures_show_all_traces_together_and_each() {
-    let place = traces();
+    let folder = traces();
     frontier(
-        &place,
+        &folder,
         "--cc window:packets=4/20 --buffer 2bdp --figures out",
     );
     for trace in ["", "-a.steady", "-b.bursty"] {
         for ending in ["svg", "png"] {
-            let path = place.at(&format!("out/frontier-40ms-2bdp{trace}.{ending}"));
+            let path = folder.at(&format!("out/frontier-40ms-2bdp{trace}.{ending}"));
             assert!(path.exists(), "{}", path.display());
         }
     }
-    let svg = place.read("out/frontier-40ms-2bdp-b.bursty.svg");
+    let svg = folder.read("out/frontier-40ms-2bdp-b.bursty.svg");
     has(&svg, &["b.bursty", "bbr (base)"]);
 }
 
 #[test]
 fn what_cannot_be_swept_is_refused_with_the_flag_and_the_remedy() {
-    let place = traces();
+    let folder = traces();
     let rows = "
         --cc rbbr:alpha=0.5/x => --cc | 'x'
         --cc rbrr:alpha=0.5   => --cc | did you mean 'rbbr'
@@ -166,8 +166,8 @@ fn what_cannot_be_swept_is_refused_with_the_flag_and_the_remedy() {
         --seeds 0             => --seeds
         --trace a             => --traces | --trace
         ";
-    place.refuses("frontier --traces traces", rows);
-    place.refuses(
+    folder.refuses("frontier --traces traces", rows);
+    folder.refuses(
         "frontier",
         "=> --traces | --trace\n--traces absent => absent",
     );
@@ -175,10 +175,10 @@ fn what_cannot_be_swept_is_refused_with_the_flag_and_the_remedy() {
 
 #[test]
 fn a_few_controllers_have_an_overview_with_large_names() {
-    let place = traces();
-    frontier(&place, "--cc copa,ebb --figures out");
+    let folder = traces();
+    frontier(&folder, "--cc copa,ebb --figures out");
     // Without --buffer these slow links have that of a base station.
-    let svg = place.read("out/overview-40ms-1200kB.svg");
+    let svg = folder.read("out/overview-40ms-1200kB.svg");
     for name in ["bbr", "copa", "ebb"] {
         assert_eq!(svg.matches(&format!("\n{name}\n")).count(), 1, "{name}");
     }

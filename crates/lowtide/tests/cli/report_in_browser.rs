@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, has, number};
+use crate::program::{Folder, has, number};
 
 /// Looked for in this order where `LOWTIDE_CHROMIUM` names none.
 const BROWSERS: [&str; 4] = [
@@ -34,25 +34,25 @@ fn browser() -> Option<PathBuf> {
 /// A report and the browser in which it is looked at.
 struct Report {
     browser: PathBuf,
-    place: Place,
+    folder: Folder,
 }
 
-/// The report of a command that runs in this place and has this exit code; `None` without a
+/// The report of a command that runs in this folder and has this exit code; `None` without a
 /// browser.
-fn report_in(place: Place, line: &str, code: i32) -> Option<Report> {
+fn report_in(folder: Folder, line: &str, code: i32) -> Option<Report> {
     let browser = browser()?;
-    place.run(&format!("{line} --report report")).code(code);
-    Some(Report { browser, place })
+    folder.run(&format!("{line} --report report")).code(code);
+    Some(Report { browser, folder })
 }
 
 fn report(line: &str) -> Option<Report> {
-    report_in(Place::new(), line, 0)
+    report_in(Folder::new(), line, 0)
 }
 
 /// The report of a command on a scenario file with this text, which it names as `FILE`.
 fn report_on(text: &str, line: &str) -> Option<Report> {
-    let place = Place::with("grid <b>&.toml", text);
-    report_in(place, &line.replace("FILE", "'grid <b>&.toml'"), 0)
+    let folder = Folder::with("grid <b>&.toml", text);
+    report_in(folder, &line.replace("FILE", "'grid <b>&.toml'"), 0)
 }
 
 /// Notes what goes wrong from the first line of the page on.
@@ -93,7 +93,7 @@ impl Report {
     /// Opens the report, runs `script` (which returns a value) in it, and returns the value. Fails
     /// on any error or warning of the page.
     fn look(&self, dark: bool, script: &str) -> Value {
-        let html = self.place.read("report/index.html");
+        let html = self.folder.read("report/index.html");
         assert!(html.len() < 5_000_000, "{} bytes", html.len());
         let hands = format!(
             "<script>addEventListener('load', async () => {{ {HANDS}
@@ -109,7 +109,7 @@ impl Report {
         let page = html
             .replacen("<head>", &format!("<head>{WATCH}"), 1)
             .replacen("</body>", &hands, 1);
-        let path = self.place.at("report/watched.html");
+        let path = self.folder.at("report/watched.html");
         fs::write(&path, page).unwrap();
         let profile = tempfile::tempdir().unwrap();
         let mut command = Command::new(&self.browser);
@@ -275,11 +275,11 @@ fn several_flows_show_fairness_and_each_flow() {
 #[test]
 fn several_links_share_a_sorted_table_and_hostile_names_stay_text() {
     let hostile = "<img src=x onerror=alert(1)><script>alert(2)<&amp;.csv";
-    let place = Place::with(hostile, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
-    place.write("tame.csv", "time_ms,rate_mbps\n0,3\n500,4\n1000,6\n");
+    let folder = Folder::with(hostile, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
+    folder.write("tame.csv", "time_ms,rate_mbps\n0,3\n500,4\n1000,6\n");
     let traces = format!("--trace tame.csv --trace '{hostile}'");
     let compare = format!("compare --cc bbr,cubic --duration 5s {traces}");
-    let Some(report) = report_in(place, &compare, 0) else {
+    let Some(report) = report_in(folder, &compare, 0) else {
         return;
     };
     let seen = report.look(false, "const column = (n) => all('#table tbody tr').map((r) => r.children[n].firstChild.textContent);
@@ -488,14 +488,14 @@ fn a_reproduction_shows_claims_figures_and_cells() {
 
 #[test]
 fn a_frontier_shows_its_tables_and_figures() {
-    let place = Place::new();
-    fs::create_dir(place.at("traces")).unwrap();
+    let folder = Folder::new();
+    fs::create_dir(folder.at("traces")).unwrap();
     for (name, step) in [("slow", 4), ("<b>fast", 1)] {
         let times: String = (1..=500).map(|n| format!("{}\n", n * step)).collect();
-        place.write(&format!("traces/{name}"), times);
+        folder.write(&format!("traces/{name}"), times);
     }
     let frontier = "frontier --traces traces --cc window:packets=5/20 --duration 2s";
-    let Some(report) = report_in(place, frontier, 0) else {
+    let Some(report) = report_in(folder, frontier, 0) else {
         return;
     };
     let seen = report.look(true, "const images = all('#frontier img');
@@ -618,14 +618,14 @@ fn the_plane_breaks_its_axis_before_outliers_and_the_table_fits() {
 fn the_table_of_several_links_with_intervals_fits_as_well() {
     let end = "with a long name, as operators and places make them.csv";
     for flows in ["1", "2"] {
-        let place = Place::new();
+        let folder = Folder::new();
         let mut compare = format!("compare --seeds 3 --duration 3s --loss 0.2% --flows {flows}");
         for name in ["one", "another"] {
             let name = format!("{name} {end}");
-            place.write(&name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
+            folder.write(&name, "time_ms,rate_mbps\n0,5\n500,9\n1000,2\n");
             compare.push_str(&format!(" --trace '{name}'"));
         }
-        let Some(report) = report_in(place, &compare, 0) else {
+        let Some(report) = report_in(folder, &compare, 0) else {
             return;
         };
         let script = "const box = document.querySelector('#results .scroll');
@@ -649,8 +649,8 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
         at_most = 80
         reason = "people talk over each other"
     "#;
-    let place = Place::with("q.toml", case);
-    let Some(report) = report_in(place, "score --cc cubic,bbr3 --suite q.toml", 1) else {
+    let folder = Folder::with("q.toml", case);
+    let Some(report) = report_in(folder, "score --cc cubic,bbr3 --suite q.toml", 1) else {
         return;
     };
     let seen = report.look(
@@ -675,6 +675,9 @@ fn a_scorecard_leads_from_the_matrix_to_limits_and_to_the_run() {
     ];
     has(seen[1].as_str().unwrap(), &parts);
     assert_eq!(seen[2], true);
-    let log = report.place.at("report").join(seen[3][0].as_str().unwrap());
+    let log = report
+        .folder
+        .at("report")
+        .join(seen[3][0].as_str().unwrap());
     assert!(fs::metadata(log).unwrap().len() > 10_000);
 }

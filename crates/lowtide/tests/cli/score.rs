@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::each;
-use crate::program::{Place, has, lowtide, number};
+use crate::program::{Folder, has, lowtide, number};
 
 /// A long queue.
 const DELAY: &str = r#"
@@ -47,13 +47,13 @@ reason = "it is no congestion"
 "#;
 
 /// A user's own suite.
-fn suite() -> Place {
-    let place = Place::new();
-    fs::create_dir(place.at("suite")).unwrap();
+fn suite() -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("suite")).unwrap();
     for (name, text) in [("delay", DELAY), ("phases", PHASES), ("loss", LOSS)] {
-        place.write(&format!("suite/{name}.toml"), text);
+        folder.write(&format!("suite/{name}.toml"), text);
     }
-    place
+    folder
 }
 
 /// A scorecard's verdicts on its first controller, in the order of the cases.
@@ -63,9 +63,9 @@ fn verdicts(card: &Value) -> Vec<&str> {
 
 #[test]
 fn a_suite_of_ones_own_passes_fails_and_says_why() {
-    let place = suite();
+    let folder = suite();
     let score = "score --suite suite --cc cubic:hystart=false,bbr3";
-    let card = place.run(&format!("{score} --json")).code(1).json();
+    let card = folder.run(&format!("{score} --json")).code(1).json();
     assert_eq!(
         (&card["schema"], &card["command"]),
         (&1.into(), &"score".into())
@@ -95,8 +95,8 @@ fn a_suite_of_ones_own_passes_fails_and_says_why() {
         "people talk over each other",
         "n/a   Q2",
     ];
-    has(&place.run(score).code(1).out, &parts);
-    let again = place
+    has(&folder.run(score).code(1).out, &parts);
+    let again = folder
         .run(&format!("{score} --json --jobs 1"))
         .code(1)
         .json();
@@ -113,9 +113,9 @@ run = { duration = "4s", seeds = 5 }
 flows = [{ controller = "candidate" }]
 limits = [{ metric = "loss", value = "loss_share", at_most = 0, seeds = "each", reason = "so" }]
 "#;
-    let place = Place::with("lossy.toml", text);
+    let folder = Folder::with("lossy.toml", text);
     let score = "score --cc window:packets=30 --json --suite lossy.toml --report report";
-    let card = place.run(score).code(1).json();
+    let card = folder.run(score).code(1).json();
     let said = &card["results"][0]["cases"][0]["explanation"];
     let said = said.as_array().unwrap().iter();
     let said: Vec<&str> = said.map(|line| line.as_str().unwrap()).collect();
@@ -131,8 +131,8 @@ limits = [{ metric = "loss", value = "loss_share", at_most = 0, seeds = "each", 
     let lost: usize = lost.next().unwrap().0.parse().unwrap();
 
     let title = format!("window:packets=30, seed {seed}: ");
-    has(&place.read("report/index.html"), &[&title]);
-    let logs: Vec<_> = fs::read_dir(place.at("report/qlog")).unwrap().collect();
+    has(&folder.read("report/index.html"), &[&title]);
+    let logs: Vec<_> = fs::read_dir(folder.at("report/qlog")).unwrap().collect();
     let [Ok(log)] = logs.as_slice() else {
         panic!("{logs:?}");
     };
@@ -146,38 +146,38 @@ limits = [{ metric = "loss", value = "loss_share", at_most = 0, seeds = "each", 
 
 #[test]
 fn ci_gets_junit_a_baseline_and_an_exit_code() {
-    let place = suite();
+    let folder = suite();
     let score = "score --suite suite --case Q3,Q1 --cc bbr3";
-    place.ok(&format!("{score} --junit junit.xml --json=before.json"));
+    folder.ok(&format!("{score} --junit junit.xml --json=before.json"));
     let counts = r#"tests="2" failures="0" errors="0" skipped="0""#;
-    has(&place.read("junit.xml"), &[counts]);
+    has(&folder.read("junit.xml"), &[counts]);
     let compare = format!("{score} --baseline before.json");
-    place.ok(&compare);
+    folder.ok(&compare);
 
     // What was better once is a regression, even where every limit holds.
-    let mut old = place.json("before.json");
+    let mut old = folder.json("before.json");
     let value = old
         .pointer_mut("/results/0/cases/0/limits/0/value")
         .unwrap();
     *value = (value.as_f64().unwrap() / 2.0).into();
-    place.write("before.json", old.to_string());
+    folder.write("before.json", old.to_string());
     has(
-        &place.run(&compare).code(1).out,
+        &folder.run(&compare).code(1).out,
         &["bbr3 Q1: queueing delay, p95, ms was"],
     );
 }
 
 #[test]
 fn what_was_interrupted_goes_on() {
-    let place = suite();
+    let folder = suite();
     let score = "score --suite suite --cc bbr3 --output kept --json";
-    let first = place.ok(score);
+    let first = folder.ok(score);
     // As if it had been killed in the middle of the last line.
-    let results = fs::read_dir(place.at("kept")).unwrap().next().unwrap();
+    let results = fs::read_dir(folder.at("kept")).unwrap().next().unwrap();
     let results = results.unwrap().path();
     let text = fs::read(&results).unwrap();
     fs::write(&results, &text[..text.len() - 9]).unwrap();
-    let second = place.ok(score);
+    let second = folder.ok(score);
     has(&first.err, &["5 runs in"]);
     has(&second.err, &["1 runs in"]);
     assert_eq!(first.json(), second.json());
@@ -185,9 +185,9 @@ fn what_was_interrupted_goes_on() {
 
 #[test]
 fn bad_input_is_named_and_nothing_is_run() {
-    let place = suite();
-    fs::create_dir(place.at("bad")).unwrap();
-    place.write("bad/x.toml", "[link]\nrate = '1mbit'\n[[flows]]\n");
+    let folder = suite();
+    fs::create_dir(folder.at("bad")).unwrap();
+    folder.write("bad/x.toml", "[link]\nrate = '1mbit'\n[[flows]]\n");
     let rows = "
         run suite/delay.toml               => delay.toml: | lowtide score --suite FILE
         score --suite nonsense             => there is no suite, file or folder 'nonsense'; known suites are
@@ -196,7 +196,7 @@ fn bad_input_is_named_and_nothing_is_run() {
         score --suite bad                  => x.toml:1:1: case: a case of a suite says what it is
         score --suite suite --baseline suite/delay.toml => no scorecards that
         ";
-    place.refuses("", rows);
+    folder.refuses("", rows);
 }
 
 #[test]
@@ -211,14 +211,14 @@ fn built_in_suites_are_listed_with_who_asks() {
 #[test]
 fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        let place = suite();
+        let folder = suite();
         let endless = DELAY.replace("\"Q1\"", "\"Q9\"").replace("8s", "86400s");
-        place.write("suite/endless.toml", endless);
+        folder.write("suite/endless.toml", endless);
         let score = "score --suite suite --case Q1,Q9 --cc ebb --jobs 2 --json \
                      --junit junit.xml --output kept";
-        let mut running = place.begin(score);
+        let mut running = folder.begin(score);
         let has_kept = || {
-            let files = fs::read_dir(place.at("kept")).into_iter().flatten();
+            let files = fs::read_dir(folder.at("kept")).into_iter().flatten();
             let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
             texts
                 .into_iter()
@@ -230,33 +230,33 @@ fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
         has(&ran.err, &["interrupted: 1 of 2 runs are in"]);
         let card = ran.json();
         assert_eq!(verdicts(&card), ["pass", "not_run"], "{card}");
-        has(&place.read("junit.xml"), &[r#"failures="0" errors="1""#]);
+        has(&folder.read("junit.xml"), &[r#"failures="0" errors="1""#]);
     }
 }
 
 #[cfg(feature = "stacks")]
 #[test]
 fn a_stacks_own_controller_needs_no_host_named() {
-    let place = suite();
+    let folder = suite();
     let score = "score --suite suite --case Q1 --cc noq/cubic";
-    let by_itself = place.run(&format!("{score} --json")).code(1);
-    let named = place.run(&format!("{score} --host noq --json")).code(1);
+    let by_itself = folder.run(&format!("{score} --json")).code(1);
+    let named = folder.run(&format!("{score} --host noq --json")).code(1);
     assert_eq!(by_itself.json(), named.json());
     let rows = "--host quinn => noq/cubic runs over noq only, not over quinn: use --host noq
                 --cc quinn/cubic => noq/cubic runs over noq only and quinn/cubic over quinn";
-    place.refuses(score, rows);
+    folder.refuses(score, rows);
 }
 
 #[cfg(feature = "stacks")]
 #[test]
 fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
-    let place = suite();
+    let folder = suite();
     let candidate = "\"candidate\"";
     let text = DELAY.replace(candidate, &format!("{candidate}, transport = \"tcp\""));
-    place.write("suite/tcp.toml", text.replace("Q1", "Q4"));
+    folder.write("suite/tcp.toml", text.replace("Q1", "Q4"));
     for host in ["noq", "quinn"] {
         let score = format!("score --suite suite --host {host} --cc {host}/cubic --json");
-        let card = place.run(&score).code(1).json();
+        let card = folder.run(&score).code(1).json();
         // It fills the queue, is no BBR, bears some loss, and has no TCP.
         assert_eq!(verdicts(&card), ["fail", "n/a", "pass", "n/a"], "{card}");
         let reason = card["results"][0]["cases"][3]["reason"].as_str();
@@ -267,7 +267,7 @@ fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
 #[cfg(all(feature = "quic", feature = "stacks"))]
 #[test]
 fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all() {
-    let place = Place::new();
+    let folder = Folder::new();
     let case = |id: &str, value: &str, limit: &str| {
         let text = format!(
             r#"
@@ -279,7 +279,7 @@ fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all(
             limits = [{{ metric = "what it is", value = "{value}", {limit}, reason = "so" }}]
             "#
         );
-        place.write(&format!("{id}.toml"), text);
+        folder.write(&format!("{id}.toml"), text);
     };
     // A frame of some 4 kB takes 4 ms on the link, at 20 ms from end to end, and up to a round trip more where it
     // is lost or held back.
@@ -287,7 +287,7 @@ fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all(
     case("T1", "timeouts", "at_most = 0");
     for host in ["model", "quic", "noq"] {
         let score = format!("score --cc cubic --host {host} --json --suite .");
-        let card = place.ok(&score).json();
+        let card = folder.ok(&score).json();
         let timeouts = if host == "model" { "pass" } else { "n/a" };
         assert_eq!(verdicts(&card), ["pass", timeouts], "{host}: {card}");
         if host != "model" {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::program::{Begun, Place, has};
+use crate::program::{Begun, Folder, has};
 #[cfg(unix)]
 use crate::root;
 
@@ -50,45 +50,45 @@ fn kill_at(folder: &Path, lines: usize, mut sweeps: Vec<Begun>) {
 
 #[test]
 fn shards_that_were_killed_go_on_and_leave_the_store_of_an_undisturbed_sweep() {
-    let place = Place::with("s.toml", GRID);
-    let table = place.ok("sweep s.toml --csv --output whole").out;
-    place.ok("merge whole --output one");
-    let one = bytes(&place.at("one"));
+    let folder = Folder::with("s.toml", GRID);
+    let table = folder.ok("sweep s.toml --csv --output whole").out;
+    folder.ok("merge whole --output one");
+    let one = bytes(&folder.at("one"));
     assert_eq!(one[0].0.to_str(), Some("scenario=a%20grid/part-0.parquet"));
 
     let shard = |k| format!("sweep s.toml --jobs 1 --shard {k}/3 --output out");
-    let begun = (1..=3).map(|k| place.begin(&shard(k)));
-    kill_at(&place.at("out"), 6, begun.collect());
+    let begun = (1..=3).map(|k| folder.begin(&shard(k)));
+    kill_at(&folder.at("out"), 6, begun.collect());
     for k in 1..=3 {
-        let ran = place.ok(&shard(k));
+        let ran = folder.ok(&shard(k));
         assert_eq!(ran.out, "");
         has(&ran.err, &[&format!("6 cells, shard {k}/3, 20 runs; ")]);
     }
     // A shard that is made twice costs nothing.
-    let told = |line: &str, parts: &[&str]| has(&place.ok(line).err, parts);
+    let told = |line: &str, parts: &[&str]| has(&folder.ok(line).err, parts);
     told("sweep s.toml --shard 2/3 --output out", &["\n0 runs in"]);
-    place.ok("sweep s.toml --shard 2/3 --output twice");
+    folder.ok("sweep s.toml --shard 2/3 --output twice");
     let parts = [
         "merged 60 results of 1 scenario from",
         "20 results were there more than once",
     ];
     told("merge out twice --output two", &parts);
-    assert_eq!(bytes(&place.at("two")), one);
+    assert_eq!(bytes(&folder.at("two")), one);
 
     // What is merged is not made again, and what is missing is added.
-    let again = place.ok("sweep s.toml --csv --output two");
+    let again = folder.ok("sweep s.toml --csv --output two");
     has(&again.err, &["60 runs; 60 of them are in two"]);
     assert_eq!(again.out, table);
-    place.ok("merge twice --output part");
+    folder.ok("merge twice --output part");
     let parts = ["60 runs; 20 of them are in part"];
     told("sweep s.toml --no-timing --output part", &parts);
-    place.ok("merge part --output part");
-    assert_eq!(bytes(&place.at("part/scenario=a%20grid"))[0].1, one[0].1);
+    folder.ok("merge part --output part");
+    assert_eq!(bytes(&folder.at("part/scenario=a%20grid"))[0].1, one[0].1);
 }
 
 #[test]
 fn what_cannot_be_merged_or_dealt_is_told() {
-    let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
+    let folder = Folder::with("s.toml", &GRID.replace("40s", "1s"));
     let rows = "
         sweep s.toml --shard 0/3       => K from 1 to N
         sweep s.toml --shard 4/3       => as in 3/64
@@ -97,24 +97,24 @@ fn what_cannot_be_merged_or_dealt_is_told() {
         merge . --output out           => .: no results are in it
         merge s.toml --output out      => s.toml:
         ";
-    place.refuses("", rows);
-    assert!(!place.at("out").exists());
+    folder.refuses("", rows);
+    assert!(!folder.at("out").exists());
 
-    place.ok("sweep s.toml --shard 1/30 --output a");
-    let (name, text) = bytes(&place.at("a")).remove(0);
-    fs::write(place.at("a").join(name), &text[..text.len() - 9]).unwrap();
-    let told = place.ok("merge a --output out").err;
+    folder.ok("sweep s.toml --shard 1/30 --output a");
+    let (name, text) = bytes(&folder.at("a")).remove(0);
+    fs::write(folder.at("a").join(name), &text[..text.len() - 9]).unwrap();
+    let told = folder.ok("merge a --output out").err;
     has(&told, &["not believed: 1"]);
     // A merged file that is broken is named, and nothing is lost of the others.
-    place.write("out/scenario=a%20grid/part-1.parquet", "PAR1");
-    let told = place.run("merge a --output out").code(1).err;
+    folder.write("out/scenario=a%20grid/part-1.parquet", "PAR1");
+    let told = folder.run("merge a --output out").code(1).err;
     has(&told, &["part-1.parquet: no file of results"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn the_scripts_for_batch_systems_make_their_shard() {
-    let place = Place::with("grid.toml", &GRID.replace("40s", "1s"));
+    let folder = Folder::with("grid.toml", &GRID.replace("40s", "1s"));
     let examples = root().join("examples/cluster");
     let job = fs::read_to_string(examples.join("kubernetes-job.yaml")).unwrap();
     let job = job
@@ -127,11 +127,11 @@ fn the_scripts_for_batch_systems_make_their_shard() {
         (slurm.as_str(), slurm_task, "shard 64/64, 0 runs"),
         (job.unwrap(), job_index, "shard 1/64, 1 runs"),
     ] {
-        let mut shell = place.shell(script);
+        let mut shell = folder.shell(script);
         let output = shell.env(index.0, index.1).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{script}: {told}");
         has(&told, &[shard]);
     }
-    assert_eq!(bytes(&place.at("results")).len(), 1);
+    assert_eq!(bytes(&folder.at("results")).len(), 1);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::program::Place;
+use crate::program::Folder;
 use crate::root;
 
 /// Documents whose commands need neither network nor another machine.
@@ -86,21 +86,21 @@ fn short(command: &str) -> Option<String> {
 
 #[test]
 fn the_commands_in_the_documents_work() {
-    let place = Place::with("s.toml", SCENARIO);
+    let folder = Folder::with("s.toml", SCENARIO);
     let trace: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
-    place.write("my.trace", &trace);
-    place.write("starlink.down", &trace);
-    place.write("starlink.delay.csv", "time_ms,delay_ms\n0,20\n500,30\n");
-    fs::create_dir(place.at("my-cases")).unwrap();
-    place.write("my-cases/a.toml", CASE);
+    folder.write("my.trace", &trace);
+    folder.write("starlink.down", &trace);
+    folder.write("starlink.delay.csv", "time_ms,delay_ms\n0,20\n500,30\n");
+    fs::create_dir(folder.at("my-cases")).unwrap();
+    folder.write("my-cases/a.toml", CASE);
     for name in ["experiments", "crates"] {
-        symlink(root().join(name), place.at(name)).unwrap();
+        symlink(root().join(name), folder.at(name)).unwrap();
     }
     let mut run = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(root().join(document)).unwrap();
         for command in commands(&text).iter().filter_map(|c| short(c)) {
-            place.script(&command).ok();
+            folder.script(&command).ok();
             run.push(command);
         }
     }
@@ -111,7 +111,7 @@ fn the_commands_in_the_documents_work() {
         "scenario.schema.json",
         "link.csv",
     ] {
-        assert!(place.at(written).exists(), "{written}");
+        assert!(folder.at(written).exists(), "{written}");
     }
 }
 
@@ -146,11 +146,11 @@ fn printed(document: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn each_guide_works_from_its_first_line_in_an_empty_folder_and_prints_what_it_says() {
     for guide in GUIDES {
-        let place = Place::new();
+        let folder = Folder::new();
         let text = fs::read_to_string(root().join(guide)).unwrap();
         let (mut run, mut output) = (0, String::new());
         for script in examples(&text).map(script) {
-            output.push_str(&place.script(&script).ok().out);
+            output.push_str(&folder.script(&script).ok().out);
             run += script.lines().filter(|l| l.starts_with("lowtide ")).count();
         }
         assert!(run >= 5, "{guide}: {run} commands");

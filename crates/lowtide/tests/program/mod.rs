@@ -155,18 +155,18 @@ pub(crate) fn number(of: &Value, metric: &str) -> f64 {
 }
 
 /// A folder of a test's own, in which the program runs.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Folder(TempDir);
 
-impl Place {
+impl Folder {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
     /// With one file in it.
     pub(crate) fn with(name: &str, text: &str) -> Self {
-        let place = Self::new();
-        place.write(name, text);
-        place
+        let folder = Self::new();
+        folder.write(name, text);
+        folder
     }
 
     pub(crate) fn path(&self) -> &Path {

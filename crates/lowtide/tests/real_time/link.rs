@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::namespaces_work;
-use crate::program::{Begun, Place, Ran, command, entry, has, lowtide, number};
+use crate::program::{Begun, Folder, Ran, command, entry, has, lowtide, number};
 
 #[test]
 fn the_commands_exit_code_passes_and_it_knows_both_addresses() {
@@ -38,13 +38,13 @@ fn the_peer_is_ended_with_the_command_and_its_output_is_kept_apart() {
     if !namespaces_work() {
         return;
     }
-    let place = Place::new();
+    let folder = Folder::new();
     let peer = "echo from the peer; echo $$ > id; sleep 1000; :";
     let wait = "until [ -s id ]; do sleep 0.05; done";
-    let ran = place.ok(&format!("link --peer '{peer}' -- sh -c '{wait}'"));
+    let ran = folder.ok(&format!("link --peer '{peer}' -- sh -c '{wait}'"));
     assert!(ran.out.is_empty());
     has(&ran.err, &["from the peer"]);
-    let id = place.read("id");
+    let id = folder.read("id");
     let gone = !std::path::Path::new("/proc").join(id.trim()).exists();
     assert!(gone, "the peer {id} still runs");
 }
@@ -64,15 +64,15 @@ fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
     if !namespaces_work() {
         return;
     }
-    let place = Place::new();
+    let folder = Folder::new();
     // Each end has a process of its own, and one that has left it for good.
     let script = |name: &str| {
         let wait = "setsid sleep 1000 & readlink /proc/self/ns/net";
         format!("{wait} > {name}.part; mv {name}.part {name}; sleep 1000; :")
     };
     let (far, near) = (script("far"), script("near"));
-    let mut link = place.begin(&format!("link --peer '{far}' -- sh -c '{near}'"));
-    let namespace = |name: &str| fs::read_to_string(place.at(name)).unwrap_or_default();
+    let mut link = folder.begin(&format!("link --peer '{far}' -- sh -c '{near}'"));
+    let namespace = |name: &str| fs::read_to_string(folder.at(name)).unwrap_or_default();
     link.until(|| !namespace("near").is_empty() && !namespace("far").is_empty());
     let (near, far) = (namespace("near"), namespace("far"));
     let namespaces = [near.trim(), far.trim()];
@@ -89,7 +89,7 @@ fn what_runs_behind_a_link_that_is_killed_is_gone_with_it() {
 
 #[test]
 fn a_guard_does_nothing_outside_of_its_namespace() {
-    Place::new().refuses("link-guard", "net:[1] => lowtide link");
+    Folder::new().refuses("link-guard", "net:[1] => lowtide link");
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn a_signal_ends_the_command_and_the_summary_is_still_printed() {
     if !namespaces_work() {
         return;
     }
-    let place = Place::new();
+    let folder = Folder::new();
     let link = "link --json=summary.json -- sh -c 'touch up; exec sleep 1000'";
-    let mut link = place.begin(link);
-    link.until(|| place.at("up").exists());
+    let mut link = folder.begin(link);
+    link.until(|| folder.at("up").exists());
     link.signal("TERM");
     link.ran().code(128 + 15);
-    let summary = place.json("summary.json");
+    let summary = folder.json("summary.json");
     assert!(number(&summary, "duration_s") > 0.0);
     assert!(summary["faithful"].is_boolean() && summary["up"]["offered_packets"].is_u64());
 }
@@ -116,9 +116,9 @@ fn relay() -> (UdpSocket, String, SocketAddr) {
 }
 
 /// Runs a relay for two seconds while a client sends to this address.
-fn relayed(place: &Place, client: SocketAddr, flags: &str) -> Ran {
+fn relayed(folder: &Folder, client: SocketAddr, flags: &str) -> Ran {
     let client = Client::of(client);
-    let ran = place.ok(&format!("link --duration 2s --json {flags}"));
+    let ran = folder.ok(&format!("link --duration 2s --json {flags}"));
     drop(client);
     ran
 }
@@ -127,7 +127,7 @@ fn relayed(place: &Place, client: SocketAddr, flags: &str) -> Ran {
 fn the_udp_relay_needs_no_privileges_and_prints_json() {
     let (_service, udp, free) = relay();
     let flags = format!("--rate 10mbit {udp}");
-    let summary = relayed(&Place::new(), free, &flags).json();
+    let summary = relayed(&Folder::new(), free, &flags).json();
     assert_eq!(summary["link"], "constant 10 Mbit/s");
     let up = &summary["up"];
     let packets = up["delivered_packets"].as_u64().unwrap();
@@ -201,8 +201,8 @@ fn program_that_transfers() {
 }
 
 /// What the page of a report shows.
-fn data_of(place: &Place) -> Value {
-    let page = place.read("report/index.html");
+fn data_of(folder: &Folder) -> Value {
+    let page = folder.read("report/index.html");
     let (_, data) = page.split_once(r#"id="data">"#).unwrap();
     serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
 }
@@ -212,7 +212,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
     if !namespaces_work() {
         return;
     }
-    let place = Place::new();
+    let folder = Folder::new();
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();
     let test = "--exact link::program_that_transfers --ignored";
@@ -225,9 +225,9 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
         "cubic",
         "of what the link offered then",
     ];
-    has(&place.ok(&run).err, &parts);
+    has(&folder.ok(&run).err, &parts);
 
-    let summary = place.json("link.json");
+    let summary = folder.json("link.json");
     let [ref comparison] = summary["comparisons"].as_array().unwrap()[..] else {
         panic!("{summary}");
     };
@@ -253,7 +253,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
 
     let duration = format!("{}ms", (seconds * 1e3).round());
     let compare = format!("compare --json --duration {duration} {link}");
-    let compared = place.ok(&compare).json();
+    let compared = folder.ok(&compare).json();
     assert_eq!(compared["link"], comparison["link"]);
     let others = compared["results"].as_array().unwrap();
     let rows = comparison["results"].as_array().unwrap();
@@ -263,7 +263,7 @@ fn a_report_has_the_program_beside_what_compare_says_of_controllers_on_the_same_
         assert_eq!(entry(comparison, name), other, "{name}");
     }
 
-    let data = data_of(&place);
+    let data = data_of(&folder);
     has(data["about"].as_str().unwrap(), &["program_that_transfers"]);
     let [ref shown] = data["links"].as_array().unwrap()[..] else {
         panic!("one link");
@@ -321,7 +321,7 @@ impl Drop for Client {
 #[test]
 fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
     let (listen, target) = (free_address(), free_address());
-    let ran = relayed(&Place::new(), listen, &format!("--udp {listen},{target}"));
+    let ran = relayed(&Folder::new(), listen, &format!("--udp {listen},{target}"));
     let summary = ran.json();
     let up = &summary["up"];
     let rejected = up["rejected_packets"]["ECONNREFUSED"].as_u64();
@@ -334,26 +334,26 @@ fn a_service_that_is_not_there_is_counted_and_ends_no_relay() {
 #[test]
 fn a_report_of_a_relay_shows_the_way_that_has_the_link() {
     let (_service, udp, free) = relay();
-    let place = Place::new();
+    let folder = Folder::new();
     let flags = "--rate 10mbit --limited up --cc bbr --report report --quiet";
-    let summary = relayed(&place, free, &format!("{flags} {udp}")).json();
+    let summary = relayed(&folder, free, &format!("{flags} {udp}")).json();
     let comparison = &summary["comparisons"][0];
     assert_eq!(comparison["way"], "up");
     let used = number(entry(comparison, "your program"), "utilisation");
     // 1000 bytes every 20 ms are 4 % of 10 Mbit/s.
     assert!(used > 0.0 && used < 0.05, "{used}");
     assert!(number(entry(comparison, "bbr"), "utilisation") > 0.5);
-    let entries = &data_of(&place)["links"][0]["entries"];
+    let entries = &data_of(&folder)["links"][0]["entries"];
     assert_eq!(entries[1]["name"], "your program");
 }
 
 #[test]
 fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() {
     let (_service, udp, free) = relay();
-    let place = Place::new();
+    let folder = Folder::new();
     // So fast a link takes the controllers many times longer than the program.
     let link = "link --rate 40gbit --limited up --duration 2s --report report --json=link.json";
-    let mut link = place.begin(&format!("{link} {udp}"));
+    let mut link = folder.begin(&format!("{link} {udp}"));
     let client = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut said = BufReader::new(link.child().stderr.take().unwrap()).lines();
     assert!(said.next().unwrap().unwrap().contains("40000 Mbit/s"));
@@ -374,17 +374,17 @@ fn a_signal_while_controllers_run_leaves_them_out_and_keeps_what_was_measured() 
     assert!(status.success());
     let rest: Vec<String> = said.map_while(Result::ok).collect();
     has(&rest.join("\n"), &["nothing to compare with: interrupted"]);
-    let summary = place.json("link.json");
+    let summary = folder.json("link.json");
     let rows = summary["comparisons"][0]["results"].as_array().unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert!(number(&rows[0], "throughput_mbps") > 0.0);
-    let entries = &data_of(&place)["links"][0]["entries"];
+    let entries = &data_of(&folder)["links"][0]["entries"];
     assert_eq!(entries[0]["name"], "your program");
 }
 
 #[test]
 fn bad_input_is_refused_with_a_remedy() {
-    let place = Place::new();
+    let folder = Folder::new();
     let rows = "
         --udp 127.0.0.1:5000                         => LISTEN,TARGET
         --udp localhost:1,127.0.0.1:2                => no address with a port
@@ -395,10 +395,10 @@ fn bad_input_is_refused_with_a_remedy() {
         --mtu 10 -- true                             => --mtu
         --cc none -- true                            => --cc
         ";
-    place.refuses("link", rows);
+    folder.refuses("link", rows);
     if namespaces_work() {
         let rows = "no-such-command => no command 'no-such-command'
                     /etc/passwd     => not executable";
-        place.refuses("link --", rows);
+        folder.refuses("link --", rows);
     }
 }

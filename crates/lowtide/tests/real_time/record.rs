@@ -3,11 +3,11 @@
 use std::io::{BufRead as _, BufReader};
 
 use crate::namespaces_work;
-use crate::program::{Begun, Place, command, number};
+use crate::program::{Begun, Folder, command, number};
 
 /// A server of recorders, and its address.
-fn serve(place: &Place, flags: &str) -> (Begun, String) {
-    let mut server = place.begin(&format!("serve --record=127.0.0.1:0 --only {flags}"));
+fn serve(folder: &Folder, flags: &str) -> (Begun, String) {
+    let mut server = folder.begin(&format!("serve --record=127.0.0.1:0 --only {flags}"));
     let mut said = BufReader::new(server.child().stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
@@ -23,45 +23,45 @@ fn a_link_is_recorded_and_its_files_are_traces() {
     if !namespaces_work() {
         return;
     }
-    let place = Place::new();
+    let folder = Folder::new();
     let program = command("").get_program().to_str().unwrap().to_string();
     let record = "record $LOWTIDE_LINK_PEER --duration 2s --max-rate 50mbit --packets -o home";
     let link = "link --rate 10mbit --rtt 40ms --buffer inf";
     let ends = format!("--peer '{program} serve --record --only' -- sh -c '{program} {record}'");
-    place.ok(&format!("{link} {ends}"));
-    let how = place.json("home.json");
+    folder.ok(&format!("{link} {ends}"));
+    let how = folder.json("home.json");
     let mean = number(&how, "down.mean_mbps");
     // More than the link carries nobody can see; less on a busy machine.
     assert!((0.5..=10.5).contains(&mean), "{mean}");
     let rtt = number(&how, "base_rtt_ms");
     assert!(rtt >= 40.0, "{rtt}");
-    place.ok("trace info home.down");
-    place.ok("trace info home.down.csv");
-    place.ok("compare --trace home.down --delay-trace home.down.delay.csv --duration 1s");
-    let plain = place.ok("trace convert home.down --to mahimahi").out;
+    folder.ok("trace info home.down");
+    folder.ok("trace info home.down.csv");
+    folder.ok("compare --trace home.down --delay-trace home.down.delay.csv --duration 1s");
+    let plain = folder.ok("trace convert home.down --to mahimahi").out;
     assert!(!plain.contains('#'));
-    assert!(place.read("home.down.packets.csv").starts_with("time_us,"));
+    assert!(folder.read("home.down.packets.csv").starts_with("time_us,"));
 }
 
 #[test]
 fn a_server_with_a_secret_records_for_those_who_know_it() {
-    let place = Place::with("secret", "what both ends know\n");
-    place.write("other", "what one end believes\n");
-    place.write("short", "short\n");
-    let (_server, address) = serve(&place, "--token-file secret");
+    let folder = Folder::with("secret", "what both ends know\n");
+    folder.write("other", "what one end believes\n");
+    folder.write("short", "short\n");
+    let (_server, address) = serve(&folder, "--token-file secret");
     let record = format!("record {address} -o x --up --max-rate 1mbit --duration 1s");
     let rows = "=> --token-file
                 --token-file other => --token-file
                 --token-file short => 16 characters";
-    place.refuses(&record, rows);
-    assert!(!place.at("x.json").exists());
-    place.ok(&format!("{record} --token-file secret"));
-    assert!(number(&place.json("x.json"), "up.received_packets") > 10.0);
+    folder.refuses(&record, rows);
+    assert!(!folder.at("x.json").exists());
+    folder.ok(&format!("{record} --token-file secret"));
+    assert!(number(&folder.json("x.json"), "up.received_packets") > 10.0);
 }
 
 #[test]
 fn what_may_cost_much_wants_a_yes_and_what_cannot_be_written_is_said_first() {
     let rows = "-o x --max-volume 9GB --duration 10min => --yes | MB
                 -o /proc/nowhere/x => /proc/nowhere/x.json";
-    Place::new().refuses("record 127.0.0.1:9", rows);
+    Folder::new().refuses("record 127.0.0.1:9", rows);
 }

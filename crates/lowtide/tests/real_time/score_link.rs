@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::namespaces_work;
-use crate::program::{Place, has, number};
+use crate::program::{Folder, has, number};
 
 /// Three seconds before a buffer of ten round trips; one that some may miss, one that the link makes true, and one that
 /// only the sender knows.
@@ -34,11 +34,11 @@ limits = [{ metric = "throughput, Mbit/s", value = "throughput_mbps", at_least =
 "#;
 
 /// A folder with a suite of one case; `None` where there are no namespaces.
-fn suite(case: &str) -> Option<Place> {
-    let place = Place::new();
-    fs::create_dir(place.at("suite")).unwrap();
-    place.write("suite/b.toml", case);
-    namespaces_work().then_some(place)
+fn suite(case: &str) -> Option<Folder> {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("suite")).unwrap();
+    folder.write("suite/b.toml", case);
+    namespaces_work().then_some(folder)
 }
 
 /// How many processes have this in their command line.
@@ -53,10 +53,10 @@ fn processes_with(mark: &str) -> usize {
 
 #[test]
 fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judged() {
-    let Some(place) = suite(CASE) else { return };
-    place.write("suite/v.toml", NOT_HERE);
+    let Some(folder) = suite(CASE) else { return };
+    folder.write("suite/v.toml", NOT_HERE);
     let score = "score --link --recipe kernel/cubic --suite suite --json --output kept";
-    let ran = place.run(score);
+    let ran = folder.run(score);
     let card = ran.json();
     let cases = &card["results"][0]["cases"];
     let (bloat, video) = (&cases[0], &cases[1]);
@@ -79,7 +79,7 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
     assert!((6.0..=8.01).contains(&rate), "{rate}");
     has(&bloat["explanation"].to_string(), &["longest wait"]);
     // What is kept is not run again.
-    let again = place.run(score);
+    let again = folder.run(score);
     has(&again.err, &["0 runs in"]);
     let again = &again.json()["results"][0]["cases"][0];
     assert_eq!(again["value"], bloat["value"]);
@@ -87,17 +87,17 @@ fn the_kernels_cubic_fills_a_long_buffer_and_what_a_link_cannot_see_is_not_judge
 
 #[test]
 fn the_folder_of_a_run_is_one_word_for_the_shell() {
-    let Some(place) = suite(CASE) else { return };
-    let temporary = place.at("a $(touch ran) 'b'");
+    let Some(folder) = suite(CASE) else { return };
+    let temporary = folder.at("a $(touch ran) 'b'");
     fs::create_dir(&temporary).unwrap();
     let score = "score --link --json --seeds 1 --suite suite \
         --server 'cd {dir} && exec \"$LOWTIDE\" serve --listen 0.0.0.0:{port}' \
         --client 'cd \"{dir}\" && exec \"$LOWTIDE\" fetch {host}:{port} --bytes {bytes}B'";
-    let output = place.command(score).env("TMPDIR", &temporary).output();
+    let output = folder.command(score).env("TMPDIR", &temporary).output();
     let card: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     let case = &card["results"][0]["cases"][0];
     assert_eq!(case["failed_runs"], Value::Null, "{case}");
-    assert!(!place.at("ran").exists());
+    assert!(!folder.at("ran").exists());
 }
 
 #[test]
@@ -116,11 +116,11 @@ value = "flows.1.throughput_mbps"
 at_least = 0.01
 reason = "so"
 "#;
-    let Some(place) = suite(&(head.to_string() + rest)) else {
+    let Some(folder) = suite(&(head.to_string() + rest)) else {
         return;
     };
     let score = "score --link --cc lowtide/bbr3 --suite suite --json";
-    let case = place.run(score).json()["results"][0]["cases"][0].take();
+    let case = folder.run(score).json()["results"][0]["cases"][0].take();
     if case["verdict"] == "not_run" {
         eprintln!("skipped: the machine was too busy: {}", case["reason"]);
         return;
@@ -132,9 +132,9 @@ reason = "so"
 
 #[test]
 fn a_program_that_does_not_run_is_said_with_its_own_words() {
-    let Some(place) = suite(CASE) else { return };
+    let Some(folder) = suite(CASE) else { return };
     let programs = "--server 'echo no such luck; exit 3' --client 'sleep 1 {port}'";
-    let ran = place.run(&format!("score --link --suite suite {programs}"));
+    let ran = folder.run(&format!("score --link --suite suite {programs}"));
     let ran = ran.code(1);
     // It is no failure of what was to be judged.
     let parts = [
@@ -148,24 +148,24 @@ fn a_program_that_does_not_run_is_said_with_its_own_words() {
 
 #[test]
 fn a_program_that_breaks_off_fails() {
-    let Some(place) = suite(CASE) else { return };
+    let Some(folder) = suite(CASE) else { return };
     let score = "score --link --suite suite \
         --server 'exec $LOWTIDE bulk-tcp send {port} cubic {bytes}' \
         --client 'timeout 1 $LOWTIDE bulk-tcp fetch {host} {port}'";
     let parts = ["0 passed, 1 failed", "the client of program ended after"];
-    has(&place.run(score).code(1).out, &parts);
+    has(&folder.run(score).code(1).out, &parts);
 }
 
 #[test]
 fn what_is_interrupted_leaves_no_program_behind() {
-    let Some(place) = suite(CASE) else { return };
+    let Some(folder) = suite(CASE) else { return };
     // A number that no other process has in its command line.
     let mark = format!("86400.{}", std::process::id());
-    let seen = place.at("seen");
+    let seen = folder.at("seen");
     let server = format!("sleep {mark} & exec $LOWTIDE bulk-tcp send {{port}} cubic {{bytes}}");
     let client = format!("touch {}; setsid sleep {mark}; : {{port}}", seen.display());
     let score = format!("score --link --suite suite --server '{server}' --client '{client}'");
-    let mut running = place.begin(&score);
+    let mut running = folder.begin(&score);
     running.until(|| seen.exists() && processes_with(&mark) >= 2);
     running.signal("INT");
     running.ran().code(130);
@@ -174,7 +174,7 @@ fn what_is_interrupted_leaves_no_program_behind() {
 
 #[test]
 fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
-    let place = Place::new();
+    let folder = Folder::new();
     let rows = "
         --recipe quick-go                       => known are kernel
         --recipe kernel                         => kernel/cubic
@@ -184,16 +184,16 @@ fn what_is_wrong_with_a_program_is_said_before_anything_runs() {
         --cc kernel/cubic --host model          => --host
         --cc aioquic/reno                       => recipe 'aioquic' cannot run here:
         ";
-    place.refuses("score --link", rows);
+    folder.refuses("score --link", rows);
     if namespaces_work() {
         // Whether the kernel has a controller is found out behind a link.
         let recipe = "name = 'cubic'\nabout = ''\nserver = ''\nclient = '{port}'";
-        place.write("own.toml", recipe);
+        folder.write("own.toml", recipe);
         let rows = "--recipe kernel/ebb => this kernel has no controller 'ebb'
                     --cc own.toml       => cannot be called 'cubic'";
-        place.refuses("score --link", rows);
+        folder.refuses("score --link", rows);
     }
-    let listed = place.ok("score --link --list").out;
+    let listed = folder.ok("score --link --list").out;
     let names = "kernel/CC iperf3/CC curl quic-go aioquic/CC lowtide/CC";
     has(&listed, &names.split(' ').collect::<Vec<_>>());
     let aioquic = listed.lines().find(|line| line.starts_with("aioquic"));

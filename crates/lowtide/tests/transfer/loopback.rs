@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Place, has, lowtide, number};
+use crate::program::{Folder, has, lowtide, number};
 use crate::programs::{self, Serve, serve};
 
 /// Serves one client.
@@ -103,11 +103,11 @@ fn each_side_gets_the_bytes_and_the_controller_that_were_asked_for() {
 
 #[test]
 fn json_goes_into_a_file_and_text_stays_on_the_terminal() {
-    let place = Place::new();
+    let folder = Folder::new();
     let server = one_off("bbr");
     let fetch = format!("fetch {} --bytes 1MB --json=result.json", server.address);
-    has(&place.ok(&fetch).out, &["download of 1.0 MB"]);
-    let result = place.json("result.json");
+    has(&folder.ok(&fetch).out, &["download of 1.0 MB"]);
+    let result = folder.json("result.json");
     assert_eq!(result["schema"], 1);
     assert_eq!(result["received_bytes"], 1_000_000);
 }
@@ -124,17 +124,17 @@ fn an_upload_is_counted_by_the_server() {
 #[test]
 fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
     for (way, cc) in [("", "bbr"), ("--upload --cc copa", "copa")] {
-        let place = Place::new();
+        let folder = Folder::new();
         let server = one_off("bbr");
         let files = "--qlog qlog --report report";
         let flags = format!("--json --duration 1500ms --streams 2 {way} {files}");
-        let result = place.run(&format!("fetch {} {flags}", server.address));
+        let result = folder.run(&format!("fetch {} {flags}", server.address));
         above(1e5, &result.ok().json(), "received_bytes");
         has(
-            &place.read("report/index.html"),
+            &folder.read("report/index.html"),
             &[&format!("\"name\":\"{cc}\"")],
         );
-        let log = place.read("qlog/connection-1.sqlog");
+        let log = folder.read("qlog/connection-1.sqlog");
         let records = log.split('\u{1e}').skip(1);
         let events: Vec<Value> = records.map(|r| serde_json::from_str(r).unwrap()).collect();
         assert_eq!(events[0]["trace"]["vantage_point"]["name"], cc);
@@ -148,10 +148,10 @@ fn both_ways_leave_a_report_and_a_qlog_of_each_connections_sender() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
-    let place = Place::new();
+    let folder = Folder::new();
     let server = one_off("bbr");
     let fetch = format!("fetch {} --json --duration 60s --report .", server.address);
-    let mut fetch = place.begin(&fetch);
+    let mut fetch = folder.begin(&fetch);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     fetch.signal("INT");
     let ran = fetch.ran().code(130);
@@ -159,7 +159,7 @@ fn an_interrupted_transfer_keeps_what_it_has_and_is_marked() {
     let result = ran.json();
     assert_eq!(result["outcome"], "interrupted");
     above(1e5, &result, "received_bytes");
-    assert!(place.at("index.html").exists());
+    assert!(folder.at("index.html").exists());
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_cannot_work_is_said_with_the_part_in_question() {
         127.0.0.1:9 --cc bbbr             => did you mean 'bbr'
         127.0.0.1:9 --ca /no/such/file    => /no/such/file
         ";
-    Place::new().refuses("fetch", rows);
+    Folder::new().refuses("fetch", rows);
     let ran = lowtide("serve --listen 192.0.2.1:0").code(1);
     has(&ran.err, &["192.0.2.1"]);
 }

@@ -4,18 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{refused, within_bounds};
-use crate::program::{Begun, Place, has};
+use crate::program::{Begun, Folder, has};
 use crate::sweep::GRID;
 
 const ONE_FLOW: &str = "link = { rate = \"5mbit\" }\nflows = [{ controller = \"bbr\" }]\n";
 
 #[track_caller]
 fn refused_scenario(text: &str, parts: &[&str]) {
-    let place = Place::with("s.toml", text);
+    let folder = Folder::with("s.toml", text);
     for command in ["lowtide run s.toml", "lowtide sweep s.toml"] {
-        refused(&place, command, parts);
+        refused(&folder, command, parts);
     }
-    assert!(!place.at("lowtide-results").exists());
+    assert!(!folder.at("lowtide-results").exists());
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn keys_of_many_parts_are_refused() {
     refused_scenario(&format!("{ONE_FLOW}[{key}]\n"), &["s.toml:"]);
     let nested = format!("a = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     refused_scenario(&nested, &["s.toml:1"]);
-    let place = Place::with("s.toml", ONE_FLOW);
+    let folder = Folder::with("s.toml", ONE_FLOW);
     // As long as an argument may be.
     let command = format!("lowtide run s.toml --vary 'link{}=1'", ".a".repeat(60_000));
-    refused(&place, &command, &["--vary link.a.a", "8 parts"]);
+    refused(&folder, &command, &["--vary link.a.a", "8 parts"]);
 }
 
 #[test]
@@ -80,15 +80,15 @@ fn claims_of_many_terms_are_refused() {
     let claim = "[[claims]]\nclaim = \"a\"\nsetting = \"a\"\nmetric = \"a\"\nvalue = \"1\"\n";
     let claim = format!("{claim}holds = \"{long}\"\n");
     let text = format!("{ONE_FLOW}run = {{ duration = \"1s\" }}\n{claim}");
-    let place = Place::with("s.toml", &text);
+    let folder = Folder::with("s.toml", &text);
     let parts = ["claims.0.holds", "more than 2000 words and signs"];
-    refused(&place, "lowtide reproduce --experiments . all", &parts);
+    refused(&folder, "lowtide reproduce --experiments . all", &parts);
 }
 
 #[test]
 fn devices_pipes_and_folders_are_no_files() {
-    let place = Place::with("s.toml", ONE_FLOW);
-    place.script("mkfifo pipe").ok();
+    let folder = Folder::with("s.toml", ONE_FLOW);
+    folder.script("mkfifo pipe").ok();
     let mut commands = vec![
         "lowtide run FILE",
         "lowtide sweep FILE",
@@ -114,26 +114,26 @@ fn devices_pipes_and_folders_are_no_files() {
             // Only one way to say what the link is.
             let command = command.replace("--vary link.rate=5mbit ", "");
             if command.contains("--vary") {
-                place.write("s.toml", "flows = [{}]\n");
+                folder.write("s.toml", "flows = [{}]\n");
             }
-            refused(&place, &command, &[what]);
+            refused(&folder, &command, &[what]);
         }
     }
     // Standard input is read, and no further than a file would be.
     for (command, most) in [("run", "4 MiB"), ("trace info", "64 MiB")] {
         let said = format!("standard input: it is larger than {most}");
         let command = format!("lowtide {command} - < /dev/zero");
-        refused(&place, &command, &[&said]);
+        refused(&folder, &command, &[&said]);
     }
     let piped = "lowtide trace generate --duration 1s | lowtide trace info -";
-    place.script(piped).ok();
+    folder.script(piped).ok();
 }
 
 #[test]
 fn long_and_fast_traces_take_bounded_memory() {
-    let place = Place::with("long.csv", "time_s,rate_mbps\n0,5\n1000000,5\n");
-    place.write("fast.csv", "time_s,rate_gbps\n0,1000\n5000,1000\n");
-    let refused = |command: &str, parts: &[&str]| refused(&place, command, parts);
+    let folder = Folder::with("long.csv", "time_s,rate_mbps\n0,5\n1000000,5\n");
+    folder.write("fast.csv", "time_s,rate_gbps\n0,1000\n5000,1000\n");
+    let refused = |command: &str, parts: &[&str]| refused(&folder, command, parts);
     let info = ["long.csv: it is 2000000 s long", "100000 s"];
     refused("lowtide trace info long.csv", &info);
     let large = ["it would be larger than 64 MiB", "lower rate"];
@@ -144,17 +144,17 @@ fn long_and_fast_traces_take_bounded_memory() {
     refused(generate, &large);
     // What cannot be had leaves no file either.
     refused(&format!("{generate} -o out"), &large);
-    assert!(!place.at("out").exists());
+    assert!(!folder.at("out").exists());
 }
 
 #[cfg(feature = "quic")]
 #[test]
 fn many_quic_flows_fit_into_memory_or_are_refused() {
-    let place = Place::new();
+    let folder = Folder::new();
     let quic = "lowtide compare --host quic --cc bbr --rate 50mbit --jobs 1 --duration 50ms";
     let parts = ["--flows: ", "at most 256 flows"];
-    refused(&place, &format!("{quic} --flows 257"), &parts);
-    within_bounds(&place, &format!("{quic} --flows 60")).ok();
+    refused(&folder, &format!("{quic} --flows 257"), &parts);
+    within_bounds(&folder, &format!("{quic} --flows 60")).ok();
 }
 
 /// Names of the files below a folder that the program writes beside others.
@@ -168,7 +168,7 @@ fn drafts(folder: &Path) -> usize {
 
 #[test]
 fn a_full_disk_leaves_the_old_files() {
-    let place = Place::new();
+    let folder = Folder::new();
     let compare = "lowtide compare --cc bbr --rate 5mbit --duration 2s --json";
     let writes = [
         (format!("{compare} --report out"), "out/index.html"),
@@ -179,37 +179,37 @@ fn a_full_disk_leaves_the_old_files() {
             "out/link.csv",
         ),
     ];
-    let out = place.at("out");
+    let out = folder.at("out");
     fs::create_dir(&out).unwrap();
     for (command, file) in &writes {
-        place.write(file, "old");
+        folder.write(file, "old");
         let before = drafts(&out);
         // Files of at most 4 kB, as if the disk were full then.
         let script = format!("trap '' XFSZ; ulimit -f 8; exec {command}");
-        let ran = place.script(&script).code(1);
+        let ran = folder.script(&script).code(1);
         has(&ran.err, &["cannot write"]);
-        assert_eq!(place.read(file), "old", "{command}");
+        assert_eq!(folder.read(file), "old", "{command}");
         assert_eq!(drafts(&out), before, "{command}");
         // What was computed is shown all the same.
         assert_eq!(command.contains("--json"), ran.out.starts_with('{'));
         // Without the trap the signal kills the program in the middle of writing.
         let script = format!("ulimit -f 8; exec {command}");
-        assert_eq!(place.script(&script).code, None, "{command}");
-        assert_eq!(place.read(file), "old", "{command}");
-        place.script(command).ok();
-        assert!(place.read(file).len() > 4096, "{command}");
+        assert_eq!(folder.script(&script).code, None, "{command}");
+        assert_eq!(folder.read(file), "old", "{command}");
+        folder.script(command).ok();
+        assert!(folder.read(file).len() > 4096, "{command}");
     }
 }
 
 #[test]
 fn what_can_be_neither_read_nor_written_is_said_before_anything_runs() {
-    let place = Place::with("s.toml", ONE_FLOW);
-    place.write("file", "");
-    fs::create_dir(place.at("folder")).unwrap();
+    let folder = Folder::with("s.toml", ONE_FLOW);
+    folder.write("file", "");
+    fs::create_dir(folder.at("folder")).unwrap();
     let link = "--cc bbr --rate 5mbit --duration 1s --json";
     let trace = "--trace link.down --cc bbr --json";
     let times: String = (1..=2000).map(|ms| format!("{ms}\n")).collect();
-    place.write("link.down", times);
+    folder.write("link.down", times);
     let score = "score --suite bbr-draft --case bbr-01 --seeds 1 --output store";
     let claims = "reproduce rbbr-fig3 --seeds 1 --json";
     for command in [
@@ -226,21 +226,21 @@ fn what_can_be_neither_read_nor_written_is_said_before_anything_runs() {
         format!("{claims} --document folder"),
         format!("{claims} --report file"),
     ] {
-        let ran = place.run(&command).code(1);
+        let ran = folder.run(&command).code(1);
         has(&ran.err, &["cannot write f"]);
         assert_eq!(ran.out, "", "{command}");
         // Whoever has run says how many runs there were, and keeps them.
         assert!(!ran.err.contains("runs"), "{command}: {}", ran.err);
-        assert!(!place.at("store").exists(), "{command}");
+        assert!(!folder.at("store").exists(), "{command}");
     }
-    place.refuses(score, "--baseline missing.json => missing.json");
-    assert!(!place.at("store").exists());
+    folder.refuses(score, "--baseline missing.json => missing.json");
+    assert!(!folder.at("store").exists());
 }
 
 #[test]
 fn streams_and_links_can_be_written_to() {
-    let place = Place::new();
-    let run = |script: &str| place.script(script).ok().out;
+    let folder = Folder::new();
+    let run = |script: &str| folder.script(script).ok().out;
     let generate = "lowtide trace generate --duration 1s";
     let text = run(generate);
     assert_eq!(run(&format!("{generate} -o /dev/stdout")), text);
@@ -263,9 +263,9 @@ fn kept(folder: &Path) -> Option<(PathBuf, String)> {
 }
 
 /// Starts the grid's sweep and waits until some of it, but not all, is in the store.
-fn begun(place: &Place) -> Begun {
-    let mut sweep = place.begin("sweep s.toml --jobs 1 --csv --output out");
-    let lines = || kept(place.path()).map_or(0, |(_, text)| text.lines().count());
+fn begun(folder: &Folder) -> Begun {
+    let mut sweep = folder.begin("sweep s.toml --jobs 1 --csv --output out");
+    let lines = || kept(folder.path()).map_or(0, |(_, text)| text.lines().count());
     sweep.until(|| lines() >= 3);
     assert!(lines() < 50, "the grid is too small to be interrupted");
     sweep
@@ -275,9 +275,9 @@ const SWEEP: &str = "sweep s.toml --csv --output out";
 
 #[test]
 fn a_deleted_store_is_told_and_costs_no_result() {
-    let place = Place::with("s.toml", GRID);
-    let sweep = begun(&place);
-    fs::remove_dir_all(place.at("out")).unwrap();
+    let folder = Folder::with("s.toml", GRID);
+    let sweep = begun(&folder);
+    fs::remove_dir_all(folder.at("out")).unwrap();
     let ran = sweep.ran().code(1);
     let parts = [
         "error: out/results-",
@@ -292,42 +292,42 @@ fn a_deleted_store_is_told_and_costs_no_result() {
 
 #[test]
 fn a_store_on_a_full_disk_costs_no_result() {
-    let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
+    let folder = Folder::with("s.toml", &GRID.replace("40s", "1s"));
     let script = format!("trap '' XFSZ; ulimit -f 16; exec lowtide {SWEEP}");
-    let full = place.script(&script).code(1);
+    let full = folder.script(&script).code(1);
     has(&full.err, &["new results are not kept"]);
     // With room again what is missing is added, and what was cut off is not believed.
-    let again = place.ok(SWEEP);
+    let again = folder.ok(SWEEP);
     has(&again.err, &["not believed: 1;"]);
     assert_eq!(again.out, full.out);
-    has(&place.ok(SWEEP).err, &["60 of them are in"]);
+    has(&folder.ok(SWEEP).err, &["60 of them are in"]);
 }
 
 #[test]
 fn an_interrupted_sweep_says_what_it_kept_and_goes_on() {
-    let place = Place::with("s.toml", GRID);
-    let mut sweep = begun(&place);
+    let folder = Folder::with("s.toml", GRID);
+    let mut sweep = begun(&folder);
     sweep.signal("INT");
     let told = sweep.ran().code(130).err;
-    let (_, results) = kept(place.path()).unwrap();
+    let (_, results) = kept(folder.path()).unwrap();
     let kept = results.lines().count();
     let interrupted = format!("interrupted: {kept} of 60 runs are in out;");
     has(
         &told,
         &[&interrupted, "the same command goes on from there"],
     );
-    let rest = place.ok(SWEEP);
+    let rest = folder.ok(SWEEP);
     has(&rest.err, &[&format!("{kept} of them are in")]);
     assert!(!rest.err.contains("warning"), "{}", rest.err);
-    let other = place.ok("sweep s.toml --csv --output other");
+    let other = folder.ok("sweep s.toml --csv --output other");
     assert_eq!(rest.out, other.out);
 }
 
 #[test]
 fn forged_and_damaged_results_are_run_again() {
-    let place = Place::with("s.toml", &GRID.replace("40s", "1s"));
-    let whole = place.ok(SWEEP).out;
-    let (path, text) = kept(place.path()).unwrap();
+    let folder = Folder::with("s.toml", &GRID.replace("40s", "1s"));
+    let whole = folder.ok(SWEEP).out;
+    let (path, text) = kept(folder.path()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     assert_eq!(lines.len(), 60);
     let mut change = |n: usize, from: &str, to: &str| {
@@ -340,14 +340,14 @@ fn forged_and_damaged_results_are_run_again() {
     change(2, "\"scenario\":\"", "\"scenario\":\"\u{0}");
     lines[3].truncate(100);
     fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let again = place.ok(SWEEP);
+    let again = folder.ok(SWEEP);
     has(
         &again.err,
         &["60 runs; 56 of them are in", "not believed: 4"],
     );
     assert_eq!(again.out, whole);
     // A store that is no file.
-    place.script("mkfifo out/pipe.jsonl").ok();
-    let ran = within_bounds(&place, &format!("lowtide {SWEEP}")).code(1);
+    folder.script("mkfifo out/pipe.jsonl").ok();
+    let ran = within_bounds(&folder, &format!("lowtide {SWEEP}")).code(1);
     has(&ran.err, &["out: pipe.jsonl in it is no file"]);
 }

@@ -4,19 +4,19 @@ mod files;
 mod names;
 mod record;
 
-use crate::program::{Place, Ran, has};
+use crate::program::{Folder, Ran, has};
 
 /// What a command does within 1 GiB of address space; one that blocks is ended after a minute.
-fn within_bounds(place: &Place, command: &str) -> Ran {
-    place.script(&format!(
+fn within_bounds(folder: &Folder, command: &str) -> Ran {
+    folder.script(&format!(
         "ulimit -v 1048576; exec timeout -k 1 60 {command}"
     ))
 }
 
 /// A command is refused as bad input, within bounds and with these parts in what it says.
 #[track_caller]
-fn refused(place: &Place, command: &str, parts: &[&str]) {
-    let told = within_bounds(place, command).code(2).err;
+fn refused(folder: &Folder, command: &str, parts: &[&str]) {
+    let told = within_bounds(folder, command).code(2).err;
     has(&told, parts);
     assert!(told.len() < 1000, "{command}: {told}");
 }

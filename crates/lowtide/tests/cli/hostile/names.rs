@@ -1,7 +1,7 @@
 //! Names that act on what shows them: in files, scenarios, suites, recipes and results.
 
 use super::within_bounds;
-use crate::program::Place;
+use crate::program::Folder;
 
 /// Clears the screen, turns the direction of what follows, is no character, and is a program in a page.
 const NAME: &str = "n\u{1b}[2J\u{9b}31m\u{202e}m\u{fffe}<script>alert(1)<_script>";
@@ -14,8 +14,8 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// What a command says has the name in it, and nothing that acts.
-fn assert_shown(place: &Place, command: &str) {
-    let said = said(place, command);
+fn assert_shown(folder: &Folder, command: &str) {
+    let said = said(folder, command);
     let is_shown = said.contains("u{9b}") || said.contains("u009b");
     assert!(is_shown, "{command}: {said}");
     assert_visible(&said, command);
@@ -31,17 +31,17 @@ fn assert_visible(text: &str, what: &str) {
 }
 
 /// What a command says on both streams.
-fn said(place: &Place, command: &str) -> String {
-    let ran = within_bounds(place, command);
+fn said(folder: &Folder, command: &str) -> String {
+    let ran = within_bounds(folder, command);
     ran.out + &ran.err
 }
 
 #[test]
 fn names_of_trace_files_are_shown_and_not_obeyed() {
     let trace = format!("{NAME}.csv");
-    let place = Place::with(&trace, "time_ms,rate_mbps\n0,5\n100,6\n");
+    let folder = Folder::with(&trace, "time_ms,rate_mbps\n0,5\n100,6\n");
     let wrong = format!("{NAME}.txt");
-    place.write(&wrong, "nonsense\n");
+    folder.write(&wrong, "nonsense\n");
     let compare = format!("lowtide compare --trace '{trace}' --cc cubic --duration 1s --seeds 1");
     for command in [
         format!("lowtide trace info '{trace}'"),
@@ -56,7 +56,7 @@ fn names_of_trace_files_are_shown_and_not_obeyed() {
         format!("lowtide compare --trace '{NAME}'"),
         format!("lowtide '{NAME}'"),
     ] {
-        assert_shown(&place, &command);
+        assert_shown(&folder, &command);
     }
 }
 
@@ -66,14 +66,14 @@ fn names_in_scenarios_are_shown_and_not_obeyed() {
         "about = {QUOTED}\nlink = {{ rate = \"5mbit\", name = {QUOTED} }}\nrun = {{ duration = \"1s\" }}\n\
          [[flows]]\ncontroller = \"bbr\"\n[[cases]]\nname = {QUOTED}\nset = {{}}\n"
     );
-    let place = Place::with("s.toml", &scenario);
+    let folder = Folder::with("s.toml", &scenario);
     for command in [
         "run s.toml",
         "run s.toml --markdown",
         "run s.toml --json",
         "sweep s.toml",
     ] {
-        assert_shown(&place, &format!("lowtide {command}"));
+        assert_shown(&folder, &format!("lowtide {command}"));
     }
 }
 
@@ -84,14 +84,14 @@ fn texts_of_suites_are_neither_markup_nor_escapes() {
          [run]\nduration = \"1s\"\n[[flows]]\ncontroller = \"candidate\"\n\
          [[limits]]\nmetric = {QUOTED}\nvalue = \"throughput_mbps\"\nat_least = 1000\nreason = {QUOTED}\n"
     );
-    let place = Place::with("a.toml", &case);
+    let folder = Folder::with("a.toml", &case);
     let score = "lowtide score --suite a.toml --cc cubic";
     let files = "--document d.md --junit j.xml";
     for command in [format!("{score} {files}"), format!("{score} --json")] {
-        assert_shown(&place, &command);
+        assert_shown(&folder, &command);
     }
     for name in ["d.md", "j.xml"] {
-        let text = place.read(name);
+        let text = folder.read(name);
         assert_visible(&text, name);
         assert!(
             !text.contains("<script") && text.contains("&lt;script"),
@@ -106,8 +106,8 @@ fn recipes_are_shown_and_not_obeyed() {
     let recipe = format!(
         "name = {QUOTED}\nabout = {QUOTED}\nneeds = [{QUOTED}]\ninstall = {QUOTED}\nserver = \"x\"\nclient = \"y {{port}}\"\n"
     );
-    let place = Place::with("r.toml", &recipe);
-    let said = said(&place, "lowtide score --link --recipe r.toml");
+    let folder = Folder::with("r.toml", &recipe);
+    let said = said(&folder, "lowtide score --link --recipe r.toml");
     assert!(said.contains("u{1b}"), "{said}");
     assert_visible(&said, "recipe");
 }

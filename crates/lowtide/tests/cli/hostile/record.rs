@@ -8,7 +8,7 @@ use std::time::{Duration as Wall, Instant};
 use lowtide_cc::units::{Duration, Time};
 use lowtide_record::{Limits, Outbox, Server, Token};
 
-use crate::program::{Place, has};
+use crate::program::{Folder, has};
 
 struct To<'a>(&'a UdpSocket);
 
@@ -45,14 +45,14 @@ fn serve(socket: &UdpSocket, turned: &AtomicBool, end: &AtomicBool) {
 
 #[test]
 fn the_first_interruption_ends_a_recording_whose_server_does_not() {
-    let place = Place::new();
+    let folder = Folder::new();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let (turned, end) = (AtomicBool::new(false), AtomicBool::new(false));
     let ran = thread::scope(|scope| {
         scope.spawn(|| serve(&socket, &turned, &end));
         let limits = "--max-rate 5mbit --duration 60s";
-        let mut record = place.begin(&format!("record {address} --down {limits} -o x"));
+        let mut record = folder.begin(&format!("record {address} --down {limits} -o x"));
         record.until(|| turned.load(Relaxed));
         record.signal("INT");
         let ran = record.ran();
@@ -60,7 +60,7 @@ fn the_first_interruption_ends_a_recording_whose_server_does_not() {
         ran
     });
     has(&ran.code(130).err, &["it was interrupted"]);
-    let trace = place.read("x.down");
+    let trace = folder.read("x.down");
     assert!(trace.lines().filter(|line| !line.starts_with('#')).count() > 100);
-    has(&place.read("x.json"), &["it was interrupted"]);
+    has(&folder.read("x.json"), &["it was interrupted"]);
 }

@@ -1,4 +1,4 @@
-//! This program: how it is started again, and whose results are its own.
+//! The executable of this process: how it is started again, and whose results are its own.
 
 use std::env;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// What a process runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct Executable {
     /// What starts it again.
     pub(crate) start: PathBuf,
     /// Where its code is: results of another build are not its own.
@@ -20,30 +20,30 @@ pub(crate) struct Program {
 }
 
 /// What this process runs, where that is not its executable file.
-static THIS: OnceLock<Program> = OnceLock::new();
+static THIS: OnceLock<Executable> = OnceLock::new();
 
 /// This process runs that: a module of an interpreter, say. What was said first holds.
-pub(crate) fn set(program: Program) {
-    let _ = THIS.set(program);
+pub(crate) fn set(executable: Executable) {
+    let _ = THIS.set(executable);
 }
 
 /// What starts this program again from this process, even where the file has been replaced meanwhile.
 #[cfg(target_os = "linux")]
 pub(crate) fn start() -> PathBuf {
-    let given = THIS.get().map(|program| program.start.clone());
+    let given = THIS.get().map(|this| this.start.clone());
     given.unwrap_or_else(|| "/proc/self/exe".into())
 }
 
 /// What starts this program again from another.
 #[cfg(target_os = "linux")]
 pub(crate) fn path() -> PathBuf {
-    let given = THIS.get().map(|program| program.start.clone());
+    let given = THIS.get().map(|this| this.start.clone());
     given.unwrap_or_else(|| env::current_exe().unwrap_or_else(|_| "lowtide".into()))
 }
 
 /// The key of this program's code.
 pub(crate) fn key() -> Result<Key, Failure> {
-    let path = THIS.get().map(|program| program.code.clone());
+    let path = THIS.get().map(|this| this.code.clone());
     let bytes = path
         .map_or_else(env::current_exe, Ok)
         .and_then(std::fs::read);
