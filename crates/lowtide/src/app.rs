@@ -14,7 +14,7 @@ use lowtide_lab::{setting, visible};
 
 use crate::executable::{self, Executable};
 use crate::failure::Failure;
-#[cfg(feature = "quic")]
+#[cfg(feature = "stacks")]
 use crate::transfer;
 use crate::{
     attack, command, compare, experiment, frontier, kernel, link, list, merge, output, record,
@@ -56,16 +56,22 @@ enum Command {
         command: trace::Command,
     },
     /// Send and receive over QUIC, for 'lowtide fetch' on another machine; answer 'lowtide record'
-    #[cfg(feature = "quic")]
+    #[cfg(feature = "stacks")]
     Serve(transfer::serve::Args),
     /// Answer 'lowtide record' on another machine
-    #[cfg(not(feature = "quic"))]
+    #[cfg(not(feature = "stacks"))]
     Serve(record::answer::AnswerArgs),
     /// Record what a real link carries, as a trace, with 'lowtide serve --record' at its other end
     Record(Box<record::Args>),
     /// Measure a transfer over QUIC from or to 'lowtide serve'
-    #[cfg(feature = "quic")]
+    #[cfg(feature = "stacks")]
     Fetch(Box<transfer::fetch::Args>),
+    /// Not in this build, which is without QUIC
+    #[cfg(not(feature = "stacks"))]
+    Fetch {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        ignored: Vec<String>,
+    },
     /// Run a command behind an emulated link, or put one before a UDP service (Linux)
     Link(Box<link::Args>),
     /// Load controllers into the kernel's TCP, and show the sockets that use them (Linux)
@@ -185,13 +191,17 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
         Command::Schema => output::print_json(&ScenarioFile::schema()),
         Command::List(args) => list::run(&args, contenders),
         Command::Trace { command } => trace::run(&command),
-        #[cfg(feature = "quic")]
+        #[cfg(feature = "stacks")]
         Command::Serve(args) => transfer::serve::run(&args, contenders),
-        #[cfg(not(feature = "quic"))]
+        #[cfg(not(feature = "stacks"))]
         Command::Serve(args) => args.run(),
         Command::Record(args) => record::run(&args),
-        #[cfg(feature = "quic")]
+        #[cfg(feature = "stacks")]
         Command::Fetch(args) => transfer::fetch::run(&args, contenders),
+        #[cfg(not(feature = "stacks"))]
+        Command::Fetch { .. } => Err(Failure::Input(
+            "'fetch' is not in this build: it needs the feature 'stacks'".to_string(),
+        )),
         Command::Link(args) => match link::run(&args, contenders) {
             Ok(code) => return code,
             Err(failure) => Err(failure),

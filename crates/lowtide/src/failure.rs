@@ -54,7 +54,7 @@ impl From<lowtide_link::Error> for Failure {
     }
 }
 
-#[cfg(feature = "quic")]
+#[cfg(feature = "stacks")]
 impl From<lowtide_transfer::Error> for Failure {
     fn from(error: lowtide_transfer::Error) -> Self {
         match error {

@@ -43,7 +43,7 @@ mod score;
 mod sparkline;
 mod table;
 mod trace;
-#[cfg(feature = "quic")]
+#[cfg(feature = "stacks")]
 mod transfer;
 
 pub use self::app::App;

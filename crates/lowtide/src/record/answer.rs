@@ -54,7 +54,7 @@ pub(crate) struct AnswerArgs {
 
 impl AnswerArgs {
     /// Whether nobody but recorders is answered.
-    #[cfg(feature = "quic")]
+    #[cfg(feature = "stacks")]
     pub(crate) fn is_all(&self) -> bool {
         self.only
     }

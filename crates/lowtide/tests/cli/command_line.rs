@@ -78,12 +78,9 @@ fn list_names_every_controller_with_its_parameters() {
     let expected = "ebb bbr bbr-noagg rbbr rtt-gain bbr-acd bbr-s ebcc bbrx bbr3 leocc sprout c4 \
                     copa cubic newreno prague vegas compound window oracle causal abc";
     assert_eq!(names.join(" "), expected);
-    if cfg!(feature = "stacks") && cfg!(feature = "quic") {
-        let expected = "noq/bbr3 noq/cubic noq/newreno quinn/bbr quinn/cubic quinn/newreno \
-                        s2n/bbr s2n/cubic";
-        for name in expected.split(' ') {
-            assert!(of_stacks.contains(&name), "no {name} in {of_stacks:?}");
-        }
+    let expected = "noq/bbr3 noq/cubic noq/newreno quinn/bbr quinn/cubic quinn/newreno s2n/bbr s2n/cubic";
+    for name in expected.split(' ') {
+        assert!(of_stacks.contains(&name), "no {name} in {of_stacks:?}");
     }
     assert_eq!(listed[0]["parameters"][0]["name"], "idle");
     has(&stdout("list"), &["hystart=true"]);
@@ -150,11 +147,8 @@ fn absurd_flags_are_refused_by_their_name_and_with_the_remedy() {
         "trace generate",
         "--duration 1ms => --duration\n--model 5g => --model | 4g-static",
     );
-    if cfg!(feature = "quic") {
-        let row =
-            "--host quic --transport tcp => --transport: the QUIC host has no TCP (see --host)";
-        folder.refuses("compare", row);
-    }
+    let row = "--host quic --transport tcp => --transport: the QUIC host has no TCP (see --host)";
+    folder.refuses("compare", row);
 }
 
 #[test]
@@ -443,15 +437,8 @@ access = { sender_rate = "20mbit" }
     let flags = "--cc cubic --rate 10mbit --buffer 1bdp --policer 9mbit:60kB --rtt 30ms --rtt-steps 2s:50ms --loss 0.5% --jitter 2ms \
                  --duration 4s --seeds 2 --seed 7 --flows 2 --stagger 1s --ack-every 4 \
                  --access-rate 20mbit";
-    let mut hosts = vec!["model"];
-    if cfg!(feature = "quic") {
-        hosts.push("quic");
-    }
-    if cfg!(feature = "stacks") {
-        hosts.push("noq");
-    }
     let mut throughputs = Vec::new();
-    for host in hosts {
+    for host in ["model", "quic", "noq"] {
         let compared = json(&format!("compare --json --host {host} {flags}"));
         let compared = entry(&compared, "cubic");
         let run = folder.run(&format!("run same.toml --json --host {host}"));
@@ -508,7 +495,6 @@ fn a_bound_is_named_as_one_and_never_the_best_of_the_controllers() {
     }
 }
 
-#[cfg(all(feature = "quic", feature = "stacks"))]
 #[test]
 fn stacks_run_their_own_controllers_beside_those_that_they_obey() {
     let compare = "compare --rate 10mbit --duration 2s --json --no-timing --host";
@@ -620,9 +606,7 @@ fn tables_fit_narrow_terminals_and_say_what_they_leave_out() {
 fn completions_know_the_controllers_and_scenarios() {
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout(&format!("completions {shell}"));
-        assert!(script.contains("rtt-gain"), "{shell}");
-        let knows_stacks = script.contains("noq/bbr3");
-        assert_eq!(knows_stacks, cfg!(feature = "stacks"), "{shell}");
+        has(&script, &["rtt-gain", "noq/bbr3"]);
     }
     if !Path::new("/bin/bash").exists() {
         return;

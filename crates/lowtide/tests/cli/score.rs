@@ -234,7 +234,6 @@ fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
     }
 }
 
-#[cfg(feature = "stacks")]
 #[test]
 fn a_stacks_own_controller_needs_no_host_named() {
     let folder = suite();
@@ -247,7 +246,6 @@ fn a_stacks_own_controller_needs_no_host_named() {
     folder.refuses(score, rows);
 }
 
-#[cfg(feature = "stacks")]
 #[test]
 fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
     let folder = suite();
@@ -264,7 +262,6 @@ fn stacks_own_controllers_are_held_against_a_suite_over_their_stack() {
     }
 }
 
-#[cfg(all(feature = "quic", feature = "stacks"))]
 #[test]
 fn what_is_not_seen_over_a_stack_is_not_applicable_and_frames_are_seen_over_all() {
     let folder = Folder::new();

@@ -64,12 +64,6 @@ fn commands(document: &str) -> Vec<String> {
 /// A command that takes seconds at most; `None` where it has no such form.
 fn short(command: &str) -> Option<String> {
     let name = command.split_whitespace().nth(1)?;
-    if command.contains("--host quic") && !cfg!(feature = "quic")
-        || (command.contains("--host noq") || command.contains("--host quinn"))
-            && !cfg!(feature = "stacks")
-    {
-        return None;
-    }
     // The reader's terminal is not the test's.
     let command = command.trim_end_matches("| less").replace("FILE", "s.toml");
     match name {

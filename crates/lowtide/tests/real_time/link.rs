@@ -139,7 +139,6 @@ fn the_udp_relay_needs_no_privileges_and_prints_json() {
 
 /// Fetches from a server that sends by `cc` through a relay whose queue marks: what the server says of its
 /// connection when it is closed, and what the link says of itself.
-#[cfg(feature = "quic")]
 fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
     let serve = format!("serve --listen 127.0.0.1:0 --one-off --json --cc {cc}");
     let begun = |line: &str| Begun::of(command(line));
@@ -166,7 +165,6 @@ fn fetched_through(queue: &str, cc: &str) -> (Value, Value) {
 
 /// Real sockets: the link marks what the sender sends ECN-capable, the receiver's stack counts the marks,
 /// and the sender's tells its controller.
-#[cfg(feature = "quic")]
 #[test]
 fn marks_of_the_link_are_told_to_the_sending_controller_to_the_packet() {
     for (queue, cc, codepoint) in [("codel", "cubic", "ect0"), ("dualpi2", "prague", "ect1")] {

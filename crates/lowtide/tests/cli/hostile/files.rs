@@ -89,20 +89,16 @@ fn claims_of_many_terms_are_refused() {
 fn devices_pipes_and_folders_are_no_files() {
     let folder = Folder::with("s.toml", ONE_FLOW);
     folder.script("mkfifo pipe").ok();
-    let mut commands = vec![
+    let commands = [
         "lowtide run FILE",
         "lowtide sweep FILE",
         "lowtide compare --trace FILE",
         "lowtide run s.toml --vary link.rate=5mbit --vary link.trace=FILE",
         "lowtide trace info FILE",
         "lowtide trace convert --to csv FILE",
+        "lowtide serve --listen 127.0.0.1:0 --cert FILE --key FILE",
+        "lowtide fetch 127.0.0.1:9 --ca FILE",
     ];
-    if cfg!(feature = "quic") {
-        commands.extend([
-            "lowtide serve --listen 127.0.0.1:0 --cert FILE --key FILE",
-            "lowtide fetch 127.0.0.1:9 --ca FILE",
-        ]);
-    }
     for command in &commands {
         for (file, what) in [
             ("/dev/zero", "/dev/zero: it is a device, not a file"),
@@ -147,7 +143,6 @@ fn long_and_fast_traces_take_bounded_memory() {
     assert!(!folder.at("out").exists());
 }
 
-#[cfg(feature = "quic")]
 #[test]
 fn many_quic_flows_fit_into_memory_or_are_refused() {
     let folder = Folder::new();
