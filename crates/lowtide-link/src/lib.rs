@@ -10,54 +10,22 @@
 //! [`Ends`] are both ends in namespaces, and run a command and its peer there. Nothing that was started there outlives
 //! them.
 
-#[cfg(target_os = "linux")]
-mod child;
-#[cfg(target_os = "linux")]
-mod datagram;
 mod distribution;
-#[cfg(target_os = "linux")]
-mod emulation;
-#[cfg(target_os = "linux")]
-mod ends;
 mod error;
 mod flow;
-#[cfg(target_os = "linux")]
-mod guard;
-#[cfg(target_os = "linux")]
-mod ipv4;
-#[cfg(target_os = "linux")]
-mod namespace;
 mod path;
 #[cfg(target_os = "linux")]
-mod rejections;
-#[cfg(target_os = "linux")]
-mod relay;
+mod real_time;
 mod shaper;
 mod summary;
-#[cfg(target_os = "linux")]
-mod tunnel;
-#[cfg(target_os = "linux")]
-mod worker;
 
-#[cfg(target_os = "linux")]
-pub use self::child::Child;
 pub use self::distribution::{Distribution, Percentiles};
-#[cfg(target_os = "linux")]
-pub use self::emulation::Emulation;
-#[cfg(target_os = "linux")]
-pub use self::ends::Ends;
 pub use self::error::Error;
 pub use self::flow::Ports;
-#[cfg(target_os = "linux")]
-pub use self::guard::guard_if_asked;
-#[cfg(target_os = "linux")]
-pub use self::namespace::{Namespace, listens};
 pub use self::path::PathConfig;
 #[cfg(target_os = "linux")]
-pub use self::relay::Relay;
+pub use self::real_time::{
+    Addresses, Child, Emulation, Ends, Namespace, Relay, Tunnel, be_prompt, guard_if_asked, listens,
+};
 pub use self::shaper::{Incoming, Release, Shaper};
 pub use self::summary::{DirectionSummary, Summary};
-#[cfg(target_os = "linux")]
-pub use self::tunnel::{Addresses, Tunnel};
-#[cfg(target_os = "linux")]
-pub use self::worker::be_prompt;

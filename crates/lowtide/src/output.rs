@@ -93,7 +93,7 @@ pub(crate) fn check<'a>(
 pub(crate) fn write_report(mut report: Report<'_>, folder: &Path) -> Result<(), Failure> {
     let path = folder.join("index.html");
     report.made_by = command::noted();
-    report.write(&path).map_err(unwritable(path))?;
+    report.write(&path).map_err(unwritable(&path))?;
     say(format_args!("report: {}", path.display()));
     Ok(())
 }

@@ -219,10 +219,8 @@ fn what_is_done_is_kept_and_shown_when_a_signal_comes() {
         let mut running = folder.begin(score);
         let has_kept = || {
             let files = fs::read_dir(folder.at("kept")).into_iter().flatten();
-            let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
-            texts
-                .into_iter()
-                .any(|text| text.contains("queue_delay_ms"))
+            let mut texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
+            texts.any(|text| text.contains("queue_delay_ms"))
         };
         running.until(has_kept);
         running.signal(signal);

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use lowtide_sim::{Direction, Probe};
 
+use super::relay::Relay;
+use super::tunnel::{Device, Side, Tunnel};
+use super::worker::{Clock, Egress, Ingress, carry};
 use crate::error::Error;
 use crate::path::PathConfig;
-use crate::relay::Relay;
 use crate::shaper::Shaper;
 use crate::summary::{Counts, DirectionSummary, Summary, Unseen};
-use crate::tunnel::{Device, Side, Tunnel};
-use crate::worker::{Clock, Egress, Ingress, carry};
 
 type Worker<P> = JoinHandle<(Counts, P, io::Result<()>)>;
 type AskUnseen = Box<dyn FnOnce() -> [Unseen; 2] + Send>;

@@ -11,13 +11,13 @@ use lowtide_cc::units::Bytes;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
+use super::ipv4;
+use super::namespace::{Namespace, add_default_route, set_queue_length};
+use super::worker::{Egress, Ingress};
 use crate::error::Error;
 use crate::flow::Ports;
-use crate::ipv4;
-use crate::namespace::{Namespace, add_default_route, set_queue_length};
 use crate::shaper::{Incoming, Release};
 use crate::summary::Unseen;
-use crate::worker::{Egress, Ingress};
 
 /// Packets that the kernel keeps until they are read; the emulated queue comes behind it. Large, as
 /// a TCP sender may emit a whole window at once: some 10,000 packets at 1 Gbit/s and 100 ms.

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::namespace::Namespace;
 use crate::error::Error;
-use crate::namespace::Namespace;
 
 /// The first argument of a guard; the second is its namespace.
 const NAME: &str = "link-guard";

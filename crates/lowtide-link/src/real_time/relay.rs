@@ -12,13 +12,13 @@ use lowtide_cc::units::Bytes;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::datagram::{self, Control, Datagram};
+use super::datagram::{self, Control, Datagram};
+use super::rejections::{Rejections, is_of_one_packet};
+use super::worker::{Egress, Ingress};
 use crate::error::Error;
 use crate::flow;
-use crate::rejections::{Rejections, is_of_one_packet};
 use crate::shaper::{Incoming, Release};
 use crate::summary::Unseen;
-use crate::worker::{Egress, Ingress};
 
 /// Clients that are served at once. Anybody can send, so that there must be a bound.
 const MAX_CLIENTS: usize = 1024;

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use lowtide_sim::Probe;
 use nix::libc::SIGINT;
 
-use crate::child::{Child, at_terminal, exit_code};
-use crate::emulation::Emulation;
+use super::child::{Child, at_terminal, exit_code};
+use super::emulation::Emulation;
+use super::guard::Guard;
+use super::namespace::{Namespace, listens};
+use super::tunnel::{Addresses, Tunnel};
 use crate::error::Error;
-use crate::guard::Guard;
-use crate::namespace::{Namespace, listens};
 use crate::path::PathConfig;
 use crate::summary::Summary;
-use crate::tunnel::{Addresses, Tunnel};
 
 /// How often children and signals are looked at.
 const LOOK: Duration = Duration::from_millis(10);
