@@ -1,6 +1,8 @@
 //! `lowtide.compare`.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lowtide_cc::registry::unknown;
 use lowtide_lab::compare::{self as lab, Comparison, Entry, Options, Role};
@@ -10,52 +12,46 @@ use lowtide_lab::json::JsonComparison;
 use lowtide_lab::metrics::{CATALOGUE, Metrics, Of, column_name};
 use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
-use lowtide_report::figures;
+use lowtide_report::figures::{self, Style};
 use lowtide_report::qlog::{self, Version};
 use lowtide_report::report::Report;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error;
-use crate::known::Known;
-use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
-use crate::style::style;
-use crate::table::{Columns, Table, Tabled, escaped, made};
+use crate::drawn::{Draw, Drawn, drawn};
+use crate::error::{self, unwritten};
+use crate::known::{Known, missing};
+use crate::setting::{settings, specs_if_any, warn_of_missing_timestamps};
+use crate::table::{Columns, Table, escaped, html, one_or_all};
 use crate::work;
 
-/// Controllers side by side on one link, or on several.
-#[pyclass(frozen, extends = Tabled, module = "lowtide", name = "Comparison")]
-pub(crate) struct PyComparison {
+/// Comparisons, each with its setting.
+struct Compared {
     done: Vec<(Setting, Comparison)>,
-    asked: Vec<Contender>,
     has_timelines: bool,
 }
 
+/// Controllers side by side on one link, or on several.
+#[pyclass(frozen, extends = Drawn, module = "lowtide", name = "Comparison")]
+pub(crate) struct PyComparison {
+    of: Arc<Compared>,
+    asked: Vec<Contender>,
+}
+
 /// A column for each metric that a single flow can have.
-pub(crate) fn metric_columns<'a>(
-    columns: &mut Columns,
-    rows: impl Iterator<Item = &'a Metrics> + Clone,
-) {
+fn metric_columns<R>(columns: &mut Columns<'_, R>, of: impl Fn(&R) -> &Metrics) {
     for metric in CATALOGUE.iter().filter(|metric| metric.of == Of::Flows) {
-        columns.real(
-            &column_name(metric.key),
-            rows.clone().map(|row| row[metric.key]),
-        );
+        columns.real(&column_name(metric.key), |row| of(row)[metric.key]);
     }
 }
 
-pub(crate) fn role(role: Role) -> &'static str {
+fn role(role: Role) -> &'static str {
     match role {
         Role::Limit => "limit",
         Role::Bound => "bound",
         Role::Contender => "controller",
         Role::Floor => "best window",
     }
-}
-
-/// A run that failed, in a sentence.
-pub(crate) fn failed(run: &FailedRun) -> String {
-    format!("{}, seed {}: {}", run.name, run.seed, run.reason)
 }
 
 #[pyfunction]
@@ -70,17 +66,19 @@ pub(crate) fn compare(
 ) -> PyResult<Py<PyComparison>> {
     let mut known = Known::default();
     let specs = specs_if_any(controllers.as_ref(), &mut known)?;
-    let mut request = Asked::new(py, options.as_ref(), &mut known)?;
-    let settings = request.settings(py)?;
+    let settings = settings(py, options.as_ref(), &mut known)?;
     let settings: Result<Vec<_>, _> = py.detach(|| {
         settings
             .into_iter()
             .map(Setting::with_mean_in_name)
             .collect()
     });
-    let settings = settings.map_err(|e| error::input(py, e))?;
+    let settings = settings.map_err(error::input)?;
     let host = settings.first().map(|s| s.host).unwrap_or_default();
-    let asked = contenders(specs.as_deref(), &known, host, py)?;
+    let asked = match specs {
+        None => host.usual(&known.contenders),
+        Some(specs) => known.parse(&specs)?,
+    };
     let runs = settings.iter().map(|s| lab::count_runs(s, &asked)).sum();
     let of_each = settings
         .iter()
@@ -99,109 +97,106 @@ pub(crate) fn compare(
         each.collect::<Result<Vec<_>, String>>()
     })?;
     known.check(py)?;
-    let done = done.map_err(|e| error::input(py, e))?;
-    let failures: Vec<String> = done
-        .iter()
-        .flat_map(|(s, c)| {
-            c.failed
-                .iter()
-                .map(move |f| format!("{}: {}", s.link_name, failed(f)))
-        })
-        .collect();
-    let reasons = done
-        .iter()
-        .flat_map(|(_, c)| c.failed.iter().map(|f| f.reason.as_str()));
-    let cause = known.cause(py, reasons);
-    let table = Tabled::new(py, means(&done))?;
-    let comparison = PyComparison {
+    let done = done.map_err(error::input)?;
+    let failed = done.iter().flat_map(|(setting, comparison)| {
+        let of_link = |run: &FailedRun| FailedRun {
+            name: format!("{}: {}", setting.link_name, run.name),
+            ..run.clone()
+        };
+        comparison.failed.iter().map(of_link)
+    });
+    let failed: Vec<FailedRun> = failed.collect();
+    let of = Arc::new(Compared {
         done,
-        asked,
         has_timelines: over_time,
-    };
-    error::unless_failed(py, (comparison, table), &failures, cause)
+    });
+    let table = of.rows("seeds", |e| vec![(e.seeds.len() as i64, &e.mean)])?;
+    let base = drawn(table, of.clone());
+    let comparison = base.add_subclass(PyComparison { of, asked });
+    known.unless_failed(py, comparison, &failed)
 }
 
-/// Each entry with the link that it is of.
-fn entries(done: &[(Setting, Comparison)]) -> impl Iterator<Item = (&str, &Entry)> + Clone {
-    done.iter()
-        .flat_map(|(s, c)| c.entries.iter().map(move |e| (s.link_name.as_str(), e)))
-}
-
-fn means(done: &[(Setting, Comparison)]) -> Columns {
-    let all = entries(done);
-    let mut columns = Columns::default();
-    columns.text("link", all.clone().map(|(link, _)| link));
-    columns.text("controller", all.clone().map(|(_, e)| &e.name));
-    columns.text("role", all.clone().map(|(_, e)| role(e.role)));
-    columns.whole("seeds", all.clone().map(|(_, e)| e.seeds.len() as i64));
-    metric_columns(&mut columns, all.map(|(_, e)| &e.mean));
-    columns
-}
-
-impl PyComparison {
+impl Compared {
+    /// A row for each of several metrics of an entry, and the number that tells them apart.
     fn rows<'a>(
         &'a self,
-        py: Python<'_>,
         number: &str,
         of: impl Fn(&'a Entry) -> Vec<(i64, &'a Metrics)>,
-    ) -> PyResult<Py<Table>> {
-        let all: Vec<(&str, &Entry, i64, &Metrics)> = entries(&self.done)
-            .flat_map(|(link, e)| of(e).into_iter().map(move |(n, m)| (link, e, n, m)))
-            .collect();
-        let mut columns = Columns::default();
-        columns.text("link", all.iter().map(|row| row.0));
-        columns.text("controller", all.iter().map(|row| &row.1.name));
-        columns.text("role", all.iter().map(|row| role(row.1.role)));
-        columns.whole(number, all.iter().map(|row| row.2));
-        metric_columns(&mut columns, all.iter().map(|row| row.3));
-        made(py, columns)
-    }
-
-    fn html(&self, py: Python<'_>) -> PyResult<String> {
-        self.needs_timelines(py)?;
-        let page = py.detach(|| Report::of_comparisons(&self.done).html());
-        page.map_err(|e| error::run(py, e))
-    }
-
-    fn needs_timelines(&self, py: Python<'_>) -> PyResult<()> {
-        if self.has_timelines {
-            return Ok(());
+    ) -> PyResult<Table> {
+        let mut rows = Vec::new();
+        for (setting, comparison) in &self.done {
+            for entry in &comparison.entries {
+                let of = of(entry).into_iter();
+                rows.extend(of.map(|(n, metrics)| (&setting.link_name, entry, n, metrics)));
+            }
         }
-        let problem = "it was compared with over_time=False: there is nothing to draw";
-        Err(error::input(py, problem))
+        let mut columns = Columns::of(&rows);
+        columns
+            .text("link", |row| row.0)
+            .text("controller", |row| &row.1.name)
+            .text("role", |row| role(row.1.role))
+            .whole(number, |row| row.2);
+        metric_columns(&mut columns, |row| row.3);
+        columns.table()
     }
 }
 
-/// Where something was to be written.
-pub(crate) fn unwritten(
-    py: Python<'_>,
-    path: &std::path::Path,
-    problem: impl std::fmt::Display,
-) -> PyErr {
-    error::run(py, format!("cannot write {}: {problem}", path.display()))
+impl Draw for Compared {
+    fn json(&self) -> serde_json::Result<String> {
+        let objects = self
+            .done
+            .iter()
+            .map(|(s, c)| JsonComparison::new(s, c, None));
+        one_or_all(&objects.collect::<Vec<_>>())
+    }
+
+    fn obstacle(&self) -> Option<&'static str> {
+        let obstacle = "it was compared with over_time=False: there is nothing to draw";
+        (!self.has_timelines).then_some(obstacle)
+    }
+
+    fn page(&self) -> io::Result<String> {
+        Report::of_comparisons(&self.done).html()
+    }
+
+    fn figures(&self, folder: &Path, style: &Style) -> io::Result<()> {
+        for (n, (setting, comparison)) in self.done.iter().enumerate() {
+            let folder = figures::folder_of(folder, n, self.done.len());
+            figures::write(setting, comparison, &folder, style)?;
+        }
+        Ok(())
+    }
+
+    /// The tables that the command line prints.
+    fn tables(&self) -> Option<String> {
+        let table = |(setting, comparison): &(Setting, Comparison)| {
+            let link = escaped(&setting.link_name);
+            format!("<h4>{link}</h4>{}", printed(setting, comparison))
+        };
+        Some(self.done.iter().map(table).collect())
+    }
 }
 
 #[pymethods]
 impl PyComparison {
     /// A row for each flow of each controller, mean over the seeds.
     #[getter]
-    fn flows(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.rows(py, "flow", |e| (0..).zip(&e.flows).collect())
+    fn flows(&self) -> PyResult<Table> {
+        self.of.rows("flow", |e| (0..).zip(&e.flows).collect())
     }
 
     /// A row for each seed of each controller.
     #[getter]
-    fn seeds(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        let first = self.done.first().map_or(1, |(s, _)| s.seeds.first);
-        self.rows(py, "seed", move |e| {
-            (first as i64..).zip(&e.seeds).collect()
-        })
+    fn seeds(&self) -> PyResult<Table> {
+        let first = self.of.done.first().map_or(1, |(s, _)| s.seeds.first);
+        self.of
+            .rows("seed", move |e| (first as i64..).zip(&e.seeds).collect())
     }
 
     /// Half the 95 % intervals of the means, where there are several seeds.
     #[getter]
-    fn ci95(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.rows(py, "seeds", |e| {
+    fn ci95(&self) -> PyResult<Table> {
+        self.of.rows("seeds", |e| {
             let seeds = e.seeds.len() as i64;
             e.ci95.iter().map(|half| (seeds, half)).collect()
         })
@@ -210,64 +205,23 @@ impl PyComparison {
     /// The links.
     #[getter]
     fn links(&self) -> Vec<String> {
-        self.done.iter().map(|(s, _)| s.link_name.clone()).collect()
+        self.of
+            .done
+            .iter()
+            .map(|(s, _)| s.link_name.clone())
+            .collect()
     }
 
     /// Packets that crossed the bottlenecks in all runs.
     #[getter]
     fn simulated_packets(&self) -> u64 {
-        self.done.iter().map(|(_, c)| c.simulated_packets).sum()
+        self.of.done.iter().map(|(_, c)| c.simulated_packets).sum()
     }
 
     /// Runs that are missing: who, with which seed, why.
     #[getter]
     fn failed(&self) -> Vec<(String, u64, String)> {
-        let all = self.done.iter().flat_map(|(_, c)| &c.failed);
-        all.map(|f| (f.name.clone(), f.seed, f.reason.clone()))
-            .collect()
-    }
-
-    /// What `lowtide compare --json --no-timing` prints.
-    fn json(&self, py: Python<'_>) -> PyResult<String> {
-        let objects = self
-            .done
-            .iter()
-            .map(|(s, c)| JsonComparison::new(s, c, None));
-        let objects: Vec<_> = objects.collect();
-        let text = match objects.as_slice() {
-            [one] => serde_json::to_string_pretty(one),
-            several => serde_json::to_string_pretty(several),
-        };
-        text.map_err(|e| error::run(py, e))
-    }
-
-    /// Writes the report, `index.html`, into a folder; its path.
-    fn report(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
-        self.needs_timelines(py)?;
-        let path = folder.join("index.html");
-        let written = py.detach(|| Report::of_comparisons(&self.done).write(&path));
-        written.map_err(|e| unwritten(py, &path, e))?;
-        Ok(path)
-    }
-
-    /// Writes the report's plots as SVG and PNG into a folder.
-    #[pyo3(signature = (folder, *, size=None, formats=None, font=None))]
-    fn figures(
-        &self,
-        py: Python<'_>,
-        folder: PathBuf,
-        size: Option<&str>,
-        formats: Option<Vec<String>>,
-        font: Option<u32>,
-    ) -> PyResult<()> {
-        let style = style(py, size, formats, font)?;
-        self.needs_timelines(py)?;
-        for (n, (setting, comparison)) in self.done.iter().enumerate() {
-            let folder = figures::folder_of(&folder, n, self.done.len());
-            let written = py.detach(|| figures::write(setting, comparison, &folder, &style));
-            written.map_err(|e| unwritten(py, &folder, e))?;
-        }
-        Ok(())
+        missing(self.of.done.iter().flat_map(|(_, c)| &c.failed))
     }
 
     /// Writes a qlog of each controller's flow into a folder, first seed.
@@ -278,24 +232,21 @@ impl PyComparison {
             "0.3" => Version::V03,
             other => {
                 let problem = unknown("", other, &["draft-14", "0.3"]);
-                return Err(error::input(py, format!("version: {problem}")));
+                return Err(error::argument("version", problem));
             }
         };
         let mut paths = Vec::new();
-        for (n, (setting, _)) in self.done.iter().enumerate() {
-            qlog::check(setting).map_err(|e| error::input(py, e))?;
-            let folder = figures::folder_of(&folder, n, self.done.len());
+        for (n, (setting, _)) in self.of.done.iter().enumerate() {
+            qlog::check(setting).map_err(error::input)?;
+            let folder = figures::folder_of(&folder, n, self.of.done.len());
             for contender in &self.asked {
                 let path = qlog::path(&folder, contender.name());
                 let written = py.detach(|| {
-                    let draft = Draft::of(&path).map_err(|e| e.to_string())?;
+                    let draft = Draft::of(&path)?;
                     let draft = qlog::write(&setting.run_by(contender), version, draft);
-                    draft
-                        .map_err(|e| e.to_string())?
-                        .keep()
-                        .map_err(|e| e.to_string())
+                    draft.map_err(io::Error::other)?.keep()
                 });
-                written.map_err(|e| unwritten(py, &path, e))?;
+                written.map_err(|e| unwritten(&path, e))?;
                 paths.push(path);
             }
         }
@@ -303,40 +254,28 @@ impl PyComparison {
     }
 
     fn __repr__(&self) -> String {
-        let rows = entries(&self.done).map(|(link, e)| {
-            let (mbps, p95) = (e.mean["throughput_mbps"], e.mean["rtt_ms.p95"]);
-            format!(
-                "  {} on {link}: {mbps:.2} Mbit/s, p95 RTT {p95:.1} ms",
-                e.name
-            )
-        });
-        let rows: Vec<String> = rows.collect();
-        format!("<lowtide.Comparison\n{}>", rows.join("\n"))
-    }
-
-    /// The table, and the report within the page.
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let mut html = String::new();
-        for (setting, comparison) in &self.done {
-            html.push_str(&format!("<h4>{}</h4>", escaped(&setting.link_name)));
-            html.push_str(&shown(setting, comparison));
+        let mut lines = Vec::new();
+        for (setting, comparison) in &self.of.done {
+            for Entry { name, mean, .. } in &comparison.entries {
+                let link = &setting.link_name;
+                let (mbps, p95) = (mean["throughput_mbps"], mean["rtt_ms.p95"]);
+                lines.push(format!(
+                    "  {name} on {link}: {mbps:.2} Mbit/s, p95 RTT {p95:.1} ms"
+                ));
+            }
         }
-        if self.has_timelines {
-            html.push_str(&framed(&self.html(py)?));
-        }
-        Ok(html)
+        format!("<lowtide.Comparison\n{}>", lines.join("\n"))
     }
 }
 
 /// The table that the command line prints, as HTML.
-fn shown(setting: &Setting, comparison: &Comparison) -> String {
+fn printed(setting: &Setting, comparison: &Comparison) -> String {
     let several = setting.measured_flows() > 1;
     let usual = lowtide_lab::metrics::Table::Comparison;
     let metrics = usual.columns(several, |key| comparison.has(key));
     let heads = metrics
         .iter()
         .map(|m| format!("<th title=\"{}\">{}</th>", m.title(), m.head));
-    let heads: String = heads.collect();
     let row = |e: &Entry| -> String {
         let cells = metrics.iter().map(|m| {
             let value = e.mean[m.key] * m.factor;
@@ -349,17 +288,8 @@ fn shown(setting: &Setting, comparison: &Comparison) -> String {
             Role::Contender => escaped(&e.name),
             other => format!("{} ({})", escaped(&e.name), role(other)),
         };
-        format!("<tr><th>{name}</th>{}</tr>", cells.collect::<String>())
+        format!("<th>{name}</th>{}", cells.collect::<String>())
     };
-    let rows: String = comparison.entries.iter().map(row).collect();
-    format!("<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>")
-}
-
-/// A page within a page; the notebook's own styles and scripts do not meet its.
-pub(crate) fn framed(page: &str) -> String {
-    let page = page.replace('&', "&amp;").replace('"', "&quot;");
-    format!(
-        "<details><summary>Report</summary><iframe srcdoc=\"{page}\" style=\"width:100%;\
-         height:720px;border:1px solid #ccc\" loading=\"lazy\"></iframe></details>"
-    )
+    let heads = format!("<th></th>{}", heads.collect::<String>());
+    html(heads, comparison.entries.iter().map(row))
 }

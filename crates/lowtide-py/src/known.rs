@@ -1,31 +1,50 @@
-//! Whom a call may name: the lab's contenders, and the controllers that Python gave.
+//! What a call may name: the lab's contenders, and the controllers and traces that Python gave.
 
-use lowtide_lab::contender::Contenders;
+use lowtide_lab::contender::{Contender, Contenders};
+use lowtide_lab::run::FailedRun;
+use lowtide_lab::setting::Links;
+use pyo3::PyClass;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use crate::controller::{Failures, with};
+use crate::controller::{Failures, made, name};
 use crate::error;
 
-/// The contenders of a call.
+/// The names of a call.
 #[derive(Default)]
 pub(crate) struct Known {
-    contenders: Contenders,
+    pub(crate) contenders: Contenders,
+    pub(crate) links: Links,
     given: Vec<(String, Py<PyAny>)>,
     failures: Failures,
 }
 
 impl Known {
-    pub(crate) fn contenders(&self) -> &Contenders {
-        &self.contenders
-    }
-
     /// The spec by which a controller goes: a text is one; a class of Python's or a `Bbr` is known by its name
     /// from now on.
     pub(crate) fn spec(&mut self, controller: &Bound<'_, PyAny>) -> PyResult<String> {
-        let contenders = std::mem::take(&mut self.contenders);
-        let (contenders, spec) = with(contenders, &self.failures, controller, &mut self.given)?;
-        self.contenders = contenders;
-        Ok(spec)
+        if let Ok(spec) = controller.cast::<PyString>() {
+            return Ok(spec.to_string());
+        }
+        let name = name(controller)?;
+        let is_it = |(known, object): &(String, Py<PyAny>)| *known == name && object.is(controller);
+        if !self.given.iter().any(is_it) {
+            let made = made(controller, name.clone(), &self.failures)?;
+            let contenders = std::mem::take(&mut self.contenders).with_made(made);
+            self.contenders = contenders.map_err(error::input)?;
+            self.given.push((name.clone(), controller.clone().unbind()));
+        }
+        Ok(name)
+    }
+
+    /// Who goes by these specs, an argument.
+    pub(crate) fn parse(&self, specs: &[String]) -> PyResult<Vec<Contender>> {
+        let mut all = Vec::new();
+        for spec in specs {
+            let parsed = self.contenders.parse_all(spec);
+            all.extend(parsed.map_err(|e| error::argument("controllers", e))?);
+        }
+        Ok(all)
     }
 
     /// The name of a controller that is Python's, if there is one.
@@ -41,13 +60,22 @@ impl Known {
         self.failures.interrupt(py).map_or(Ok(()), Err)
     }
 
-    /// What a controller raised that ended one of the runs which failed for these reasons.
-    pub(crate) fn cause<'a>(
+    /// What came of runs: the result, or where some of them failed the error that has it.
+    pub(crate) fn unless_failed<T: PyClass>(
         &self,
         py: Python<'_>,
-        mut reasons: impl Iterator<Item = &'a str>,
-    ) -> Option<PyErr> {
-        reasons.find_map(|reason| self.failures.cause(py, reason))
+        result: impl Into<PyClassInitializer<T>>,
+        failed: &[FailedRun],
+    ) -> PyResult<Py<T>> {
+        let result = Py::new(py, result)?;
+        if failed.is_empty() {
+            return Ok(result);
+        }
+        let failures: Vec<String> = failed.iter().map(sentence).collect();
+        let problem = format!("runs failed and are missing: {}", failures.join("; "));
+        let mut reasons = failed.iter().map(|run| &run.reason);
+        let cause = reasons.find_map(|reason| self.failures.cause(py, reason));
+        Err(error::failed(py, problem, result, cause))
     }
 
     /// Why a run failed first, and what a controller of Python's raised there.
@@ -57,8 +85,21 @@ impl Known {
 
     /// A run failed.
     pub(crate) fn run_error(&self, py: Python<'_>, reason: &str) -> PyErr {
-        let error = error::run(py, reason);
+        let error = error::run(reason);
         error.set_cause(py, self.failures.cause(py, reason));
         error
     }
+}
+
+/// A run that failed, in a sentence.
+pub(crate) fn sentence(run: &FailedRun) -> String {
+    format!("{}, seed {}: {}", run.name, run.seed, run.reason)
+}
+
+/// Runs that failed: who or in which cell, with which seed, why.
+pub(crate) fn missing<'a>(
+    failed: impl Iterator<Item = &'a FailedRun>,
+) -> Vec<(String, u64, String)> {
+    let run = |run: &FailedRun| (run.name.clone(), run.seed, run.reason.clone());
+    failed.map(run).collect()
 }

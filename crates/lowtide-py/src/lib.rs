@@ -4,18 +4,19 @@ mod attack;
 mod command;
 mod compare;
 mod controller;
+mod drawn;
 mod error;
 mod experiment;
 mod frontier;
 mod gym;
 mod known;
 mod list;
+mod order;
 mod records;
 mod score;
 mod setting;
 mod simulate;
 mod steps;
-mod style;
 mod sweep;
 mod table;
 mod trace;
@@ -42,6 +43,8 @@ mod _lowtide {
         Ack, Batch, BatchController, Bbr, Config, Controller, Loss, Model, PacketSent, RateSample,
         Timeout,
     };
+    #[pymodule_export]
+    use crate::drawn::Drawn;
     #[pymodule_export]
     use crate::experiment::{PyCells, run};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::error;
 
 fn told(py: Python<'_>, all: &[Listed]) -> PyResult<Py<PyAny>> {
-    let text = serde_json::to_string(all).map_err(|e| error::run(py, e))?;
+    let text = serde_json::to_string(all).map_err(error::run)?;
     Ok(py.import("json")?.call_method1("loads", (text,))?.unbind())
 }
 

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
+use lowtide_lab::contender::Contender;
 use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::json::JsonCard;
-use lowtide_lab::score::{self as lab, Plan, Scorecard, Suite, Verdict};
+use lowtide_lab::score::{self as lab, Plan, Score, Scorecard, Suite, Verdict};
+use lowtide_lab::setting::Host;
 use lowtide_report::score::{MAX_OVER_TIME, document, junit, write_report};
 use pyo3::prelude::*;
 
-use crate::compare::unwritten;
-use crate::error;
+use crate::error::{self, unwritten};
 use crate::known::Known;
 use crate::setting::specs_if_any;
-use crate::table::{Columns, Table, Tabled, escaped, made};
+use crate::table::{Columns, Table, Tabled, escaped, html, one_or_all, tabled};
 use crate::work;
 
 /// Scorecards: suites of cases with limits, held against controllers.
@@ -24,14 +25,13 @@ pub(crate) struct PyScores {
 }
 
 /// One name or several.
-fn names(py: Python<'_>, value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Vec<String>> {
+fn names(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Vec<String>> {
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(Vec::new());
     };
     let one = value.extract::<PathBuf>().map(|path| vec![path]);
     let all = one.or_else(|_| value.extract::<Vec<PathBuf>>());
-    let all =
-        all.map_err(|_| error::input(py, format!("{what}: must be a name, or a list of names")))?;
+    let all = all.map_err(|_| error::argument(what, "must be a name, or a list of names"))?;
     Ok(all.iter().map(|path| path.display().to_string()).collect())
 }
 
@@ -49,30 +49,23 @@ pub(crate) fn score(
     #[pyo3(from_py_with = work::jobs)] jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyScores>> {
-    let wrong = |e: &dyn std::fmt::Display| error::input(py, e);
     let mut known = Known::default();
     let controllers = specs_if_any(controllers.as_ref(), &mut known)?;
     let controllers = controllers.unwrap_or_else(|| vec!["ebb".to_string()]);
-    let mut candidates = Vec::new();
-    for spec in &controllers {
-        let parsed = known.contenders().parse_all(spec);
-        candidates.extend(parsed.map_err(|e| wrong(&format!("controllers: {e}")))?);
-    }
-    let mut suites = names(py, suites, "suites")?;
-    let cases = names(py, cases, "cases")?;
+    let candidates = known.parse(&controllers)?;
+    let mut suites = names(suites, "suites")?;
+    let cases = names(cases, "cases")?;
     if suites.is_empty() {
         suites.push("rfc9743".to_string());
     }
     let about = format!("lowtide.score({controllers:?}, suites={suites:?})");
-    let host = host.map(str::parse).transpose();
-    let host = host.map_err(|e| wrong(&format!("host: {e}")))?;
-    let host = lab::host_of(&candidates, host).map_err(|e| wrong(&format!("host: {e}")))?;
+    let host = host_of(host, &candidates)?;
     let mut found = Vec::new();
     for name in &suites {
-        let mut suite = Suite::find(name).map_err(|e| wrong(&format!("suites: {e}")))?;
+        let mut suite = Suite::find(name).map_err(|e| error::argument("suites", e))?;
         suite
             .keep(&cases)
-            .map_err(|e| wrong(&format!("cases: {e}")))?;
+            .map_err(|e| error::argument("cases", e))?;
         for case in &mut suite.cases {
             if let Some(seeds) = seeds {
                 case.set_seeds(seeds);
@@ -83,18 +76,12 @@ pub(crate) fn score(
         }
         found.push(suite);
     }
+    let (all, traces) = (&known.contenders, traces.as_deref());
     let plans = py.detach(|| {
-        let plans = found.iter().map(|suite| {
-            Plan::new(
-                suite,
-                candidates.clone(),
-                known.contenders(),
-                traces.as_deref(),
-            )
-        });
-        plans.collect::<Result<Vec<_>, _>>()
+        let plan = |suite| Plan::new(suite, candidates.clone(), all, traces);
+        found.iter().map(plan).collect::<Result<Vec<_>, _>>()
     });
-    let plans = plans.map_err(|e| wrong(&e))?;
+    let plans = plans.map_err(error::input)?;
     let cells: Vec<_> = plans.iter().flat_map(|plan| plan.cells.clone()).collect();
     let options = Options {
         jobs,
@@ -119,88 +106,86 @@ pub(crate) fn score(
         Ok::<_, String>(cards)
     })?;
     known.check(py)?;
-    let cards = cards.map_err(|e| wrong(&e))?;
-    let table = Tabled::new(py, verdicts(&cards))?;
-    Py::new(py, (PyScores { cards, about }, table))
+    let cards = cards.map_err(error::input)?;
+    let table = verdicts(&cards)?;
+    Py::new(py, tabled(table).add_subclass(PyScores { cards, about }))
+}
+
+/// The host that is asked for, or that the candidates need.
+pub(crate) fn host_of(asked: Option<&str>, candidates: &[Contender]) -> PyResult<Option<Host>> {
+    let asked: Option<Host> = asked.map(str::parse).transpose().map_err(wrong_host)?;
+    lab::host_of(candidates, asked).map_err(wrong_host)
+}
+
+fn wrong_host(problem: impl std::fmt::Display) -> PyErr {
+    error::argument("host", problem)
 }
 
 /// A row for each case of each controller.
-fn verdicts(cards: &[Scorecard]) -> Columns {
-    let all: Vec<_> = cards
-        .iter()
-        .flat_map(|card| card.results.iter().map(move |score| (card, score)))
-        .flat_map(|(card, score)| score.cases.iter().map(move |case| (card, score, case)))
-        .collect();
-    let mut columns = Columns::default();
-    columns.text("suite", all.iter().map(|(card, ..)| &card.suite));
-    columns.text(
-        "controller",
-        all.iter().map(|(_, score, _)| &score.controller),
-    );
-    columns.text("case", all.iter().map(|(.., case)| &case.id));
-    columns.text("title", all.iter().map(|(.., case)| &case.title));
-    columns.text("verdict", all.iter().map(|(.., case)| case.verdict.name()));
-    columns.text("metric", all.iter().map(|(.., case)| &case.metric));
-    columns.real(
-        "value",
-        all.iter().map(|(.., case)| case.value.unwrap_or(f64::NAN)),
-    );
-    columns.real(
-        "limit",
-        all.iter().map(|(.., case)| case.limit.unwrap_or(f64::NAN)),
-    );
-    columns.text("reason", all.iter().map(|(.., case)| &case.reason));
-    columns
+fn verdicts(cards: &[Scorecard]) -> PyResult<Table> {
+    let mut rows = Vec::new();
+    for (card, score) in scores(cards) {
+        rows.extend(score.cases.iter().map(|case| (card, score, case)));
+    }
+    Columns::of(&rows)
+        .text("suite", |(card, ..)| &card.suite)
+        .text("controller", |(_, score, _)| &score.controller)
+        .text("case", |(.., case)| &case.id)
+        .text("title", |(.., case)| &case.title)
+        .text("verdict", |(.., case)| case.verdict.name())
+        .text("metric", |(.., case)| &case.metric)
+        .real("value", |(.., case)| case.value.unwrap_or(f64::NAN))
+        .real("limit", |(.., case)| case.limit.unwrap_or(f64::NAN))
+        .text("reason", |(.., case)| &case.reason)
+        .table()
+}
+
+/// Each controller of each card.
+fn scores(cards: &[Scorecard]) -> Vec<(&Scorecard, &Score)> {
+    let cards = cards.iter();
+    let scores = cards.flat_map(|card| card.results.iter().map(move |score| (card, score)));
+    scores.collect()
 }
 
 #[pymethods]
 impl PyScores {
     /// How many cases came out how, by suite and controller: passed, failed, undecided, not run, not applicable.
     #[getter]
-    fn counts(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        let cards = self.cards.iter();
-        let all: Vec<_> = cards
-            .flat_map(|c| c.results.iter().map(move |s| (c, s)))
-            .collect();
-        let mut columns = Columns::default();
-        columns.text("suite", all.iter().map(|(card, _)| &card.suite));
-        columns.text("controller", all.iter().map(|(_, score)| &score.controller));
-        columns.whole("passed", all.iter().map(|(_, score)| score.passed as i64));
-        columns.whole("failed", all.iter().map(|(_, score)| score.failed as i64));
-        let undecided = all.iter().map(|(_, score)| score.undecided as i64);
-        columns.whole("undecided", undecided);
-        columns.whole("not_run", all.iter().map(|(_, score)| score.not_run as i64));
-        let rest = all.iter().map(|(_, score)| score.not_applicable as i64);
-        columns.whole("not_applicable", rest);
-        made(py, columns)
+    fn counts(&self) -> PyResult<Table> {
+        let rows = scores(&self.cards);
+        Columns::of(&rows)
+            .text("suite", |(card, _)| &card.suite)
+            .text("controller", |(_, score)| &score.controller)
+            .whole("passed", |(_, score)| score.passed as i64)
+            .whole("failed", |(_, score)| score.failed as i64)
+            .whole("undecided", |(_, score)| score.undecided as i64)
+            .whole("not_run", |(_, score)| score.not_run as i64)
+            .whole("not_applicable", |(_, score)| score.not_applicable as i64)
+            .table()
     }
 
     /// What happened in each case that fails, and runs that did not come to their end.
     #[getter]
     fn explanations(&self) -> Vec<(String, String, String)> {
-        let scores = self.cards.iter().flat_map(|card| &card.results);
-        let cases = scores.flat_map(|s| s.cases.iter().map(move |case| (s, case)));
-        let failing = cases.filter(|(_, case)| case.verdict == Verdict::Fail);
-        let text = failing.map(|(score, case)| {
-            let lines = case.explanation.iter().chain(&case.failed_runs);
-            let lines: Vec<&str> = lines.map(String::as_str).collect();
-            (score.controller.clone(), case.id.clone(), lines.join("\n"))
-        });
-        text.collect()
+        let mut explanations = Vec::new();
+        for (_, score) in scores(&self.cards) {
+            for case in score
+                .cases
+                .iter()
+                .filter(|case| case.verdict == Verdict::Fail)
+            {
+                let lines = case.explanation.iter().chain(&case.failed_runs);
+                let lines: Vec<&str> = lines.map(String::as_str).collect();
+                explanations.push((score.controller.clone(), case.id.clone(), lines.join("\n")));
+            }
+        }
+        explanations
     }
 
     /// What `lowtide score --json` prints.
-    fn json(&self, py: Python<'_>) -> PyResult<String> {
-        let cards: Vec<_> = self
-            .cards
-            .iter()
-            .map(|card| JsonCard::new(card, None))
-            .collect();
-        let text = match cards.as_slice() {
-            [one] => serde_json::to_string_pretty(one),
-            several => serde_json::to_string_pretty(several),
-        };
-        text.map_err(|e| error::run(py, e))
+    fn json(&self) -> PyResult<String> {
+        let cards = self.cards.iter().map(|card| JsonCard::new(card, None));
+        one_or_all(&cards.collect::<Vec<_>>()).map_err(error::run)
     }
 
     /// The scorecards as JUnit XML, for CI.
@@ -217,42 +202,38 @@ impl PyScores {
     fn report(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
         let path = folder.join("index.html");
         let written = py.detach(|| write_report(&self.cards, &self.about, &folder));
-        written.map_err(|e| unwritten(py, &path, e))?;
+        written.map_err(|e| unwritten(&path, e))?;
         Ok(path)
     }
 
     fn __repr__(&self) -> String {
-        let scores = self.cards.iter().flat_map(|card| &card.results);
-        let lines = scores.map(|s| format!("  {}: {}", s.controller, s.counts()));
+        let scores = scores(&self.cards).into_iter();
+        let lines = scores.map(|(_, s)| format!("  {}: {}", s.controller, s.counts()));
         format!("<lowtide.Scores\n{}>", lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// The matrix of verdicts.
     fn _repr_html_(&self) -> String {
-        let mut html = String::new();
-        for card in &self.cards {
-            let heads = card
-                .results
-                .iter()
-                .map(|s| format!("<th>{}</th>", escaped(&s.controller)));
-            let heads: String = heads.collect();
-            let count = card.results.first().map_or(0, |score| score.cases.len());
-            let row = |n: usize| -> String {
-                let cells = card.results.iter().map(|score| {
-                    let case = &score.cases[n];
-                    let (name, why) = (case.verdict.name(), escaped(&case.reason));
-                    format!("<td title=\"{why}\">{}</td>", escaped(name))
-                });
-                let case = &card.results[0].cases[n];
-                let title = escaped(&format!("{} {}", case.id, case.title));
-                format!("<tr><th>{title}</th>{}</tr>", cells.collect::<String>())
-            };
-            let rows: String = (0..count).map(row).collect();
-            html.push_str(&format!(
-                "<h4>{}</h4><table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>",
-                escaped(&card.suite)
-            ));
-        }
-        html
+        self.cards.iter().map(matrix).collect()
     }
+}
+
+/// The verdicts of a suite: a row for each case, a column for each controller.
+fn matrix(card: &Scorecard) -> String {
+    let heads = card
+        .results
+        .iter()
+        .map(|s| format!("<th>{}</th>", escaped(&s.controller)));
+    let heads = format!("<th></th>{}", heads.collect::<String>());
+    let cases = card.results.first().map_or(&[][..], |score| &score.cases);
+    let rows = cases.iter().enumerate().map(|(n, case)| {
+        let cells = card.results.iter().map(|score| {
+            let case = &score.cases[n];
+            let (name, why) = (case.verdict.name(), escaped(&case.reason));
+            format!("<td title=\"{why}\">{}</td>", escaped(name))
+        });
+        let title = escaped(&format!("{} {}", case.id, case.title));
+        format!("<th>{title}</th>{}", cells.collect::<String>())
+    });
+    format!("<h4>{}</h4>{}", escaped(&card.suite), html(heads, rows))
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use lowtide_lab::contender::Contender;
 use lowtide_lab::setting::{Brief, Host, Resolver, Setting};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::ffi::c_str;
@@ -11,49 +10,61 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::error;
 use crate::known::Known;
-use crate::values::Said;
 
-/// What a call asks for.
-pub(crate) struct Asked {
-    pub(crate) brief: Brief,
-    pub(crate) resolver: Resolver,
+/// The settings that keyword arguments describe: one, or one for each trace.
+pub(crate) fn settings(
+    py: Python<'_>,
+    options: Option<&Bound<'_, PyDict>>,
+    known: &mut Known,
+) -> PyResult<Vec<Setting>> {
+    settings_by(&mut None, py, options, known)
 }
 
-impl Asked {
-    /// What keyword arguments say.
-    pub(crate) fn new(
-        py: Python<'_>,
-        options: Option<&Bound<'_, PyDict>>,
-        known: &mut Known,
-    ) -> PyResult<Self> {
-        let mut said = Said {
-            known: std::mem::take(known),
-            ..Said::default()
-        };
-        let table = match options {
-            Some(options) => said.table(options)?,
-            None => toml::Table::new(),
-        };
-        *known = std::mem::take(&mut said.known);
-        let brief = Brief::new(table).map_err(|p| error::problem(py, &p, None))?;
-        let resolver = Resolver::new(known.contenders(), Path::new("")).with_links(&said.links);
-        Ok(Self { brief, resolver })
+/// The same by a resolver that has read files already; the first call makes it.
+pub(crate) fn settings_by(
+    resolver: &mut Option<Resolver>,
+    py: Python<'_>,
+    options: Option<&Bound<'_, PyDict>>,
+    known: &mut Known,
+) -> PyResult<Vec<Setting>> {
+    let table = options.map(|options| known.table(options)).transpose()?;
+    let brief = Brief::new(table.unwrap_or_default()).map_err(|p| error::problem(&p, None))?;
+    let new = || Resolver::new(&known.contenders, Path::new("")).with_links(&known.links);
+    let resolver = resolver.get_or_insert_with(new);
+    let mut left_out = Vec::new();
+    let made = py.detach(|| {
+        let all = brief.sections(resolver, |problem| left_out.push(problem.problem.clone()))?;
+        let settings = all.iter().map(|sections| resolver.setting(sections));
+        settings.collect::<Result<Vec<_>, _>>()
+    });
+    for problem in left_out {
+        warn(py, &format!("left out: {problem}"))?;
     }
+    made.map_err(|p| error::problem(&p, Some(&brief)))
+}
 
-    /// The settings that are described: one, or one for each trace.
-    pub(crate) fn settings(&mut self, py: Python<'_>) -> PyResult<Vec<Setting>> {
-        let Self { brief, resolver } = self;
-        let mut left_out = Vec::new();
-        let made = py.detach(|| {
-            let all = brief.sections(resolver, |problem| left_out.push(problem.problem.clone()))?;
-            let settings = all.iter().map(|sections| resolver.setting(sections));
-            settings.collect::<Result<Vec<_>, _>>()
-        });
-        for problem in left_out {
-            warn(py, &format!("left out: {problem}"))?;
-        }
-        made.map_err(|p| error::problem(py, &p, Some(brief)))
+/// The setting of one run: on one link, and by one controller where that is named.
+pub(crate) fn setting_of_one(
+    py: Python<'_>,
+    controller: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+    known: &mut Known,
+) -> PyResult<Setting> {
+    let specs = specs_if_any(controller, known)?;
+    let mut settings = settings(py, options, known)?;
+    let (Some(mut setting), true) = (settings.pop(), settings.is_empty()) else {
+        return Err(error::input("trace: one run has one link; name one trace"));
+    };
+    if let Some(specs) = specs {
+        let asked = known.parse(&specs)?;
+        let [contender] = asked.as_slice() else {
+            let problem = "one run has one of them here; say others with flows=[Flow(…)]";
+            return Err(error::argument("controllers", problem));
+        };
+        setting = setting.run_by(contender);
     }
+    Host::check_senders(&setting).map_err(error::input)?;
+    Ok(setting)
 }
 
 /// Tells of what is no error.
@@ -82,7 +93,7 @@ pub(crate) fn warn_of_missing_timestamps(py: Python<'_>, settings: &[Setting]) -
 pub(crate) fn specs(value: &Bound<'_, PyAny>, known: &mut Known) -> PyResult<Vec<String>> {
     let wrong = || {
         let problem = "controllers: must be a name such as \"ebb\", or a list of names";
-        error::input(value.py(), problem)
+        error::input(problem)
     };
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(vec![text.to_str().map_err(|_| wrong())?.to_string()]);
@@ -99,24 +110,6 @@ pub(crate) fn specs(value: &Bound<'_, PyAny>, known: &mut Known) -> PyResult<Vec
         known.spec(item)?;
     }
     items.iter().map(|item| known.spec(item)).collect()
-}
-
-/// Who is asked for; where nobody is, the usual ones of the host.
-pub(crate) fn contenders(
-    specs: Option<&[String]>,
-    known: &Known,
-    host: Host,
-    py: Python<'_>,
-) -> PyResult<Vec<Contender>> {
-    let Some(specs) = specs else {
-        return Ok(host.usual(known.contenders()));
-    };
-    let mut all = Vec::new();
-    for spec in specs {
-        let parsed = known.contenders().parse_all(spec);
-        all.extend(parsed.map_err(|e| error::input(py, format!("controllers: {e}")))?);
-    }
-    Ok(all)
 }
 
 /// The specs that an optional argument names.

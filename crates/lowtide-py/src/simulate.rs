@@ -4,15 +4,15 @@ use lowtide_cc::units::Bytes;
 use lowtide_lab::curves;
 use lowtide_lab::metrics::{CATALOGUE, Metrics, Named, column_name};
 use lowtide_lab::run::{self, Keep, Run};
-use lowtide_lab::setting::{Host, Setting};
+use lowtide_lab::setting::Setting;
 use lowtide_lab::timeline::{Envelope, FlowBin, LinkBin, Timeline, Track};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error;
 use crate::known::Known;
-use crate::setting::{Asked, contenders, specs_if_any, warn_of_missing_timestamps};
-use crate::table::{Columns, Table, made};
+use crate::setting::{setting_of_one, warn_of_missing_timestamps};
+use crate::table::{Columns, Table};
 use crate::work;
 
 /// One run over time.
@@ -33,9 +33,17 @@ pub(crate) struct PyFlow {
     start_s: f64,
     #[pyo3(get)]
     end_s: Option<f64>,
+    /// What was measured of it, by the names of columns, as in `rtt_ms_p95`.
+    #[pyo3(get)]
     metrics: Named,
+    /// It over time.
+    #[pyo3(get)]
     series: Py<Table>,
+    /// When which phase of the controller began, seconds.
+    #[pyo3(get)]
     phases: Vec<(f64, String)>,
+    /// When which mode of its bandwidth filter began, seconds.
+    #[pyo3(get)]
     modes: Vec<(f64, String)>,
 }
 
@@ -48,31 +56,11 @@ pub(crate) fn simulate(
     options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<PyRun> {
     let mut known = Known::default();
-    let specs = specs_if_any(controller.as_ref(), &mut known)?;
-    let mut request = Asked::new(py, options.as_ref(), &mut known)?;
-    let mut settings = request.settings(py)?;
-    let (Some(mut setting), true) = (settings.pop(), settings.is_empty()) else {
-        return Err(error::input(
-            py,
-            "trace: one run has one link; name one trace",
-        ));
-    };
+    let setting = setting_of_one(py, controller.as_ref(), options.as_ref(), &mut known)?;
     if setting.seeds.count != 1 {
-        return Err(error::input(
-            py,
-            "seeds: one run has one seed; say which with 'seed'",
-        ));
+        let problem = "one run has one seed; say which with 'seed'";
+        return Err(error::argument("seeds", problem));
     }
-    if controller.is_some() {
-        let asked = contenders(specs.as_deref(), &known, setting.host, py)?;
-        let [contender] = asked.as_slice() else {
-            let problem =
-                "controllers: one run has one of them here; say others with flows=[Flow(…)]";
-            return Err(error::input(py, problem));
-        };
-        setting = setting.run_by(contender);
-    }
-    Host::check_senders(&setting).map_err(|e| error::input(py, e))?;
     warn_of_missing_timestamps(py, std::slice::from_ref(&setting))?;
     let seed = setting.seeds.first;
     let done = work::done(py, progress.as_ref(), 1, |watch| {
@@ -96,55 +84,55 @@ pub(crate) fn simulate(
 }
 
 /// Smallest and largest of each bin, in two columns.
-fn envelope<'a, B: 'a>(
-    columns: &mut Columns,
+fn envelope<B>(
+    columns: &mut Columns<'_, (usize, &B)>,
     name: &str,
-    bins: &'a [B],
-    of: impl Fn(&B) -> &Envelope,
+    of: impl Fn(&B) -> &Envelope + Copy,
 ) {
-    let ends: Vec<(f64, f64)> = bins
-        .iter()
-        .map(|bin| of(bin).get())
-        .map(|ends| ends.map_or((f64::NAN, f64::NAN), |(a, b)| (a.into(), b.into())))
-        .collect();
-    columns.real(&format!("{name}_min"), ends.iter().map(|ends| ends.0));
-    columns.real(&format!("{name}_max"), ends.iter().map(|ends| ends.1));
+    let ends = move |bin: &B| of(bin).get();
+    columns
+        .real(&format!("{name}_min"), |(_, bin)| {
+            ends(bin).map_or(f64::NAN, |e| e.0.into())
+        })
+        .real(&format!("{name}_max"), |(_, bin)| {
+            ends(bin).map_or(f64::NAN, |e| e.1.into())
+        });
 }
 
-/// The begins of bins.
-fn times(columns: &mut Columns, timeline: &Timeline, count: usize) {
-    let bin = timeline.bin();
-    columns.real("time_s", (0..count as u64).map(|n| (bin * n).as_secs_f64()));
+/// When a bin begins, s.
+fn begin(timeline: &Timeline, n: usize) -> f64 {
+    (timeline.bin() * n as u64).as_secs_f64()
 }
 
-fn of_flow(timeline: &Timeline, bins: &[FlowBin]) -> Columns {
-    let mut columns = Columns::default();
-    times(&mut columns, timeline, bins.len());
+fn of_flow(timeline: &Timeline, bins: &[FlowBin]) -> PyResult<Table> {
     let seconds = timeline.bin().as_secs_f64();
     let mbps = |bytes: Bytes| bytes.as_f64() * 8.0 / 1e6 / seconds;
-    columns.real(
-        "throughput_mbps",
-        bins.iter().map(|bin| mbps(bin.delivered)),
-    );
-    columns.real("sent_mbps", bins.iter().map(|bin| mbps(bin.sent)));
-    columns.whole("lost", bins.iter().map(|bin| bin.lost.into()));
-    columns.whole("resent", bins.iter().map(|bin| bin.resent.into()));
-    columns.whole("timeouts", bins.iter().map(|bin| bin.timeouts.into()));
-    envelope(&mut columns, "rtt_ms", bins, |bin| &bin.rtt);
-    envelope(&mut columns, "cwnd_kb", bins, |bin| &bin.cwnd);
-    envelope(&mut columns, "inflight_kb", bins, |bin| &bin.inflight);
-    envelope(&mut columns, "estimate_mbps", bins, |bin| &bin.bandwidth);
+    let rows: Vec<_> = bins.iter().enumerate().collect();
+    let mut columns = Columns::of(&rows);
     columns
+        .real("time_s", |(n, _)| begin(timeline, *n))
+        .real("throughput_mbps", |(_, bin)| mbps(bin.delivered))
+        .real("sent_mbps", |(_, bin)| mbps(bin.sent))
+        .whole("lost", |(_, bin)| bin.lost.into())
+        .whole("resent", |(_, bin)| bin.resent.into())
+        .whole("timeouts", |(_, bin)| bin.timeouts.into());
+    envelope(&mut columns, "rtt_ms", |bin| &bin.rtt);
+    envelope(&mut columns, "cwnd_kb", |bin| &bin.cwnd);
+    envelope(&mut columns, "inflight_kb", |bin| &bin.inflight);
+    envelope(&mut columns, "estimate_mbps", |bin| &bin.bandwidth);
+    columns.table()
 }
 
-fn of_link(timeline: &Timeline, capacity: &[f64], bins: &[LinkBin]) -> Columns {
-    let mut columns = Columns::default();
-    times(&mut columns, timeline, bins.len());
-    columns.real("capacity_mbps", capacity.iter().copied());
-    envelope(&mut columns, "queue_kb", bins, |bin| &bin.queue);
-    envelope(&mut columns, "sojourn_ms", bins, |bin| &bin.sojourn);
-    columns.whole("drops", bins.iter().map(|bin| bin.drops.into()));
+fn of_link(timeline: &Timeline, capacity: &[f64]) -> PyResult<Table> {
+    let rows: Vec<(usize, &LinkBin)> = timeline.link().iter().enumerate().collect();
+    let mut columns = Columns::of(&rows);
     columns
+        .real("time_s", |(n, _)| begin(timeline, *n))
+        .real("capacity_mbps", |(n, _)| capacity[*n]);
+    envelope(&mut columns, "queue_kb", |bin| &bin.queue);
+    envelope(&mut columns, "sojourn_ms", |bin| &bin.sojourn);
+    columns.whole("drops", |(_, bin)| bin.drops.into());
+    columns.table()
 }
 
 /// When what began.
@@ -209,17 +197,14 @@ impl PyRun {
 
     /// The bottleneck over time.
     #[getter]
-    fn link(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        made(
-            py,
-            of_link(&self.timeline, &self.capacity, self.timeline.link()),
-        )
+    fn link(&self) -> PyResult<Table> {
+        of_link(&self.timeline, &self.capacity)
     }
 
     /// All flows together over time.
     #[getter]
-    fn total(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        made(py, of_flow(&self.timeline, self.timeline.total()))
+    fn total(&self) -> PyResult<Table> {
+        of_flow(&self.timeline, self.timeline.total())
     }
 
     /// The first flows, at most sixteen.
@@ -233,7 +218,7 @@ impl PyRun {
                 start_s: flow.start.as_secs_f64(),
                 end_s: flow.end.map(|end| end.as_secs_f64()),
                 metrics: existing(metrics),
-                series: made(py, of_flow(&self.timeline, &flow.bins))?,
+                series: Py::new(py, of_flow(&self.timeline, &flow.bins)?)?,
                 phases: track(&flow.phases),
                 modes: track(&flow.modes),
             })
@@ -260,30 +245,6 @@ impl PyRun {
 
 #[pymethods]
 impl PyFlow {
-    /// What was measured of it, by the names of columns, as in `rtt_ms_p95`.
-    #[getter]
-    fn metrics(&self) -> Named {
-        self.metrics.clone()
-    }
-
-    /// It over time.
-    #[getter]
-    fn series(&self, py: Python<'_>) -> Py<Table> {
-        self.series.clone_ref(py)
-    }
-
-    /// When which phase of the controller began, seconds.
-    #[getter]
-    fn phases(&self) -> Vec<(f64, String)> {
-        self.phases.clone()
-    }
-
-    /// When which mode of its bandwidth filter began, seconds.
-    #[getter]
-    fn modes(&self) -> Vec<(f64, String)> {
-        self.modes.clone()
-    }
-
     fn __repr__(&self) -> String {
         format!("<lowtide.RunFlow {}>", self.name)
     }

@@ -2,17 +2,15 @@
 
 use lowtide_cc::units::Rate;
 use lowtide_lab::run;
-use lowtide_lab::setting::Host;
 use lowtide_sim::Probe;
 use lowtide_sim::probe::AckSeen;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::controller::number::{seconds, span};
-use crate::error;
 use crate::known::Known;
 use crate::records::{Field, Records};
-use crate::setting::{Asked, contenders, specs_if_any};
+use crate::setting::setting_of_one;
 use crate::work;
 
 const FIELDS: &[Field] = &[
@@ -57,26 +55,7 @@ pub(crate) fn steps<'py>(
     options: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut known = Known::default();
-    let specs = specs_if_any(controller.as_ref(), &mut known)?;
-    let mut asked = Asked::new(py, options.as_ref(), &mut known)?;
-    let mut settings = asked.settings(py)?;
-    let (Some(mut setting), true) = (settings.pop(), settings.is_empty()) else {
-        return Err(error::input(
-            py,
-            "trace: one run has one link; name one trace",
-        ));
-    };
-    if specs.is_some() {
-        let asked = contenders(specs.as_deref(), &known, setting.host, py)?;
-        let [contender] = asked.as_slice() else {
-            return Err(error::input(
-                py,
-                "controllers: one run has one of them here",
-            ));
-        };
-        setting = setting.run_by(contender);
-    }
-    Host::check_senders(&setting).map_err(|e| error::input(py, e))?;
+    let setting = setting_of_one(py, controller.as_ref(), options.as_ref(), &mut known)?;
     let seed = setting.seeds.first;
     let done = work::done(py, None, 1, |watch| {
         run::watched(&setting, seed, Steps::default(), &watch.stop())

@@ -8,55 +8,68 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{Field, Schema};
 use lowtide_lab::metrics::column_name;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
+use serde::Serialize;
 
 use crate::error;
 
-/// The columns of a table before it is one.
-#[derive(Default)]
-pub(crate) struct Columns {
+/// A table in the making: columns of the same rows.
+pub(crate) struct Columns<'a, R> {
+    rows: &'a [R],
     fields: Vec<Field>,
     arrays: Vec<ArrayRef>,
 }
 
-impl Columns {
-    fn push(&mut self, name: &str, kind: DataType, array: ArrayRef) {
+impl<'a, R> Columns<'a, R> {
+    pub(crate) fn of(rows: &'a [R]) -> Self {
+        Self {
+            rows,
+            fields: Vec::new(),
+            arrays: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, name: &str, array: impl Array + 'static) -> &mut Self {
+        let kind = array.data_type().clone();
         self.fields.push(Field::new(name, kind, true));
-        self.arrays.push(array);
+        self.arrays.push(Arc::new(array));
+        self
     }
 
-    pub(crate) fn text<T: AsRef<str>>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
-        let array = StringArray::from_iter_values(values);
-        self.push(name, DataType::Utf8, Arc::new(array));
+    pub(crate) fn text<T: AsRef<str>>(&mut self, name: &str, of: impl Fn(&'a R) -> T) -> &mut Self {
+        let values = self.rows.iter().map(of);
+        self.push(name, StringArray::from_iter_values(values))
     }
 
-    pub(crate) fn whole(&mut self, name: &str, values: impl IntoIterator<Item = i64>) {
-        let array = Int64Array::from_iter_values(values);
-        self.push(name, DataType::Int64, Arc::new(array));
+    pub(crate) fn whole(&mut self, name: &str, of: impl Fn(&R) -> i64) -> &mut Self {
+        let values = self.rows.iter().map(of);
+        self.push(name, Int64Array::from_iter_values(values))
     }
 
     /// What is not finite does not exist.
-    pub(crate) fn real(&mut self, name: &str, values: impl IntoIterator<Item = f64>) {
-        let values = values
-            .into_iter()
-            .map(|value| value.is_finite().then_some(value));
-        let array: Float64Array = values.collect();
-        self.push(name, DataType::Float64, Arc::new(array));
+    pub(crate) fn real(&mut self, name: &str, of: impl Fn(&R) -> f64) -> &mut Self {
+        let values = self.rows.iter().map(of);
+        let values = values.map(|value| value.is_finite().then_some(value));
+        self.push(name, values.collect::<Float64Array>())
     }
 
-    pub(crate) fn table(self) -> Result<Table, ArrowError> {
-        let schema = Arc::new(Schema::new(self.fields));
-        RecordBatch::try_new(schema, self.arrays).map(|batch| Table { batch })
+    pub(crate) fn table(&mut self) -> PyResult<Table> {
+        let schema = Arc::new(Schema::new(std::mem::take(&mut self.fields)));
+        let batch = RecordBatch::try_new(schema, std::mem::take(&mut self.arrays));
+        Ok(Table {
+            batch: batch.map_err(error::run)?,
+        })
     }
 }
 
 /// A table of results.
-#[pyclass(frozen, module = "lowtide")]
+#[pyclass(frozen, subclass, skip_from_py_object, module = "lowtide")]
+#[derive(Clone)]
 pub(crate) struct Table {
     batch: RecordBatch,
 }
@@ -88,6 +101,21 @@ const SHOWN_ROWS: usize = 60;
 pub(crate) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The JSON of one object, or of several as a list.
+pub(crate) fn one_or_all(objects: &[impl Serialize]) -> serde_json::Result<String> {
+    match objects {
+        [one] => serde_json::to_string_pretty(one),
+        several => serde_json::to_string_pretty(several),
+    }
+}
+
+/// A table in HTML: the cells of its head, and of each row.
+pub(crate) fn html(heads: String, rows: impl Iterator<Item = String>) -> String {
+    let rows = rows.map(|cells| format!("<tr>{cells}</tr>"));
+    let rows: String = rows.collect();
+    format!("<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
 }
 
 #[pymethods]
@@ -165,9 +193,7 @@ impl Table {
 impl Table {
     pub(crate) fn html(&self) -> String {
         let heads = self.columns().into_iter();
-        let heads: String = heads
-            .map(|name| format!("<th>{}</th>", escaped(&name)))
-            .collect();
+        let heads = heads.map(|name| format!("<th>{}</th>", escaped(&name)));
         let row = |n: usize| -> String {
             let cells = self.batch.columns().iter().map(|array| {
                 let shown = if array.is_null(n) {
@@ -181,74 +207,31 @@ impl Table {
                 };
                 format!("<td>{shown}</td>")
             });
-            format!("<tr>{}</tr>", cells.collect::<String>())
+            cells.collect()
         };
         let count = self.batch.num_rows();
-        let rows: String = (0..count.min(SHOWN_ROWS)).map(row).collect();
+        let table = html(heads.collect(), (0..count.min(SHOWN_ROWS)).map(row));
         let more = match count.saturating_sub(SHOWN_ROWS) {
             0 => String::new(),
             more => format!("<p>… and {more} more rows</p>"),
         };
-        format!("<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}")
+        table + &more
     }
-}
-
-/// A table of columns that have one length.
-pub(crate) fn made(py: Python<'_>, columns: Columns) -> PyResult<Py<Table>> {
-    let table = columns.table().map_err(|e| error::run(py, e))?;
-    Py::new(py, table)
 }
 
 /// A result that is a table besides: of [`Comparison`](crate::compare::PyComparison) and its like, the base class.
-#[pyclass(frozen, subclass, module = "lowtide", name = "Result")]
-pub(crate) struct Tabled {
-    table: Py<Table>,
-}
+#[pyclass(frozen, extends = Table, subclass, module = "lowtide", name = "Result")]
+pub(crate) struct Tabled;
 
-impl Tabled {
-    pub(crate) fn new(py: Python<'_>, columns: Columns) -> PyResult<Self> {
-        let table = made(py, columns)?;
-        Ok(Self { table })
-    }
-
-    pub(crate) fn html(&self) -> String {
-        self.table.get().html()
-    }
+/// The base of a result that has this table.
+pub(crate) fn tabled(table: Table) -> PyClassInitializer<Tabled> {
+    PyClassInitializer::from(table).add_subclass(Tabled)
 }
 
 #[pymethods]
 impl Tabled {
     #[getter]
-    fn table(&self, py: Python<'_>) -> Py<Table> {
-        self.table.clone_ref(py)
-    }
-
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table.get().to_pandas(py)
-    }
-
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Table::to_polars(self.table.bind(py))
-    }
-
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.table.get().__arrow_c_stream__(py, requested_schema)
-    }
-
-    fn __len__(&self) -> usize {
-        self.table.get().__len__()
-    }
-
-    fn __contains__(&self, name: &str) -> bool {
-        self.table.get().__contains__(name)
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.table.get().__getitem__(py, name)
+    fn table(slf: &Bound<'_, Self>) -> Table {
+        slf.as_super().get().clone()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use lowtide_lab::setting::Links;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use toml::{Table, Value};
@@ -20,14 +19,7 @@ const SAID: &str = "_said";
 /// The key of who sends, who may be a class or an object of Python's.
 const CONTROLLER: &str = "controller";
 
-/// What was said, and the objects that its names mean.
-#[derive(Default)]
-pub(crate) struct Said {
-    pub(crate) links: Links,
-    pub(crate) known: Known,
-}
-
-impl Said {
+impl Known {
     /// Keys and values; what is `None` is not said.
     pub(crate) fn table(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<Table> {
         self.table_at(dict, "", MAX_DEPTH)
@@ -38,7 +30,7 @@ impl Said {
         for (key, value) in dict.iter() {
             let Ok(key) = key.extract::<String>() else {
                 let problem = format!("{}keys are texts", prefix(at));
-                return Err(error::input(dict.py(), problem));
+                return Err(error::input(problem));
             };
             let within = match at {
                 "" => key.clone(),
@@ -57,8 +49,7 @@ impl Said {
         at: &str,
         depth: usize,
     ) -> PyResult<Option<Value>> {
-        let py = value.py();
-        let wrong = |problem: &str| Err(error::input(py, format!("{}{problem}", prefix(at))));
+        let wrong = |problem: &str| Err(error::input(format!("{}{problem}", prefix(at))));
         if depth == 0 {
             return wrong("values lie too deep within each other");
         }
@@ -75,7 +66,7 @@ impl Said {
             };
         }
         if let Ok(trace) = value.cast::<Trace>() {
-            return Ok(Some(Value::String(self.link(trace.get()))));
+            return Ok(Some(Value::String(trace.get().put(&mut self.links))));
         }
         if let Ok(delta) = value.cast::<PyDelta>() {
             return match delta.extract::<Duration>() {
@@ -84,9 +75,8 @@ impl Said {
             };
         }
         if let Ok(dict) = value.cast::<PyDict>() {
-            return self
-                .table_at(dict, at, depth - 1)
-                .map(|t| Some(Value::Table(t)));
+            let table = self.table_at(dict, at, depth - 1)?;
+            return Ok(Some(Value::Table(table)));
         }
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             let mut items = Vec::new();
@@ -94,21 +84,18 @@ impl Said {
                 let at = format!("{at}.{n}");
                 match self.value(&item?, &at, depth - 1)? {
                     Some(item) => items.push(item),
-                    None => return Err(error::input(py, format!("{at}: None says nothing"))),
+                    None => return Err(error::input(format!("{at}: None says nothing"))),
                 }
             }
             return Ok(Some(Value::Array(items)));
         }
         if value.hasattr(SAID)? {
             let said = value.call_method0(SAID)?;
-            let dict = said.cast_into::<PyDict>()?;
-            return self
-                .table_at(&dict, at, depth - 1)
-                .map(|t| Some(Value::Table(t)));
+            return self.value(&said, at, depth - 1);
         }
         let key = at.rsplit('.').find(|part| part.parse::<usize>().is_err());
         if key == Some(CONTROLLER) {
-            return Ok(Some(Value::String(self.known.spec(value)?)));
+            return Ok(Some(Value::String(self.spec(value)?)));
         }
         // NumPy's scalars are none of Python's classes but say that they are numbers.
         if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? {
@@ -134,14 +121,6 @@ impl Said {
         wrong(&format!(
             "a {class} says nothing here; write a text, a number, True or False"
         ))
-    }
-
-    /// The name by which sections call a link.
-    fn link(&mut self, trace: &Trace) -> String {
-        let name = trace.name_of_link();
-        self.links
-            .insert(&name, trace.label(), trace.link(), trace.key());
-        name
     }
 }
 

@@ -1,8 +1,7 @@
 //! Work without the interpreter's lock, which Ctrl-C ends and whose progress Python is told.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -17,8 +16,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// How many threads there are to be, an argument; 0: one for each processor.
 pub(crate) fn jobs(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     value.extract().map_err(|_| {
-        let problem = "jobs: must be a whole number of threads, 0 for one for each processor";
-        error::input(value.py(), problem)
+        let problem = "must be a whole number of threads, 0 for one for each processor";
+        error::argument("jobs", problem)
     })
 }
 
@@ -35,35 +34,6 @@ impl Watch for Watcher {
 
     fn stop(&self) -> Stop {
         self.stop.clone()
-    }
-}
-
-/// Whether work has ended.
-#[derive(Default)]
-struct End {
-    is_reached: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl End {
-    fn reach(&self) {
-        *self
-            .is_reached
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits an interval, or less where the end comes before.
-    fn wait(&self) -> bool {
-        let reached = self
-            .is_reached
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .changed
-            .wait_timeout_while(reached, INTERVAL, |reached| !*reached);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
@@ -126,16 +96,18 @@ pub(crate) fn done_of<T: Send>(
         total,
         watcher: &watcher,
     };
-    let end = End::default();
+    let (caller, is_done) = (thread::current(), AtomicBool::new(false));
     let watched = thread::scope(|scope| {
-        let (watcher, end) = (&watcher, &end);
+        let (watcher, is_done) = (&watcher, &is_done);
         let worker = scope.spawn(move || {
             let result = panic::catch_unwind(AssertUnwindSafe(|| work(watcher)));
-            end.reach();
+            is_done.store(true, Ordering::Release);
+            caller.unpark();
             result
         });
         let mut problem = None;
-        while !py.detach(|| end.wait()) {
+        while !is_done.load(Ordering::Acquire) {
+            py.detach(|| thread::park_timeout(INTERVAL));
             if let Err(error) = py.check_signals().and_then(|()| told.tell()) {
                 watcher.stop.utter();
                 problem = Some(error);
@@ -160,7 +132,7 @@ pub(crate) fn done_of<T: Send>(
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
             let text = text.unwrap_or("without a message");
-            Err(error::run(py, format!("panicked: {text}")))
+            Err(error::run(format!("panicked: {text}")))
         }
     }
 }

@@ -47,19 +47,31 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def _repr_html_(self) -> str: ...
 
-class Result:
+class Result(Table):
     """A result that is a table besides; what its rows are is said with each kind."""
 
     @property
     def table(self) -> Table: ...
-    def to_pandas(self) -> Any: ...
-    def to_polars(self) -> Any: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    def __len__(self) -> int: ...
-    def __contains__(self, name: str) -> bool: ...
-    def __getitem__(self, name: str) -> Any: ...
 
-class Comparison(Result):
+class Drawn(Result):
+    """A result that can be drawn."""
+
+    def json(self) -> str:
+        """What the command line prints with ``--json --no-timing``."""
+    def report(self, folder: _Path) -> Any:
+        """Writes the report, ``index.html``, into a folder; its path."""
+    def figures(
+        self,
+        folder: _Path,
+        *,
+        size: str | None = None,
+        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
+        font: int | None = None,
+    ) -> None:
+        """Writes the report's plots into a folder, as SVG and PNG unless ``formats`` says otherwise."""
+    def _repr_html_(self) -> str: ...
+
+class Comparison(Drawn):
     """Controllers side by side on one link, or on several: means over the seeds, a row for each controller."""
 
     @property
@@ -78,24 +90,10 @@ class Comparison(Result):
     @property
     def failed(self) -> list[tuple[str, int, str]]:
         """Runs that are missing: who, with which seed, why."""
-    def json(self) -> str:
-        """What ``lowtide compare --json --no-timing`` prints."""
-    def report(self, folder: _Path) -> Any:
-        """Writes the report, ``index.html``, into a folder; its path."""
-    def figures(
-        self,
-        folder: _Path,
-        *,
-        size: str | None = None,
-        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
-        font: int | None = None,
-    ) -> None:
-        """Writes the report's plots as SVG and PNG into a folder."""
     def qlog(self, folder: _Path, *, version: Literal["draft-14", "0.3"] = "draft-14") -> list[Any]:
         """Writes a qlog of each controller's flow into a folder, first seed; their paths."""
-    def _repr_html_(self) -> str: ...
 
-class Cells(Result):
+class Cells(Drawn):
     """The cells of a scenario, each run with all its seeds: a row for each run of each cell."""
 
     @property
@@ -104,20 +102,8 @@ class Cells(Result):
     @property
     def failed(self) -> list[tuple[str, int, str]]:
         """Runs that are missing: in which cell, with which seed, why."""
-    def json(self) -> str:
-        """What ``lowtide run --json --no-timing`` prints."""
-    def report(self, folder: _Path) -> Any: ...
-    def figures(
-        self,
-        folder: _Path,
-        *,
-        size: str | None = None,
-        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
-        font: int | None = None,
-    ) -> None: ...
-    def _repr_html_(self) -> str: ...
 
-class Frontier(Result):
+class Frontier(Drawn):
     """Throughput and delay of controllers over links, against a base: a row for each controller in each place."""
 
     @property
@@ -126,18 +112,6 @@ class Frontier(Result):
     @property
     def at(self) -> Table:
         """The delay of each swept controller where it reaches given throughputs."""
-    def json(self) -> str:
-        """What ``lowtide frontier --json --no-timing`` prints."""
-    def report(self, folder: _Path) -> Any: ...
-    def figures(
-        self,
-        folder: _Path,
-        *,
-        size: str | None = None,
-        formats: Sequence[Literal["svg", "png", "pdf"]] | None = None,
-        font: int | None = None,
-    ) -> None: ...
-    def _repr_html_(self) -> str: ...
 
 class Scores(Result):
     """Scorecards: suites of cases with limits, held against controllers: a row for each case of each controller."""
@@ -286,7 +260,6 @@ class Sweep(Result):
     @property
     def made(self) -> int:
         """How many runs were made; the others were in the store."""
-    def _repr_html_(self) -> str: ...
 
 class SweepPlan:
     """The driver's side of :func:`lowtide.sweep`."""

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-use lowtide_cc::Ecn;
-use lowtide_cc::controller::{self, AckEvent, LossEvent, PacketSent, Snapshot, TimeoutEvent};
-use lowtide_cc::state::State;
-use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_cc::Wrap;
+use lowtide_cc::controller::{AckEvent, LossEvent, PacketSent, TimeoutEvent};
+use lowtide_cc::units::{Duration, Time};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::base::Controller;
-use super::hosted::{Common, as_the_object_says, overridden};
+use super::failure::Blamed;
+use super::hosted::Hosted;
+use super::methods::Methods;
 use super::number::{self, Zero, seconds, span};
 use crate::records::{Field, Records};
 
@@ -19,6 +20,8 @@ use crate::records::{Field, Records};
 const SHORTEST: f64 = 1e-6;
 /// A batch of so many acknowledgments is handed over before its interval has passed.
 const MOST: usize = 1 << 16;
+/// The one method that is called.
+const ON_INTERVAL: &str = "on_interval";
 
 /// A controller that is called once an interval with all that happened in it: no call for each packet.
 ///
@@ -73,6 +76,7 @@ const LOSS_FIELDS: &[Field] = &[
 
 /// What happened in an interval.
 #[pyclass(module = "lowtide", frozen)]
+#[derive(Default)]
 pub(crate) struct Batch {
     /// When it began, seconds.
     #[pyo3(get)]
@@ -206,97 +210,49 @@ impl Batch {
     }
 }
 
-/// An interval that has not passed yet.
-#[derive(Default)]
-struct Gathered {
-    start: Time,
-    acks: Records,
-    losses: Records,
-    bytes_sent: u64,
-    packets_sent: u64,
-    bytes_acked: u64,
-    bytes_lost: u64,
-    marked: u64,
-    timeouts: u64,
-    rtt: Rtts,
-}
-
-/// An object of a subclass of `lowtide.BatchController`.
+/// Gathers what happens, and tells an object of a subclass of `lowtide.BatchController` once an interval.
 pub(super) struct Batched {
-    common: Common,
-    on_interval: Py<PyAny>,
-    gathered: Gathered,
-    interval: Duration,
+    hosted: Hosted,
+    /// The interval that has not passed yet.
+    gathered: Batch,
     ends_at: Time,
-    inflight: u64,
-    app_limited: bool,
 }
 
 impl Batched {
-    pub(super) fn new(common: Common, py: Python<'_>, now: Time) -> PyResult<Self> {
-        let object = common.object.bind(py).clone().into_any();
-        let base = py.get_type::<Controller>().into_any();
-        for method in [
-            "on_packet_sent",
-            "on_ack",
-            "on_loss",
-            "on_timeout",
-            "on_spurious_timeout",
-            "on_ecn_ce",
-            "on_mtu_change",
-            "on_wakeup",
-        ] {
-            if overridden(&object, &base, method)?.is_some() {
-                let problem = format!(
-                    "a BatchController has on_interval and no {method}: derive from lowtide.Controller to be \
-                     called at each event"
-                );
-                return Err(PyTypeError::new_err(problem));
-            }
-        }
+    pub(super) fn new(object: Bound<'_, Controller>, blamed: Blamed, now: Time) -> PyResult<Self> {
+        let methods = Methods::only(&object, ON_INTERVAL)?;
         let interval = interval(&object)?;
+        let mut hosted = Hosted::new(object, blamed, now)?;
+        if let Some(method) = hosted.methods.first() {
+            let problem = format!(
+                "a BatchController has on_interval and no {method}: derive from lowtide.Controller to be \
+                 called at each event"
+            );
+            return Err(PyTypeError::new_err(problem));
+        }
+        hosted.methods = methods;
         Ok(Self {
-            on_interval: object.getattr("on_interval")?.unbind(),
-            common,
-            gathered: Gathered {
-                start: now,
-                ..Gathered::default()
+            hosted,
+            gathered: Batch {
+                start: seconds(now),
+                ..Batch::default()
             },
-            interval,
             ends_at: now + interval,
-            inflight: 0,
-            app_limited: false,
         })
     }
 
     fn hand_over(&mut self, now: Time) {
-        let gathered = std::mem::take(&mut self.gathered);
-        let room = gathered.acks.size();
-        let batch = Batch {
-            start: seconds(gathered.start),
-            now: seconds(now),
-            bytes_sent: gathered.bytes_sent,
-            packets_sent: gathered.packets_sent,
-            bytes_acked: gathered.bytes_acked,
-            bytes_lost: gathered.bytes_lost,
-            marked: gathered.marked,
-            timeouts: gathered.timeouts,
-            inflight: self.inflight,
-            app_limited: self.app_limited,
-            acks: gathered.acks,
-            losses: gathered.losses,
-            rtt: gathered.rtt,
+        let next = Batch {
+            start: seconds(now),
+            acks: Records::with_room_of(self.gathered.acks.size()),
+            inflight: self.gathered.inflight,
+            app_limited: self.gathered.app_limited,
+            ..Batch::default()
         };
-        let handler = &self.on_interval;
-        self.interval = self.common.guarded("on_interval", now, |py, common| {
-            common.object.bind(py).try_borrow_mut()?.set_now(now);
-            handler.bind(py).call1((batch,))?;
-            common.refresh(py)?;
-            interval(common.object.bind(py).as_any())
-        });
-        self.gathered.start = now;
-        self.gathered.acks = Records::with_room_of(room);
-        self.ends_at = now + self.interval;
+        let mut batch = std::mem::replace(&mut self.gathered, next);
+        batch.now = seconds(now);
+        self.hosted.call(ON_INTERVAL, now, |_, _| Ok((batch,)));
+        self.ends_at = now + self.hosted.guarded(ON_INTERVAL, |object| interval(object));
     }
 }
 
@@ -313,12 +269,23 @@ fn interval(object: &Bound<'_, PyAny>) -> PyResult<Duration> {
     Ok(number::duration(interval))
 }
 
-impl controller::Controller for Batched {
+impl Wrap for Batched {
+    type Inner = Hosted;
+
+    fn inner(&self) -> &Hosted {
+        &self.hosted
+    }
+
+    fn inner_mut(&mut self) -> &mut Hosted {
+        &mut self.hosted
+    }
+
     fn on_packet_sent(&mut self, sent: &PacketSent) {
-        self.gathered.bytes_sent += sent.bytes.get();
-        self.gathered.packets_sent += 1;
-        self.inflight = sent.inflight.get();
-        self.app_limited = sent.app_limited;
+        let gathered = &mut self.gathered;
+        gathered.bytes_sent += sent.bytes.get();
+        gathered.packets_sent += 1;
+        gathered.inflight = sent.inflight.get();
+        gathered.app_limited = sent.app_limited;
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>) {
@@ -341,14 +308,15 @@ impl controller::Controller for Batched {
         acks.whole(u64::from(sample.is_some_and(|s| s.app_limited)));
         acks.end();
         gathered.bytes_acked += ack.bytes_acked.get();
-        self.inflight = ack.inflight.get();
-        if self.gathered.acks.count() == MOST {
+        gathered.inflight = ack.inflight.get();
+        if gathered.acks.count() == MOST {
             self.hand_over(ack.now);
         }
     }
 
     fn on_loss(&mut self, loss: &LossEvent<'_>) {
-        let losses = &mut self.gathered.losses;
+        let gathered = &mut self.gathered;
+        let losses = &mut gathered.losses;
         for packet in loss.packets {
             losses.float(seconds(loss.now));
             losses.float(seconds(packet.sent_at));
@@ -356,25 +324,20 @@ impl controller::Controller for Batched {
             losses.whole(packet.bytes.get());
             losses.end();
         }
-        self.gathered.bytes_lost += loss.bytes_lost.get();
-        self.inflight = loss.inflight.get();
-        if self.gathered.losses.count() >= MOST {
+        gathered.bytes_lost += loss.bytes_lost.get();
+        gathered.inflight = loss.inflight.get();
+        if gathered.losses.count() >= MOST {
             self.hand_over(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &TimeoutEvent) {
         self.gathered.timeouts += 1;
-        self.inflight = timeout.inflight.get();
+        self.gathered.inflight = timeout.inflight.get();
     }
 
     fn on_ecn_ce(&mut self, _now: Time, _sent_at: Time, marked: u64) {
         self.gathered.marked += marked;
-    }
-
-    fn on_mtu_change(&mut self, max_datagram: Bytes) {
-        self.common
-            .set_max_datagram(self.gathered.start, max_datagram);
     }
 
     fn on_wakeup(&mut self, now: Time) {
@@ -386,12 +349,10 @@ impl controller::Controller for Batched {
     fn next_wakeup(&self) -> Option<Time> {
         Some(self.ends_at)
     }
-
-    as_the_object_says!();
 }
 
 impl fmt::Debug for Batched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Batched").field(&self.common.name).finish()
+        f.debug_tuple("Batched").field(&self.hosted).finish()
     }
 }

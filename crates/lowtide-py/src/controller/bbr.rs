@@ -1,28 +1,25 @@
 //! BBR with an estimator or a policy written in Python. Methods that a class does not override are never called
 //! across the boundary.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::fmt;
-use std::sync::Arc;
 
 use lowtide_cc::controller::{AckEvent, PacketSent};
 use lowtide_cc::controllers::bbr::{
     self, BandwidthEstimator, MaxBandwidth, Options, Phase, Policy, RecoveryStart, V1,
 };
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyType;
 
 use super::config::Config;
 use super::events::{self, Ack, Reused};
-use super::failure::{Failures, Place};
-use super::hosted::overridden;
+use super::failure::Blamed;
+use super::methods::Methods;
 use super::model::Model;
 use super::number::{self, Zero, seconds};
-
-/// Where the base classes of parts are.
-const BASES: &str = "lowtide.parts";
 
 /// BBR v1 with an estimator or a policy of your own in the place of its own. It stands wherever a controller
 /// is named; each flow has parts of its own: copies (`copy.deepcopy`) of the objects given here, or what the
@@ -110,9 +107,14 @@ impl Bbr {
     }
 }
 
+/// The base class of parts of one kind.
+fn class<'py>(py: Python<'py>, base: &str) -> PyResult<Bound<'py, PyType>> {
+    Ok(py.import("lowtide.parts")?.getattr(base)?.cast_into()?)
+}
+
 /// The name of a part's class.
 fn kind(py: Python<'_>, part: &Bound<'_, PyAny>, base: &str, argument: &str) -> PyResult<String> {
-    let class = py.import(BASES)?.getattr(base)?;
+    let class = class(py, base)?;
     let of_part = match part.cast::<PyType>() {
         Ok(class) => class.clone(),
         Err(_) => part.get_type(),
@@ -128,43 +130,22 @@ fn kind(py: Python<'_>, part: &Bound<'_, PyAny>, base: &str, argument: &str) -> 
     Err(PyTypeError::new_err(problem))
 }
 
-/// A flow's own part.
-fn part<'py>(given: &Bound<'py, PyAny>, base: &str, config: Config) -> PyResult<Bound<'py, PyAny>> {
-    let py = given.py();
-    let class = py.import(BASES)?.getattr(base)?;
-    if given.is_instance(&class)? {
-        return py.import("copy")?.call_method1("deepcopy", (given,));
-    }
-    let made = given.call1((config,))?;
-    if !made.is_instance(&class)? {
-        let found = made.get_type().name()?;
-        let problem = format!("lowtide.Bbr wants a lowtide.{base}, and was given {found}");
-        return Err(PyTypeError::new_err(problem));
-    }
-    Ok(made)
-}
-
 impl Bbr {
     pub(super) fn build(
         &self,
         py: Python<'_>,
         config: &lowtide_cc::Config,
-        name: &Arc<str>,
-        failures: &Failures,
+        blamed: &Blamed,
     ) -> PyResult<Box<dyn lowtide_cc::Controller>> {
         let own = |given: &Option<Py<PyAny>>, base| {
             let given = given.as_ref();
-            given
-                .map(|given| part(given.bind(py), base, Config(*config)))
-                .transpose()
+            let part = given.map(|given| Part::new(given.bind(py), base, config, blamed));
+            part.transpose()
         };
-        let calls = |object: &Bound<'_, PyAny>| Calls::new(object, config, name, failures);
-        let estimator = own(&self.estimator, "BandwidthEstimator")?;
-        let estimator = estimator.map(|object| Estimator::new(&object, calls(&object)));
-        let policy = own(&self.policy, "Policy")?;
-        let policy = policy.map(|object| Decisions::new(&object, calls(&object)));
+        let estimator = own(&self.estimator, "BandwidthEstimator")?.map(Estimator::new);
+        let policy = own(&self.policy, "Policy")?.map(Decisions);
         let options = self.options;
-        Ok(match (estimator.transpose()?, policy.transpose()?) {
+        Ok(match (estimator.transpose()?, policy) {
             (None, None) => Box::new(bbr::Bbr::v1(config, options)),
             (Some(own), None) => Box::new(bbr::Bbr::new(config, options, own, V1)),
             (None, Some(own)) => {
@@ -177,96 +158,97 @@ impl Bbr {
     }
 }
 
-/// Calls the methods of a part.
-struct Calls {
-    base: Py<PyAny>,
-    name: Arc<str>,
-    failures: Failures,
-    now: Time,
+/// A part of Python's: its methods, and what they are told.
+struct Part {
+    /// The name of its class.
+    kind: String,
+    methods: Methods,
+    blamed: Blamed,
+    /// When the last event was. Some of a policy's methods are asked through a shared reference.
+    now: Cell<Time>,
     ack: Reused<Ack>,
     sent: Reused<events::PacketSent>,
     model: Reused<Model>,
 }
 
-type Handler = Option<Py<PyAny>>;
-
-impl Calls {
+impl Part {
+    /// A flow's own.
     fn new(
-        object: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyAny>,
+        base: &str,
         config: &lowtide_cc::Config,
-        name: &Arc<str>,
-        failures: &Failures,
+        blamed: &Blamed,
     ) -> PyResult<Self> {
-        // The base is the class of `lowtide.parts` that comes last but `object`.
-        let ancestors: Vec<Bound<'_, PyAny>> = object.get_type().getattr("__mro__")?.extract()?;
-        let base = ancestors
-            .iter()
-            .rev()
-            .nth(1)
-            .cloned()
-            .unwrap_or_else(|| object.clone());
+        let py = given.py();
+        let class = class(py, base)?;
+        let object = if given.is_instance(&class)? {
+            py.import("copy")?.call_method1("deepcopy", (given,))?
+        } else {
+            given.call1((Config(*config),))?
+        };
+        if !object.is_instance(&class)? {
+            let found = number::kind_of(&object);
+            let problem = format!("lowtide.Bbr wants a lowtide.{base}, and was given {found}");
+            return Err(PyTypeError::new_err(problem));
+        }
         Ok(Self {
-            base: base.unbind(),
-            name: name.clone(),
-            failures: failures.clone(),
-            now: config.now,
+            kind: number::kind_of(&object),
+            methods: Methods::overridden(&object, &class)?,
+            blamed: blamed.clone(),
+            now: Cell::new(config.now),
             ack: Reused::default(),
             sent: Reused::default(),
             model: Reused::default(),
         })
     }
 
-    fn handler(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<Handler> {
-        overridden(object, self.base.bind(object.py()), method)
-    }
-
-    fn model<'py>(&mut self, py: Python<'py>, model: &bbr::Model) -> PyResult<Bound<'py, PyAny>> {
+    fn model(&self, py: Python<'_>, model: &bbr::Model) -> PyResult<Py<Model>> {
         self.model.fill(py, |m| m.0 = *model, || Model(*model))
     }
 
-    fn ack<'py>(&mut self, py: Python<'py>, ack: &AckEvent<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn ack(&self, py: Python<'_>, ack: &AckEvent<'_>) -> PyResult<Py<Ack>> {
         self.ack.fill(py, |a| a.set(ack), || Ack::of(ack))
     }
 
-    fn sent<'py>(&mut self, py: Python<'py>, sent: &PacketSent) -> PyResult<Bound<'py, PyAny>> {
-        let of = || events::PacketSent::of(sent);
-        self.sent.fill(py, |s| *s = of(), of)
+    /// What a method answers; `None` where the class does not override it.
+    fn ask<A, R>(
+        &self,
+        method: &str,
+        arguments: impl FnOnce(Python<'_>) -> PyResult<A>,
+        answer: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
+    ) -> Option<R>
+    where
+        A: for<'py> PyCallArgs<'py>,
+    {
+        let at = (method, self.now.get());
+        self.methods.ask(&self.blamed, at, arguments, answer)
     }
 
-    /// The answer of a method; `None` where the class does not have it.
-    fn ask<R>(
-        &mut self,
-        handler: &Handler,
-        event: &'static str,
-        arguments: impl FnOnce(Python<'_>, &mut Self) -> PyResult<Py<PyTuple>>,
+    /// The same of a method that is given the model alone.
+    fn ask_of<R>(
+        &self,
+        model: &bbr::Model,
+        method: &str,
         answer: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
     ) -> Option<R> {
-        let handler = handler.as_ref()?;
-        Python::attach(|py| {
-            if self.failures.is_interrupted() {
-                lowtide_lab::run::abandon("ended before its time".to_string());
-            }
-            let arguments = arguments(py, self);
-            let result = arguments.and_then(|arguments| handler.bind(py).call1(arguments));
-            match result.and_then(|result| answer(&result)) {
-                Ok(answer) => Some(answer),
-                Err(error) => {
-                    let (name, now) = (&*self.name, self.now);
-                    self.failures
-                        .end_run(py, &Place { name, event, now }, error)
-                }
-            }
-        })
+        self.ask(method, |py| Ok((self.model(py, model)?,)), answer)
+    }
+
+    fn on_ack(&self, ack: &AckEvent<'_>, model: &bbr::Model) {
+        self.now.set(ack.now);
+        let arguments = |py: Python<'_>| Ok((self.ack(py, ack)?, self.model(py, model)?));
+        self.ask("on_ack", arguments, nothing);
+    }
+
+    fn on_phase(&self, phase: Phase) {
+        self.ask("on_phase", |_| Ok((phase.name(),)), nothing);
     }
 }
 
-/// Arguments of a method.
-fn tuple<'py, T>(py: Python<'py>, arguments: T) -> PyResult<Py<PyTuple>>
-where
-    T: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
-    PyErr: From<T::Error>,
-{
-    Ok(arguments.into_pyobject(py)?.unbind())
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Part").field(&self.kind).finish()
+    }
 }
 
 fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -288,61 +270,40 @@ fn bandwidth(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
 }
 
 fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let name = value
-        .get_type()
-        .name()
-        .map_or_else(|_| String::new(), |n| n.to_string());
+    let name = number::kind_of(value);
     let wrong =
         |_| PyTypeError::new_err(format!("what it returns must be True or False, not {name}"));
     value.is_truthy().map_err(wrong)
 }
 
 /// An estimator of Python's.
+#[derive(Debug)]
 struct Estimator {
-    calls: Calls,
+    part: Part,
     bandwidth: Rate,
     next_wakeup: Option<Time>,
-    on_packet_sent: Handler,
-    on_ack: Handler,
-    on_phase: Handler,
-    on_new_path: Handler,
-    on_wakeup: Handler,
-    ask_bandwidth: Handler,
-    ask_wakeup: Handler,
 }
 
 impl Estimator {
-    fn new(object: &Bound<'_, PyAny>, calls: PyResult<Calls>) -> PyResult<Self> {
-        let calls = calls?;
-        let handler = |method| calls.handler(object, method);
-        let ask_bandwidth = handler("bandwidth")?;
-        if ask_bandwidth.is_none() {
-            let class = object.get_type().name()?;
+    fn new(part: Part) -> PyResult<Self> {
+        if !part.methods.has("bandwidth") {
             return Err(PyTypeError::new_err(format!(
-                "{class} has no bandwidth(): it is what BBR asks it for"
+                "{} has no bandwidth(): it is what BBR asks it for",
+                part.kind
             )));
         }
         Ok(Self {
-            on_packet_sent: handler("on_packet_sent")?,
-            on_ack: handler("on_ack")?,
-            on_phase: handler("on_phase")?,
-            on_new_path: handler("on_new_path")?,
-            on_wakeup: handler("on_wakeup")?,
-            ask_bandwidth,
-            ask_wakeup: handler("next_wakeup")?,
+            part,
             bandwidth: Rate::ZERO,
             next_wakeup: None,
-            calls,
         })
     }
 
     /// After an event of its own.
     fn refresh(&mut self) {
-        let none = |py: Python<'_>, _: &mut Calls| Ok(PyTuple::empty(py).unbind());
-        let calls = &mut self.calls;
-        let estimate = calls.ask(&self.ask_bandwidth, "bandwidth", none, bandwidth);
+        let estimate = self.part.ask("bandwidth", |_| Ok(()), bandwidth);
         self.bandwidth = estimate.unwrap_or(Rate::ZERO);
-        let now = calls.now;
+        let now = self.part.now.get();
         let at = |value: &Bound<'_, PyAny>| {
             let value = Some(value).filter(|value| !value.is_none());
             let at = number::optional(value, "next_wakeup() (seconds)", Zero::Fits)?;
@@ -354,54 +315,44 @@ impl Estimator {
             }
             Ok(at)
         };
-        self.next_wakeup = calls
-            .ask(&self.ask_wakeup, "next_wakeup", none, at)
-            .flatten();
+        let next = self.part.ask("next_wakeup", |_| Ok(()), at);
+        self.next_wakeup = next.flatten();
     }
 }
 
 impl BandwidthEstimator for Estimator {
     fn on_packet_sent(&mut self, sent: &PacketSent, model: &bbr::Model) {
-        self.calls.now = sent.now;
-        if self.on_packet_sent.is_none() {
-            return;
-        }
-        let arguments = |py: Python<'_>, calls: &mut Calls| {
-            tuple(py, (calls.sent(py, sent)?, calls.model(py, model)?))
+        let part = &self.part;
+        part.now.set(sent.now);
+        let arguments = |py: Python<'_>| {
+            let told = part
+                .sent
+                .fill(py, |s| s.0 = *sent, || events::PacketSent(*sent))?;
+            Ok((told, part.model(py, model)?))
         };
-        self.calls
-            .ask(&self.on_packet_sent, "on_packet_sent", arguments, nothing);
+        part.ask("on_packet_sent", arguments, nothing);
     }
 
     fn on_ack(&mut self, ack: &AckEvent<'_>, model: &bbr::Model) {
-        self.calls.now = ack.now;
-        let arguments = |py: Python<'_>, calls: &mut Calls| {
-            tuple(py, (calls.ack(py, ack)?, calls.model(py, model)?))
-        };
-        self.calls.ask(&self.on_ack, "on_ack", arguments, nothing);
+        self.part.on_ack(ack, model);
         self.refresh();
     }
 
     fn on_phase(&mut self, phase: Phase) {
-        let arguments = |py: Python<'_>, _: &mut Calls| tuple(py, (phase.name(),));
-        self.calls
-            .ask(&self.on_phase, "on_phase", arguments, nothing);
+        self.part.on_phase(phase);
     }
 
     fn on_new_path(&mut self) {
-        let arguments = |py: Python<'_>, _: &mut Calls| Ok(PyTuple::empty(py).unbind());
-        self.calls
-            .ask(&self.on_new_path, "on_new_path", arguments, nothing);
+        self.part.ask("on_new_path", |_| Ok(()), nothing);
         self.refresh();
     }
 
     fn on_wakeup(&mut self, now: Time, model: &bbr::Model) {
-        self.calls.now = now;
+        let part = &self.part;
+        part.now.set(now);
         self.next_wakeup = None;
-        let arguments =
-            |py: Python<'_>, calls: &mut Calls| tuple(py, (seconds(now), calls.model(py, model)?));
-        self.calls
-            .ask(&self.on_wakeup, "on_wakeup", arguments, nothing);
+        let arguments = |py: Python<'_>| Ok((seconds(now), part.model(py, model)?));
+        part.ask("on_wakeup", arguments, nothing);
         self.refresh();
     }
 
@@ -414,119 +365,66 @@ impl BandwidthEstimator for Estimator {
     }
 }
 
-impl fmt::Debug for Estimator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Estimator").field(&self.calls.name).finish()
-    }
-}
-
-macro_rules! decisions {
-    ($($method:ident),*) => {
-        /// A policy of Python's.
-        struct Decisions {
-            // Some of a policy's methods are asked through a shared reference.
-            calls: RefCell<Calls>,
-            $($method: Handler,)*
-        }
-
-        impl Decisions {
-            fn new(object: &Bound<'_, PyAny>, calls: PyResult<Calls>) -> PyResult<Self> {
-                let calls = calls?;
-                Ok(Self {
-                    $($method: calls.handler(object, stringify!($method))?,)*
-                    calls: RefCell::new(calls),
-                })
-            }
-        }
-    };
-}
-
-decisions!(
-    on_ack,
-    on_phase,
-    ends_startup,
-    ends_probe,
-    probe_gain,
-    steady_gain,
-    bandwidth,
-    min_rtt_window,
-    path_changes,
-    probe_rtt_window,
-    cwnd_gain,
-    next_window,
-    on_recovery_start,
-    shrink,
-    loss_calls_for_probe_rtt,
-    loss_probe_window
-);
-
-/// Asks a method of the policy; BBR v1's answer where the class does not have it.
-macro_rules! ask {
-    ($this:ident.$method:ident(|$py:ident, $calls:ident| $args:expr), $answer:expr, else $standard:expr) => {{
-        if $this.$method.is_none() {
-            $standard
-        } else {
-            #[allow(unused_variables, reason = "not all arguments need both")]
-            let arguments = |$py: Python<'_>, $calls: &mut Calls| tuple($py, $args);
-            let mut calls = $this.calls.borrow_mut();
-            let answer = calls.ask(&$this.$method, stringify!($method), arguments, $answer);
-            match answer {
-                Some(answer) => answer,
-                None => $standard,
-            }
-        }
-    }};
-}
+/// A policy of Python's: what its class does not override, BBR v1 answers.
+#[derive(Debug)]
+struct Decisions(Part);
 
 impl Policy for Decisions {
     fn on_ack(&mut self, ack: &AckEvent<'_>, model: &bbr::Model) {
-        self.calls.get_mut().now = ack.now;
-        ask!(self.on_ack(|py, calls| (calls.ack(py, ack)?, calls.model(py, model)?)), nothing, else ());
+        self.0.on_ack(ack, model);
     }
 
     fn on_phase(&mut self, phase: Phase) {
-        ask!(self.on_phase(|py, calls| (phase.name(),)), nothing, else ());
+        self.0.on_phase(phase);
     }
 
     fn ends_startup(&self, ack: &AckEvent<'_>, model: &bbr::Model) -> bool {
-        ask!(self.ends_startup(|py, calls| (calls.ack(py, ack)?, calls.model(py, model)?)),
-            truth, else V1.ends_startup(ack, model))
+        let arguments = |py: Python<'_>| Ok((self.0.ack(py, ack)?, self.0.model(py, model)?));
+        let own = self.0.ask("ends_startup", arguments, truth);
+        own.unwrap_or_else(|| V1.ends_startup(ack, model))
     }
 
     fn ends_probe(&self, model: &bbr::Model) -> bool {
-        ask!(self.ends_probe(|py, calls| (calls.model(py, model)?,)), truth, else V1.ends_probe(model))
+        let own = self.0.ask_of(model, "ends_probe", truth);
+        own.unwrap_or_else(|| V1.ends_probe(model))
     }
 
     fn probe_gain(&self, model: &bbr::Model) -> f64 {
-        ask!(self.probe_gain(|py, calls| (calls.model(py, model)?,)), gain, else V1.probe_gain(model))
+        let own = self.0.ask_of(model, "probe_gain", gain);
+        own.unwrap_or_else(|| V1.probe_gain(model))
     }
 
     fn steady_gain(&self, model: &bbr::Model) -> f64 {
-        ask!(self.steady_gain(|py, calls| (calls.model(py, model)?,)), gain, else V1.steady_gain(model))
+        let own = self.0.ask_of(model, "steady_gain", gain);
+        own.unwrap_or_else(|| V1.steady_gain(model))
     }
 
     fn bandwidth(&self, model: &bbr::Model) -> Rate {
-        ask!(self.bandwidth(|py, calls| (calls.model(py, model)?,)), bandwidth, else V1.bandwidth(model))
+        let own = self.0.ask_of(model, "bandwidth", bandwidth);
+        own.unwrap_or_else(|| V1.bandwidth(model))
     }
 
     fn min_rtt_window(&self) -> Duration {
         let answer = |value: &Bound<'_, PyAny>| {
             number::positive(value, "min_rtt_window() (seconds)").map(number::duration)
         };
-        ask!(self.min_rtt_window(|py, calls| PyTuple::empty(py)), answer, else V1.min_rtt_window())
+        let own = self.0.ask("min_rtt_window", |_| Ok(()), answer);
+        own.unwrap_or_else(|| V1.min_rtt_window())
     }
 
     fn path_changes(&self) -> bool {
-        ask!(self.path_changes(|py, calls| PyTuple::empty(py)), truth, else V1.path_changes())
+        let own = self.0.ask("path_changes", |_| Ok(()), truth);
+        own.unwrap_or_else(|| V1.path_changes())
     }
 
     fn probe_rtt_window(&self, model: &bbr::Model) -> Bytes {
-        ask!(self.probe_rtt_window(|py, calls| (calls.model(py, model)?,)),
-            volume, else V1.probe_rtt_window(model))
+        let own = self.0.ask_of(model, "probe_rtt_window", volume);
+        own.unwrap_or_else(|| V1.probe_rtt_window(model))
     }
 
     fn cwnd_gain(&self, standard: f64) -> f64 {
-        ask!(self.cwnd_gain(|py, calls| (standard,)), gain, else V1.cwnd_gain(standard))
+        let own = self.0.ask("cwnd_gain", |_| Ok((standard,)), gain);
+        own.unwrap_or_else(|| V1.cwnd_gain(standard))
     }
 
     fn next_window(
@@ -536,12 +434,12 @@ impl Policy for Decisions {
         ack: &AckEvent<'_>,
         model: &bbr::Model,
     ) -> Bytes {
-        ask!(self.next_window(|py, calls| (
-                cwnd.get(),
-                target.get(),
-                calls.ack(py, ack)?,
-                calls.model(py, model)?,
-            )), volume, else V1.next_window(cwnd, target, ack, model))
+        let arguments = |py: Python<'_>| {
+            let (ack, model) = (self.0.ack(py, ack)?, self.0.model(py, model)?);
+            Ok((cwnd.get(), target.get(), ack, model))
+        };
+        let own = self.0.ask("next_window", arguments, volume);
+        own.unwrap_or_else(|| V1.next_window(cwnd, target, ack, model))
     }
 
     fn on_recovery_start(&mut self, cwnd: Bytes, model: &bbr::Model) -> RecoveryStart {
@@ -554,13 +452,15 @@ impl Policy for Decisions {
             ))),
             Err(_) => volume(value).map(RecoveryStart::SetWindow),
         };
-        ask!(self.on_recovery_start(|py, calls| (cwnd.get(), calls.model(py, model)?)),
-            answer, else V1.on_recovery_start(cwnd, model))
+        let arguments = |py: Python<'_>| Ok((cwnd.get(), self.0.model(py, model)?));
+        let own = self.0.ask("on_recovery_start", arguments, answer);
+        own.unwrap_or_else(|| V1.on_recovery_start(cwnd, model))
     }
 
     fn shrink(&self, cwnd: Bytes, model: &bbr::Model) -> Bytes {
-        ask!(self.shrink(|py, calls| (cwnd.get(), calls.model(py, model)?)),
-            volume, else V1.shrink(cwnd, model))
+        let arguments = |py: Python<'_>| Ok((cwnd.get(), self.0.model(py, model)?));
+        let own = self.0.ask("shrink", arguments, volume);
+        own.unwrap_or_else(|| V1.shrink(cwnd, model))
     }
 
     fn loss_calls_for_probe_rtt(
@@ -569,11 +469,12 @@ impl Policy for Decisions {
         ack: &AckEvent<'_>,
         model: &bbr::Model,
     ) -> bool {
-        ask!(self.loss_calls_for_probe_rtt(|py, calls| (
-                cwnd.get(),
-                calls.ack(py, ack)?,
-                calls.model(py, model)?,
-            )), truth, else V1.loss_calls_for_probe_rtt(cwnd, ack, model))
+        let arguments = |py: Python<'_>| {
+            let (ack, model) = (self.0.ack(py, ack)?, self.0.model(py, model)?);
+            Ok((cwnd.get(), ack, model))
+        };
+        let own = self.0.ask("loss_calls_for_probe_rtt", arguments, truth);
+        own.unwrap_or_else(|| V1.loss_calls_for_probe_rtt(cwnd, ack, model))
     }
 
     fn loss_probe_window(&self, model: &bbr::Model) -> Option<Bytes> {
@@ -583,15 +484,7 @@ impl Policy for Decisions {
                 .map(volume)
                 .transpose()
         };
-        ask!(self.loss_probe_window(|py, calls| (calls.model(py, model)?,)),
-            answer, else V1.loss_probe_window(model))
-    }
-}
-
-impl fmt::Debug for Decisions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Decisions")
-            .field(&self.calls.borrow().name)
-            .finish()
+        let own = self.0.ask_of(model, "loss_probe_window", answer);
+        own.unwrap_or_else(|| V1.loss_probe_window(model))
     }
 }

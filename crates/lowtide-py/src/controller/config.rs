@@ -6,14 +6,25 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::number::seconds;
+use super::view::view;
 
-/// What a controller is told when it is made.
-#[pyclass(module = "lowtide", frozen, from_py_object)]
-#[derive(Clone, Copy)]
-pub(crate) struct Config(pub(super) lowtide_cc::Config);
+view! {
+    /// What a controller is told when it is made.
+    #[pyclass(module = "lowtide", frozen, from_py_object)]
+    #[derive(Clone, Copy)]
+    Config(lowtide_cc::Config) {
+        /// Largest payload of a packet, bytes: the unit of "packets" in window rules.
+        max_datagram: u64 = |config| config.max_datagram.get(),
+        /// Window before any feedback, bytes.
+        initial_window: u64 = |config| config.initial_window.get(),
+        /// When the flow starts, seconds.
+        now: f64 = |config| seconds(config.now),
+        /// Seeds the controller's own randomness.
+        seed: u64 = |config| config.seed,
+        /// The transport that carries the flow: "quic" or "tcp".
+        transport: &'static str = |config| config.transport.name(),
+    }
 
-#[pymethods]
-impl Config {
     #[new]
     #[pyo3(signature = (max_datagram = 1500, seed = 0, transport = "quic"))]
     fn new(max_datagram: u64, seed: u64, transport: &str) -> PyResult<Self> {
@@ -31,36 +42,6 @@ impl Config {
             transport,
             ..config
         }))
-    }
-
-    /// Largest payload of a packet, bytes: the unit of "packets" in window rules.
-    #[getter]
-    fn max_datagram(&self) -> u64 {
-        self.0.max_datagram.get()
-    }
-
-    /// Window before any feedback, bytes.
-    #[getter]
-    fn initial_window(&self) -> u64 {
-        self.0.initial_window.get()
-    }
-
-    /// When the flow starts, seconds.
-    #[getter]
-    fn now(&self) -> f64 {
-        seconds(self.0.now)
-    }
-
-    /// Seeds the controller's own randomness.
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.0.seed
-    }
-
-    /// The transport that carries the flow: "quic" or "tcp".
-    #[getter]
-    fn transport(&self) -> &'static str {
-        self.0.transport.name()
     }
 
     fn __repr__(&self) -> String {

@@ -1,114 +1,88 @@
 //! The events as Python sees them: bytes, seconds, bytes per second.
 
+use std::cell::Cell;
+
 use lowtide_cc::controller::{self, AckedPacket, LostPacket, TimeoutKind};
 use lowtide_cc::delivery_rate;
 use pyo3::PyClass;
 use pyo3::prelude::*;
 
 use super::number::{seconds, span};
+use super::view::view;
 
 /// An object that is filled anew at each event, unless whoever was given it has kept it.
-pub(super) struct Reused<T: PyClass>(Option<Py<T>>);
+pub(super) struct Reused<T: PyClass>(Cell<Option<Py<T>>>);
 
 impl<T: PyClass> Default for Reused<T> {
     fn default() -> Self {
-        Self(None)
+        Self(Cell::default())
     }
 }
 
 impl<T: PyClass<Frozen = pyo3::pyclass::boolean_struct::False>> Reused<T> {
     /// Hands out the object, filled by `fill`, or one that `new` makes.
-    pub(super) fn fill<'py>(
-        &mut self,
-        py: Python<'py>,
+    pub(super) fn fill(
+        &self,
+        py: Python<'_>,
         fill: impl FnOnce(&mut T),
         new: impl FnOnce() -> T,
-    ) -> PyResult<Bound<'py, PyAny>>
+    ) -> PyResult<Py<T>>
     where
         T: Into<PyClassInitializer<T>>,
     {
-        if let Some(object) = &self.0 {
-            let object = object.bind(py);
-            // SAFETY: the object lives as long as `self` holds it.
-            let holders = unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) };
-            if holders == 1
-                && let Ok(mut content) = object.try_borrow_mut()
-            {
-                fill(&mut content);
-                drop(content);
-                return Ok(object.clone().into_any());
+        // SAFETY: the object lives as long as it is held here.
+        let is_free = |object: &Py<T>| unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) } == 1;
+        let object = match self.0.take().filter(is_free) {
+            Some(object) => {
+                fill(&mut *object.bind(py).try_borrow_mut()?);
+                object
             }
-        }
-        let object = Bound::new(py, new())?;
-        self.0 = Some(object.clone().unbind());
-        Ok(object.into_any())
+            None => Py::new(py, new())?,
+        };
+        self.0.set(Some(object.clone_ref(py)));
+        Ok(object)
     }
 }
 
-/// A packet has left.
-#[pyclass(module = "lowtide", get_all)]
-pub(crate) struct PacketSent {
-    /// When, seconds.
-    now: f64,
-    /// Its number; retransmissions get new ones.
-    number: u64,
-    /// Its size, bytes.
-    bytes: u64,
-    /// Bytes in flight with it.
-    inflight: u64,
-    /// The application, not window or rate, limited the flow when it left.
-    app_limited: bool,
-}
-
-impl PacketSent {
-    pub(super) fn of(sent: &controller::PacketSent) -> Self {
-        Self {
-            now: seconds(sent.now),
-            number: sent.number,
-            bytes: sent.bytes.get(),
-            inflight: sent.inflight.get(),
-            app_limited: sent.app_limited,
-        }
+view! {
+    /// A packet has left.
+    #[pyclass(module = "lowtide")]
+    PacketSent(controller::PacketSent) {
+        /// When, seconds.
+        now: f64 = |sent| seconds(sent.now),
+        /// Its number; retransmissions get new ones.
+        number: u64 = |sent| sent.number,
+        /// Its size, bytes.
+        bytes: u64 = |sent| sent.bytes.get(),
+        /// Bytes in flight with it.
+        inflight: u64 = |sent| sent.inflight.get(),
+        /// The application, not window or rate, limited the flow when it left.
+        app_limited: bool = |sent| sent.app_limited,
     }
 }
 
-/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation).
-#[pyclass(module = "lowtide", frozen, get_all)]
-#[derive(Clone)]
-pub(crate) struct RateSample {
-    /// The sample, bytes a second.
-    delivery_rate: f64,
-    /// Data delivered over the interval, bytes.
-    delivered: u64,
-    /// The longer of the send and the ACK interval, seconds.
-    interval: f64,
-    /// Data delivered when the sampled packet was sent, bytes: marks round trips.
-    prior_delivered: u64,
-    /// Data delivered now, bytes.
-    total_delivered: u64,
-    /// Data lost between the sending of the sampled packet and now, bytes.
-    lost: u64,
-    /// Bytes in flight when the sampled packet was sent.
-    sent_inflight: u64,
-    /// When it was sent, seconds.
-    sent_at: f64,
-    /// The application limited the flow then: the rate may be too low.
-    app_limited: bool,
-}
-
-impl RateSample {
-    fn of(sample: &delivery_rate::RateSample) -> Self {
-        Self {
-            delivery_rate: sample.delivery_rate.as_f64(),
-            delivered: sample.delivered.get(),
-            interval: span(sample.interval),
-            prior_delivered: sample.prior_delivered.get(),
-            total_delivered: sample.total_delivered.get(),
-            lost: sample.lost.get(),
-            sent_inflight: sample.sent_inflight.get(),
-            sent_at: seconds(sample.sent_at),
-            app_limited: sample.app_limited,
-        }
+view! {
+    /// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation).
+    #[pyclass(module = "lowtide", frozen)]
+    RateSample(delivery_rate::RateSample) {
+        /// The sample, bytes a second.
+        delivery_rate: f64 = |sample| sample.delivery_rate.as_f64(),
+        /// Data delivered over the interval, bytes.
+        delivered: u64 = |sample| sample.delivered.get(),
+        /// The longer of the send and the ACK interval, seconds.
+        interval: f64 = |sample| span(sample.interval),
+        /// Data delivered when the sampled packet was sent, bytes: marks round trips.
+        prior_delivered: u64 = |sample| sample.prior_delivered.get(),
+        /// Data delivered now, bytes.
+        total_delivered: u64 = |sample| sample.total_delivered.get(),
+        /// Data lost between the sending of the sampled packet and now, bytes.
+        lost: u64 = |sample| sample.lost.get(),
+        /// Bytes in flight when the sampled packet was sent.
+        sent_inflight: u64 = |sample| sample.sent_inflight.get(),
+        /// When it was sent, seconds.
+        sent_at: f64 = |sample| seconds(sample.sent_at),
+        /// The application limited the flow then: the rate may be too low.
+        app_limited: bool = |sample| sample.app_limited,
     }
 }
 
@@ -179,7 +153,7 @@ impl Ack {
     /// All of the delivery-rate sample.
     #[getter]
     fn rate_sample(&self) -> Option<RateSample> {
-        self.sample.as_ref().map(RateSample::of)
+        self.sample.map(RateSample)
     }
 
     /// The packets that it newly acknowledges: number, bytes, when sent (seconds).
@@ -250,26 +224,18 @@ impl Loss {
     }
 }
 
-/// The whole flight is taken for lost.
-#[pyclass(module = "lowtide", frozen, get_all)]
-pub(crate) struct Timeout {
-    /// When, seconds.
-    now: f64,
-    /// `"rto"` (TCP) or `"persistent-congestion"` (QUIC).
-    kind: &'static str,
-    /// Bytes still counted in flight.
-    inflight: u64,
-}
-
-impl Timeout {
-    pub(super) fn of(timeout: &controller::TimeoutEvent) -> Self {
-        Self {
-            now: seconds(timeout.now),
-            kind: match timeout.kind {
-                TimeoutKind::Rto => "rto",
-                TimeoutKind::PersistentCongestion => "persistent-congestion",
-            },
-            inflight: timeout.inflight.get(),
-        }
+view! {
+    /// The whole flight is taken for lost.
+    #[pyclass(module = "lowtide", frozen)]
+    Timeout(controller::TimeoutEvent) {
+        /// When, seconds.
+        now: f64 = |timeout| seconds(timeout.now),
+        /// `"rto"` (TCP) or `"persistent-congestion"` (QUIC).
+        kind: &'static str = |timeout| match timeout.kind {
+            TimeoutKind::Rto => "rto",
+            TimeoutKind::PersistentCongestion => "persistent-congestion",
+        },
+        /// Bytes still counted in flight.
+        inflight: u64 = |timeout| timeout.inflight.get(),
     }
 }

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lowtide_cc::units::Time;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
-use super::number::seconds;
+use super::number::{kind_of, seconds};
 
 /// Exceptions that are kept with their frames; of further ones their text remains.
 const MOST: usize = 100;
@@ -50,16 +49,35 @@ impl Failures {
             .as_ref()
             .map(|error| error.clone_ref(py))
     }
+}
 
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.kept().interrupt.is_some()
+/// A controller, whose exceptions end its run.
+#[derive(Clone)]
+pub(super) struct Blamed {
+    pub(super) name: Arc<str>,
+    pub(super) failures: Failures,
+}
+
+impl Blamed {
+    /// Does something with the interpreter, which ends this thread's run where it fails.
+    pub(super) fn guarded<R>(
+        &self,
+        event: &str,
+        now: Time,
+        f: impl FnOnce(Python<'_>) -> PyResult<R>,
+    ) -> R {
+        Python::attach(|py| {
+            if self.failures.kept().interrupt.is_some() {
+                lowtide_lab::run::abandon("ended before its time".to_string());
+            }
+            f(py).unwrap_or_else(|error| self.end_run(py, event, now, error))
+        })
     }
 
-    /// Ends the run of this thread.
-    pub(super) fn end_run(&self, py: Python<'_>, at: &Place<'_>, error: PyErr) -> ! {
-        let reason = at.sentence(py, &error);
+    fn end_run(&self, py: Python<'_>, event: &str, now: Time, error: PyErr) -> ! {
+        let reason = self.sentence(py, event, now, &error);
         {
-            let mut kept = self.kept();
+            let mut kept = self.failures.kept();
             if !error.is_instance_of::<PyException>(py) {
                 kept.interrupt.get_or_insert(error);
             } else if kept.causes.len() < MOST {
@@ -68,23 +86,11 @@ impl Failures {
         }
         lowtide_lab::run::abandon(reason)
     }
-}
 
-/// Where a controller failed.
-pub(super) struct Place<'a> {
-    pub(super) name: &'a str,
-    pub(super) event: &'static str,
-    pub(super) now: Time,
-}
-
-impl Place<'_> {
-    fn sentence(&self, py: Python<'_>, error: &PyErr) -> String {
-        let (name, event, now) = (self.name, self.event, seconds(self.now));
+    fn sentence(&self, py: Python<'_>, event: &str, now: Time, error: &PyErr) -> String {
+        let (name, now) = (&self.name, seconds(now));
         let value = error.value(py);
-        let kind = value
-            .get_type()
-            .name()
-            .map_or_else(|_| String::new(), |n| n.to_string());
+        let kind = kind_of(value);
         let text = value
             .str()
             .map_or_else(|_| String::new(), |s| s.to_string());
@@ -97,19 +103,9 @@ impl Place<'_> {
 }
 
 fn traceback(py: Python<'_>, error: &PyErr) -> PyResult<String> {
-    let lines = py.import("traceback")?.call_method1(
-        "format_exception",
-        PyTuple::new(
-            py,
-            [
-                error.get_type(py).into_any(),
-                error.value(py).clone().into_any(),
-                error
-                    .traceback(py)
-                    .map_or_else(|| py.None().into_bound(py), Bound::into_any),
-            ],
-        )?,
-    )?;
-    let lines: Vec<String> = lines.extract()?;
-    Ok(lines.concat())
+    let of = (error.get_type(py), error.value(py), error.traceback(py));
+    let lines = py
+        .import("traceback")?
+        .call_method1("format_exception", of)?;
+    Ok(lines.extract::<Vec<String>>()?.concat())
 }

@@ -14,9 +14,11 @@ mod events;
 mod failure;
 mod hosted;
 mod made;
+mod methods;
 mod model;
 pub(crate) mod number;
 mod phases;
+mod view;
 
 pub(crate) use self::base::Controller;
 pub(crate) use self::batch::{Batch, BatchController};
@@ -24,5 +26,5 @@ pub(crate) use self::bbr::Bbr;
 pub(crate) use self::config::Config;
 pub(crate) use self::events::{Ack, Loss, PacketSent, RateSample, Timeout};
 pub(crate) use self::failure::Failures;
-pub(crate) use self::made::with;
+pub(crate) use self::made::{made, name};
 pub(crate) use self::model::Model;

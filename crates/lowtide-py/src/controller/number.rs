@@ -44,15 +44,18 @@ fn wrong(what: &str, fitting: &str, number: f64) -> PyErr {
 
 fn any(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     value.extract().map_err(|_| {
-        let kind = value
-            .get_type()
-            .name()
-            .map_or_else(|_| String::new(), |n| n.to_string());
+        let kind = kind_of(value);
         PyTypeError::new_err(format!("{what} must be a number, not {kind}"))
     })
 }
 
-/// The same, where `None` says that there is none.
+/// The name of a value's class, for messages.
+pub(super) fn kind_of(value: &Bound<'_, PyAny>) -> String {
+    let name = value.get_type().name();
+    name.map_or_else(|_| String::new(), |name| name.to_string())
+}
+
+/// The same as [`finite`], where `None` says that there is none.
 pub(super) fn optional(
     value: Option<&Bound<'_, PyAny>>,
     what: &str,

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use self::episode::{Episode, FEATURES, MEASURED, MEASURES, Scale, Steer};
 use crate::controller::number::duration;
 use crate::known::Known;
-use crate::setting::Asked;
+use crate::setting::settings;
 
 /// Simulations side by side; each is an episode of one of the settings.
 #[pyclass(module = "lowtide._lowtide")]
@@ -76,90 +76,17 @@ type Told<'py> = (
 );
 
 impl Episodes {
-    fn of(settings: Vec<Setting>, count: usize, given: Given) -> PyResult<Self> {
-        let wrong = |problem: &str| Err(PyValueError::new_err(problem.to_string()));
-        if settings.is_empty() || count == 0 {
-            return wrong("at least one setting and one environment are needed");
-        }
-        for setting in &settings {
-            if setting.host != Host::Model || setting.trigger.is_some() {
-                return wrong(
-                    "an environment runs over the simulator's own transports, and has no trigger",
-                );
-            }
-            if setting
-                .groups
-                .first()
-                .is_none_or(|group| group.count != 1 || group.web.is_some())
-            {
-                return wrong("the first group of flows is the agent's: one flow");
-            }
-        }
-        let ordered = |(least, most): (f64, f64)| least > 0.0 && least < most && most.is_finite();
-        if !ordered(given.rates) || !ordered(given.windows) {
-            return wrong("bounds are two finite numbers above zero, the smaller one first");
-        }
-        if !(given.interval >= 1e-4 && given.interval <= 60.0) {
-            return wrong("interval must be from 0.0001 to 60 seconds");
-        }
-        if !(1..=1_000).contains(&given.history) {
-            return wrong("history must be from 1 to 1000 steps");
-        }
-        let pool = match count {
-            1 => None,
-            _ => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(given.threads.min(count));
-                Some(
-                    pool.build()
-                        .map_err(|e| PyRuntimeError::new_err(e.to_string()))?,
-                )
-            }
-        };
-        let place = || Place {
-            episode: None,
-            features: vec![0.0; FEATURES * given.history],
-            measured: [0.0; MEASURES],
-            is_over: false,
-        };
-        Ok(Self {
-            scale: Scale {
-                steer: if given.is_rate {
-                    Steer::Rate
-                } else {
-                    Steer::Window
-                },
-                relative: given.relative,
-                rates: given.rates,
-                windows: given.windows,
-                interval: duration(given.interval),
-            },
-            history: given.history,
-            pool,
-            known: Known::default(),
-            count,
-            places: Mutex::new(std::iter::repeat_with(place).take(count).collect()),
-            settings,
-        })
-    }
-
     fn told<'py>(&mut self, py: Python<'py>) -> PyResult<Told<'py>> {
-        let count = self.count;
+        let (count, width) = (self.count, FEATURES * self.history);
         let places = self
             .places
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        let features: Vec<f32> = places
-            .iter()
-            .flat_map(|p| p.features.iter().copied())
-            .collect();
+        let features: Vec<f32> = places.iter().flat_map(|p| &p.features).copied().collect();
         let measured: Vec<f64> = places.iter().flat_map(|p| p.measured).collect();
-        let features = features
-            .to_pyarray(py)
-            .reshape([count, FEATURES * self.history])?;
-        let measured = measured.to_pyarray(py).reshape([count, MEASURES])?;
         Ok((
-            features,
-            measured,
+            features.to_pyarray(py).reshape([count, width])?,
+            measured.to_pyarray(py).reshape([count, MEASURES])?,
             places.iter().map(|p| p.is_over).collect(),
         ))
     }
@@ -200,17 +127,6 @@ impl Episodes {
     }
 }
 
-/// What an environment is given, besides its links.
-struct Given {
-    is_rate: bool,
-    relative: bool,
-    rates: (f64, f64),
-    windows: (f64, f64),
-    interval: f64,
-    history: usize,
-    threads: usize,
-}
-
 #[pymethods]
 impl Episodes {
     /// `links`: options as of `lowtide.compare`, of each link to choose from. `threads`: 0 is one for each core.
@@ -232,22 +148,58 @@ impl Episodes {
         threads: usize,
     ) -> PyResult<Self> {
         let mut known = Known::default();
-        let mut settings = Vec::new();
+        let mut all = Vec::new();
         for link in links {
-            settings.extend(Asked::new(py, Some(&link), &mut known)?.settings(py)?);
+            all.extend(settings(py, Some(&link), &mut known)?);
         }
-        let given = Given {
-            is_rate,
-            relative,
-            rates,
-            windows,
-            interval,
-            history,
-            threads,
+        let wrong = |problem: &'static str| Err(PyValueError::new_err(problem));
+        if all.is_empty() || count == 0 {
+            return wrong("at least one setting and one environment are needed");
+        }
+        for setting in &all {
+            if setting.host != Host::Model || setting.trigger.is_some() {
+                return wrong(
+                    "an environment runs over the simulator's own transports, and has no trigger",
+                );
+            }
+            let agent = setting.groups.first();
+            if agent.is_none_or(|group| group.count != 1 || group.web.is_some()) {
+                return wrong("the first group of flows is the agent's: one flow");
+            }
+        }
+        let ordered = |(least, most): (f64, f64)| least > 0.0 && least < most && most.is_finite();
+        if !ordered(rates) || !ordered(windows) {
+            return wrong("bounds are two finite numbers above zero, the smaller one first");
+        }
+        if !(1e-4..=60.0).contains(&interval) {
+            return wrong("interval must be from 0.0001 to 60 seconds");
+        }
+        if !(1..=1_000).contains(&history) {
+            return wrong("history must be from 1 to 1000 steps");
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(count));
+        let pool = (count > 1).then(|| pool.build()).transpose();
+        let place = || Place {
+            episode: None,
+            features: vec![0.0; FEATURES * history],
+            measured: [0.0; MEASURES],
+            is_over: false,
         };
-        let mut this = Self::of(settings, count, given)?;
-        this.known = known;
-        Ok(this)
+        Ok(Self {
+            settings: all,
+            scale: Scale {
+                steer: if is_rate { Steer::Rate } else { Steer::Window },
+                relative,
+                rates,
+                windows,
+                interval: duration(interval),
+            },
+            history,
+            pool: pool.map_err(|e| PyRuntimeError::new_err(e.to_string()))?,
+            known,
+            count,
+            places: Mutex::new(std::iter::repeat_with(place).take(count).collect()),
+        })
     }
 
     /// Begins episodes anew: for each environment the number of its setting and its seed, or `None` for one

@@ -19,8 +19,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::Trace;
-use crate::error;
-use crate::values::Said;
+use crate::error::{self, unwritten};
+use crate::known::Known;
 
 /// An array of numbers.
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
@@ -49,14 +49,13 @@ const OPPORTUNITIES: &str = "opportunities";
 /// A trace of what [`Trace::__reduce__`] says of it.
 #[pyfunction(name = "_restored_trace")]
 pub(crate) fn restored_trace(
-    py: Python<'_>,
     name: String,
     key: &str,
     kind: &str,
     more: u64,
     numbers: &[u8],
 ) -> PyResult<Trace> {
-    let wrong = |problem: String| error::input(py, format!("a pickled trace: {problem}"));
+    let wrong = |problem: String| error::argument("a pickled trace", problem);
     let link = match kind {
         RATES => {
             let (pairs, _) = numbers.as_chunks::<16>();
@@ -104,23 +103,20 @@ fn quantity<T>(
     let py = value.py();
     let dict = PyDict::new(py);
     dict.set_item(name, value)?;
-    let said = Said::default().table(&dict)?;
+    let said = Known::default().table(&dict)?;
     let text = match said.get(name) {
         Some(toml::Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
         None => return Ok(None),
     };
-    match parse(&text) {
-        Ok(quantity) => Ok(Some(quantity)),
-        Err(e) => Err(error::input(py, format!("{name}: {e}"))),
-    }
+    parse(&text).map(Some).map_err(|e| error::argument(name, e))
 }
 
 /// The numbers of an array, a list or a series; `name`: of the argument.
 fn numbers(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<f64>> {
     let py = value.py();
     let numpy = py.import("numpy")?;
-    let wrong = |problem: &str| error::input(py, format!("{name}: {problem}"));
+    let wrong = |problem: &str| error::argument(name, problem);
     let array = numpy.call_method1("asarray", (value,));
     let array = array.map_err(|_| wrong("must be an array of numbers"))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
@@ -140,13 +136,13 @@ fn numbers(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<f64>> {
 }
 
 /// Whole milliseconds.
-fn milliseconds(py: Python<'_>, values: &[f64]) -> PyResult<Vec<u32>> {
+fn milliseconds(values: &[f64]) -> PyResult<Vec<u32>> {
     let name = "opportunities_ms";
     let each = values.iter().enumerate().map(|(at, ms)| {
         let fits = ms.fract() == 0.0 && (0.0..=f64::from(MAX_TRACE_MS)).contains(ms);
         let problem = || format!("{name}[{at}]: {ms} is no whole number from 0 to {MAX_TRACE_MS}");
         fits.then_some(*ms as u32)
-            .ok_or_else(|| error::input(py, problem()))
+            .ok_or_else(|| error::input(problem()))
     });
     each.collect()
 }
@@ -165,7 +161,7 @@ impl Trace {
         opportunity: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let opportunity = quantity(opportunity.as_ref(), "opportunity", quantity::bytes)?;
-        let wrong = |problem: &str| Err(error::input(py, problem));
+        let wrong = |problem: &str| Err(error::input(problem));
         let choices = [
             (uplink, "gnettrack", "uplink"),
             (run.is_some(), "lumos5g", "run"),
@@ -203,11 +199,11 @@ impl Trace {
             None => traces::load(&path, opportunity).map(|link| Imported::Link(Arc::new(link))),
             Some(from) => traces::import(&path, from, choice, opportunity),
         });
-        match imported.map_err(|e| error::input(py, e))? {
+        match imported.map_err(error::input)? {
             Imported::Link(link) => {
                 let link = Arc::unwrap_or_clone(link);
                 let bytes = py.detach(|| files::read(&path, files::TRACE));
-                let bytes = bytes.map_err(|e| error::input(py, e))?;
+                let bytes = bytes.map_err(error::input)?;
                 let how = format!(
                     "{format:?} {choice:?} {opportunity:?} {:?}",
                     path.extension()
@@ -232,7 +228,7 @@ impl Trace {
         let length = quantity(duration.as_ref(), "duration", quantity::duration)?;
         let length = length.unwrap_or(Duration::from_secs(60));
         let generated = py.detach(|| traces::generate(model, mean, length, seed));
-        let (link, _) = generated.map_err(|e| error::problem(py, &e, None))?;
+        let (link, _) = generated.map_err(|e| error::problem(&e, None))?;
         let name = format!("{model}, seed {seed}");
         let how = format!("{mean:?} {length:?}");
         Ok(Self::new(
@@ -267,11 +263,11 @@ impl Trace {
             (Some(times), Some(rates), None) => {
                 if size.is_some() {
                     let problem = "opportunity: goes with opportunities_ms only";
-                    return Err(error::input(py, problem));
+                    return Err(error::input(problem));
                 }
                 let (times, rates) = (numbers(&times, "time_s")?, numbers(&rates, "rate_mbps")?);
                 let made = py.detach(|| series::from_arrays(&times, &rates));
-                let link = Link::Rates(made.map_err(|e| error::input(py, e))?);
+                let link = Link::Rates(made.map_err(error::input)?);
                 Ok(Self::new(
                     link,
                     name,
@@ -280,10 +276,10 @@ impl Trace {
             }
             (None, None, Some(times)) => {
                 let numbers = numbers(&times, "opportunities_ms")?;
-                let times = milliseconds(py, &numbers)?;
+                let times = milliseconds(&numbers)?;
                 let size = size.unwrap_or(MAHIMAHI_OPPORTUNITY);
                 let trace = py.detach(|| Opportunities::new(times, size));
-                let wrong = |e| error::input(py, format!("opportunities_ms: {e}"));
+                let wrong = |e| error::argument("opportunities_ms", e);
                 let link = Link::Opportunities(trace.map_err(wrong)?);
                 let size = size.get().to_le_bytes();
                 Ok(Self::new(
@@ -294,7 +290,7 @@ impl Trace {
             }
             _ => {
                 let problem = "give time_s and rate_mbps, or opportunities_ms";
-                Err(error::input(py, problem))
+                Err(error::input(problem))
             }
         }
     }
@@ -317,7 +313,7 @@ impl Trace {
     /// What `lowtide trace info --json` says.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let info = py.detach(|| traces::describe(&self.link));
-        let wrong = |e| error::input(py, format!("{}: {e}", self.name));
+        let wrong = |e| error::argument(&self.name, e);
         let info = info.map_err(wrong)?;
         let dict = PyDict::new(py);
         dict.set_item("length_s", info.length.as_secs_f64())?;
@@ -347,7 +343,7 @@ impl Trace {
         let count = length.as_nanos().div_ceil(interval.as_nanos().max(1));
         if interval < Duration::from_millis(1) || count > 10_000_000 {
             let problem = "interval: at least 1ms, and at most ten million of them";
-            return Err(error::input(py, problem));
+            return Err(error::input(problem));
         }
         let edges = (0..count).map(|n| Time::ZERO + interval * n);
         let times: Vec<f64> = edges.clone().map(Time::as_secs_f64).collect();
@@ -378,13 +374,13 @@ impl Trace {
             None | Some("mahimahi") => Format::Mahimahi(size.unwrap_or(MAHIMAHI_OPPORTUNITY)),
             Some(other) => {
                 let problem = unknown("", other, &["mahimahi", "csv"]);
-                return Err(error::input(py, format!("format: {problem}")));
+                return Err(error::argument("format", problem));
             }
         };
         let text = py.detach(|| traces::write(&self.link, self.length(), to));
-        let text = text.map_err(|e| error::problem(py, &e, None))?;
+        let text = text.map_err(|e| error::problem(&e, None))?;
         let written = py.detach(|| files::write(&path, &text));
-        written.map_err(|e| error::run(py, format!("cannot write {}: {e}", path.display())))
+        written.map_err(|e| unwritten(&path, e))
     }
 
     /// A trace that is pickled is the same trace elsewhere, without its file.
@@ -407,7 +403,7 @@ impl Trace {
                 (OPPORTUNITIES, times.size().get(), bytes)
             }
             Link::Unlimited | Link::Shaper(_) => {
-                return Err(error::run(py, "a link without a trace cannot be pickled"));
+                return Err(error::run("a link without a trace cannot be pickled"));
             }
         };
         let restored = py.import("lowtide._lowtide")?.getattr("_restored_trace")?;

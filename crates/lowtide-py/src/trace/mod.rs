@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::Duration;
 use lowtide_lab::key::Key;
+use lowtide_lab::setting::Links;
 use lowtide_sim::link::Link;
 use lowtide_sim::trace::info;
 use pyo3::prelude::*;
@@ -21,22 +22,11 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// What sections call it: no file has such a name.
-    pub(crate) fn name_of_link(&self) -> String {
-        format!("{} <{}>", self.name, self.key)
-    }
-
-    /// What results call it.
-    pub(crate) fn label(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn link(&self) -> Arc<Link> {
-        self.link.clone()
-    }
-
-    pub(crate) fn key(&self) -> Key {
-        self.key
+    /// Puts it among links by a name that no file has; the name.
+    pub(crate) fn put(&self, links: &mut Links) -> String {
+        let name = format!("{} <{}>", self.name, self.key);
+        links.insert(&name, &self.name, self.link.clone(), self.key);
+        name
     }
 
     /// `made_of`: all that it was made of, so that equal links have equal keys.
