@@ -40,6 +40,16 @@ export interface Scenario {
   sections: Record<string, unknown>;
 }
 
+/** A value of a setting that has a short name; `key`: the key of a section that it fills. */
+export interface Knob {
+  name: string;
+  key: string;
+  /** `nothing`, `whole`, `name` (one of `words`), or what its text is, as in `rate`. */
+  takes: string;
+  words: string[];
+  about: string;
+}
+
 /** Controllers and bounds. */
 export function controllers(): Listed[];
 export function queues(): Listed[];
@@ -47,33 +57,18 @@ export function queues(): Listed[];
 export function models(): Model[];
 /** Settings that need no input. */
 export function scenarios(): Scenario[];
+export function knobs(): Knob[];
 
 /**
- * A setting, in the grammar of Lowtide's flags and scenario files: short names (`rate`, `rtt`, `buffer`,
- * `flows`, `duration`, …) and sections (`link`, `path`, `run`, `flows`). Quantities are texts with their
- * unit. Without a link it is the built-in 4G-like one.
+ * A setting, in the grammar of Lowtide's flags and scenario files: the short names of `knobs()`, and sections
+ * (`link`, `path`, `run`, `flows`). Quantities are texts with their unit. Without a link it is the built-in
+ * 4G-like one.
  */
 export interface Setting {
-  scenario?: string;
   /** The name of one of `options.files`. */
   trace?: string;
-  rate?: string;
-  schedule?: string;
-  rtt?: string;
-  buffer?: string;
-  queue?: string;
-  loss?: string;
-  jitter?: string;
   /** How many, or groups of flows as in a scenario file. */
   flows?: number | Record<string, unknown>[];
-  stagger?: string;
-  source?: string;
-  duration?: string;
-  seed?: number;
-  seeds?: number;
-  link?: Record<string, unknown>;
-  path?: Record<string, unknown>;
-  run?: Record<string, unknown>;
   [name: string]: unknown;
 }
 

@@ -32,6 +32,7 @@ export const controllers = () => JSON.parse(wasm.controllers());
 export const queues = () => JSON.parse(wasm.queues());
 export const models = () => JSON.parse(wasm.models());
 export const scenarios = () => JSON.parse(wasm.scenarios());
+export const knobs = () => JSON.parse(wasm.knobs());
 
 // A comparison whose runs are being made. One instance, the desk, knows what is due and takes what others
 // have made.

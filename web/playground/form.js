@@ -1,6 +1,6 @@
 // The form: made from what the simulator can do, read as a setting.
 import { element } from "./report/decode.js";
-import { FIELDS, ALL_FIELDS } from "./fields.js";
+import { FIELDS, ALL_FIELDS, makeFields } from "./fields.js";
 
 // Those that are compared at first.
 const FEW = ["ebb", "bbr", "bbr3", "copa", "cubic"];
@@ -11,6 +11,7 @@ let lists = null;
 export function makeForm(catalogue) {
   lists = catalogue;
   makeKinds();
+  makeFields(lists.knobs);
   for (const [place, fields] of Object.entries(FIELDS)) byId(place).append(...fields.map(fieldOf));
   byId("queue").append(...lists.queues.map((queue) => element("option", { value: queue.name }, queue.name)));
   byId("queue").onchange = showQueue;
@@ -36,8 +37,11 @@ function makeKinds() {
 
 function fieldOf(field) {
   const id = `field-${field.key.replace(".", "-")}`;
-  const input = element("input", { id, name: field.key, autocomplete: "off", spellcheck: false,
-    inputMode: field.whole ? "numeric" : "text", value: field.initial ?? "" });
+  const words = field.takes === "nothing" ? ["yes"] : field.words ?? [];
+  const input = words.length
+    ? element("select", { id, name: field.key }, ...["", ...words].map((word) => element("option", { value: word }, word)))
+    : element("input", { id, name: field.key, autocomplete: "off", spellcheck: false,
+      inputMode: field.takes === "whole" ? "numeric" : "text", value: field.initial ?? "" });
   const children = [element("span", {}, field.label), input];
   if (field.about) {
     children.push(element("small", { id: `${id}-about` }, field.about));
@@ -59,8 +63,7 @@ function defaults() {
   const varies = ["model", "trace"].includes(name) || (name === "scenario" && sections.link.model);
   return {
     rtt: sections.path?.rtt ?? "40ms", buffer: sections.link?.buffer ?? (varies ? "1200kB" : "2bdp"), flows: "1",
-    duration: sections.run?.duration ?? (name === "trace" ? "the trace’s" : "30s"),
-    source: sections.flows?.[0]?.source ?? "bulk", model: model ? `${model.mean_mbps}mbit` : "",
+    duration: sections.run?.duration ?? (name === "trace" ? "the trace’s" : "30s"), model: model ? `${model.mean_mbps}mbit` : "",
   };
 }
 
@@ -196,13 +199,10 @@ export function settingOf({ values }, trace) {
   for (const field of ALL_FIELDS) {
     const value = values[field.key];
     if (!value || field.key.includes(".")) continue;
-    if (field.whole) {
-      const [least, most] = field.whole, number = Number(value);
-      if (!Number.isSafeInteger(number) || number < least || number > most) {
-        throw Object.assign(new Error(`must be a whole number from ${least} to ${most}`), { at: field.key });
-      }
-      setting[field.key] = number;
-    } else setting[field.key] = value;
+    setting[field.key] = { whole: Number(value), nothing: true }[field.takes] ?? value;
+    if (field.takes === "whole" && !(/^\d+$/.test(value) && Number.isSafeInteger(setting[field.key]))) {
+      throw Object.assign(new Error("must be a whole number"), { at: field.key });
+    }
   }
   return setting;
 }
@@ -213,8 +213,8 @@ export function blame(at, problem) {
   for (const id of ["kind", "queue", "file"]) byId(id).removeAttribute("aria-invalid");
   if (!problem) { byId("problem").textContent = ""; return; }
   const key = at.replace(/^flows\.\d+\./, "flows.");
-  const alias = { "flows.count": "flows", "flows.every": "stagger", every: "stagger", "link.cross": "cross", trace: "file", "link.trace": "file", link: "kind", "link.model": "kind", scenario: "kind" }[key] ?? key;
-  const field = ALL_FIELDS.find((f) => f.key === alias);
+  const alias = { trace: "file", "link.trace": "file", link: "kind", "link.model": "kind", scenario: "kind" }[key] ?? key;
+  const field = ALL_FIELDS.find((f) => f.key === alias || f.of === alias);
   const input = field ? inputOf(field.key) : byId(["kind", "queue", "file"].includes(alias) ? alias : "none");
   const label = field?.label ?? { kind: "Link", queue: "Queue", file: "Trace", controllers: "Controllers" }[alias] ?? "";
   byId("problem").textContent = label ? `${label}: ${problem}` : problem;

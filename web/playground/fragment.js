@@ -8,12 +8,12 @@ const VERSION = "1";
 const MOST = { text: 8192, value: 200, controllers: 64 };
 // A trace's contents, packed, and its name.
 const FILE = ["trace", "name"];
-const KEYS = ["kind", "queue", ...ALL_FIELDS.map((field) => field.key)];
+const keys = () => ["kind", "queue", ...ALL_FIELDS.map((field) => field.key)];
 
 // `state`: { values: { key: text }, controllers: [spec], file: { name, trace } or nothing }.
 export function toFragment(state) {
   const said = new URLSearchParams({ v: VERSION });
-  for (const key of KEYS) if (state.values[key]) said.append(key, state.values[key]);
+  for (const key of keys()) if (state.values[key]) said.append(key, state.values[key]);
   for (const spec of state.controllers) said.append("cc", spec);
   // The end of a name says of what kind it is.
   if (state.file) said.append("name", state.file.name.slice(-MOST.value));
@@ -34,12 +34,12 @@ export function fromFragment(fragment) {
   }
   const [trace, name] = FILE.map((key) => said.get(key));
   if (text.length - (trace?.length ?? 0) > MOST.text || trace?.length > TRACE.text) throw tooLong();
-  const state = { values: {}, controllers: said.getAll("cc") };
+  const state = { values: {}, controllers: said.getAll("cc") }, known = keys();
   if (trace && name) state.file = { name, trace };
   for (const [key, value] of said) {
     if (key !== "trace" && value.length > MOST.value) throw new Error("The address has a value that is too long: nothing of it was taken.");
     if (key === "v" || key === "cc" || FILE.includes(key)) continue;
-    if (!KEYS.includes(key)) throw new Error("The address names something that no setting has: nothing of it was taken.");
+    if (!known.includes(key)) throw new Error("The address names something that no setting has: nothing of it was taken.");
     state.values[key] = value;
   }
   if (state.controllers.length > MOST.controllers) throw new Error("The address names too many controllers: nothing of it was taken.");

@@ -1,5 +1,5 @@
 // The playground: what is asked, run, shown and taken along.
-import { load, compare, controllers, queues, models, scenarios } from "./lowtide/index.js";
+import { load, compare, controllers, queues, models, scenarios, knobs } from "./lowtide/index.js";
 import { makeForm, state, fill, settingOf, blame } from "./form.js";
 import { toFragment, fromFragment } from "./fragment.js";
 import { pack, unpack } from "./carry.js";
@@ -131,7 +131,7 @@ async function begin() {
     blame("", `The simulator cannot be loaded: ${error.message}`);
     return;
   }
-  makeForm({ controllers: controllers(), queues: queues(), models: models(), scenarios: scenarios() });
+  makeForm({ controllers: controllers(), queues: queues(), models: models(), scenarios: scenarios(), knobs: knobs() });
   setUpResults();
   takeTraces(() => {
     blame("", "");

@@ -74,9 +74,9 @@ for (const [what, fragment, flags] of [
   ["a generated link", "kind=scenario:4g&duration=8s&seeds=2&cc=ebb&cc=bbr&cc=rbbr",
     ["--duration", "8s", "--seeds", "2", "--cc", "ebb,bbr,rbbr"]],
   ["a queue that marks, losses and several flows",
-    "kind=rate&rate=20mbit&rtt=30ms&queue=codel:target=8ms&loss=0.1%25&flows=3&stagger=1s&duration=8s&seed=7&cc=prague&cc=cubic:hystart=false",
+    "kind=rate&rate=20mbit&rtt=30ms&queue=codel:target=8ms&loss=0.1%25&flows=3&stagger=1s&ack_every=4&transport=tcp&reorder=yes&duration=8s&seed=7&cc=prague&cc=cubic:hystart=false",
     ["--rate", "20mbit", "--rtt", "30ms", "--queue", "codel:target=8ms", "--loss", "0.1%", "--flows", "3", "--stagger", "1s",
-      "--duration", "8s", "--seed", "7", "--cc", "prague,cubic:hystart=false"]],
+      "--ack-every", "4", "--transport", "tcp", "--reorder", "--duration", "8s", "--seed", "7", "--cc", "prague,cubic:hystart=false"]],
 ]) {
   test(`${what}: the same JSON and the same report as from the command line, to the byte`, async () => {
     const { page, wrong, close } = await at(`#v=1&${fragment}`);
@@ -196,7 +196,7 @@ test("what is wrong is said at its field, and is bounded", async () => {
   await said("duration", "7200s", /at most an hour/);
   await said("duration", "99999999999999999999s", /./);
   await said("duration", "1e300s", /./);
-  await said("flows", "1000000", /whole number from 1 to 1000/);
+  await said("flows", "1000000", /at most 1000/);
   await said("seeds", "-1", /whole number/);
   await said("loss", "500%", /./);
   await said("source", "<b>", /./);

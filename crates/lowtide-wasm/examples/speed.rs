@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use lowtide_wasm::Underway;
+use lowtide_wasm::{Comparison, Files};
 
 fn main() {
     let question = include_str!("../../../web/tests/speed.json");
     for round in 1..=3 {
-        let mut underway = Underway::new(question, &[]).expect("the question is right");
+        let mut underway = Comparison::new(question, &Files::new()).expect("the question is right");
         let started = Instant::now();
         loop {
             let due = underway.due();

@@ -4,16 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lowtide_cc::units::Duration;
-use lowtide_lab::compare::{self, Comparison, Due, count_runs};
+use lowtide_lab::compare::{self, Due, count_runs};
 use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::json::JsonComparison;
 use lowtide_lab::key::Key;
-use lowtide_lab::run::{FailedRun, run};
+use lowtide_lab::run::{self, FailedRun};
 use lowtide_lab::setting::{Brief, Links, Problem, Resolver, Sections, Setting};
 use lowtide_report::report::Report;
 use lowtide_sim::link::MAHIMAHI_OPPORTUNITY;
 use lowtide_sim::trace;
 use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::json;
 
 /// The longest run.
 const MAX_DURATION: Duration = Duration::from_secs(3600);
@@ -25,14 +29,34 @@ const MAX_SEEDS: u64 = 100;
 const MAX_PACKETS: f64 = 1e9;
 
 /// Who is to be compared in which setting.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+struct Question {
     /// The setting: short names as those of flags, and sections as in a scenario file.
     setting: toml::Table,
     /// Who is compared, as in `["bbr", "cubic:abe=true"]`; none: all controllers.
     #[serde(default)]
     controllers: Vec<String>,
+}
+
+/// Files that a question names.
+#[wasm_bindgen]
+#[derive(Debug, Default)]
+pub struct Files(Vec<(String, Vec<u8>)>);
+
+#[wasm_bindgen]
+impl Files {
+    /// None.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more, with what is in it.
+    pub fn add(&mut self, name: String, bytes: Vec<u8>) {
+        self.0.push((name, bytes));
+    }
 }
 
 /// What is wrong, at which key.
@@ -60,9 +84,16 @@ impl From<Problem> for Wrong {
     }
 }
 
+/// JavaScript is thrown the JSON.
+impl From<Wrong> for JsValue {
+    fn from(wrong: Wrong) -> Self {
+        Self::from_str(&json(&wrong))
+    }
+}
+
 /// What is compared and how much work that is.
-#[derive(Clone, Debug, Serialize)]
-pub struct About {
+#[derive(Debug, Serialize)]
+struct About {
     link: String,
     rtt: String,
     duration_s: f64,
@@ -73,31 +104,27 @@ pub struct About {
     packets: f64,
 }
 
-impl About {
-    /// How many runs it takes.
-    #[must_use]
-    pub fn runs(&self) -> u64 {
-        self.runs
-    }
-}
-
-/// A comparison under way.
+/// A comparison under way. Its runs have numbers, which are the same in every instance.
+#[wasm_bindgen]
 #[derive(Debug)]
-pub struct Underway {
+pub struct Comparison {
     setting: Setting,
     about: About,
     runs: compare::Underway,
 }
 
-impl Underway {
-    /// `question`: JSON; `files`: traces that it names, and what is in them.
+#[wasm_bindgen]
+impl Comparison {
+    /// `question`: JSON, as `{ "setting": { "rate": "20mbit" }, "controllers": ["bbr"] }`; `files`: traces
+    /// that it names, in the formats of the command line.
     ///
     /// # Errors
-    /// When something is wrong with them.
-    pub fn new(question: &str, files: &[(String, Vec<u8>)]) -> Result<Self, Wrong> {
+    /// What is wrong with the question or a file.
+    #[wasm_bindgen(constructor)]
+    pub fn new(question: &str, files: &Files) -> Result<Self, Wrong> {
         let question: Question = serde_json::from_str(question).map_err(|e| Wrong::new("", e))?;
         let contenders = Contenders::default();
-        let setting = setting(question.setting, files, &contenders)?;
+        let setting = setting(question.setting, &files.0, &contenders)?;
         let asked = match question.controllers.as_slice() {
             [] => contenders.usual(),
             specs => {
@@ -118,12 +145,82 @@ impl Underway {
         })
     }
 
-    /// What is compared.
+    /// What is compared and how much work that is, as JSON.
     #[must_use]
-    pub fn about(&self) -> &About {
-        &self.about
+    pub fn about(&self) -> String {
+        json(&self.about)
     }
 
+    /// The numbers of the runs that can be made now, each named once. When there are none although all
+    /// that were due are done, the comparison is at its end.
+    #[must_use]
+    pub fn due(&mut self) -> Vec<u32> {
+        let due = self.runs.due();
+        due.into_iter().map(|due| self.number(due)).collect()
+    }
+
+    /// Makes a run: what an instance of this version takes.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub fn make(&self, run: u32) -> Result<Vec<u8>, Wrong> {
+        let task = self.runs.task(self.due_of(run));
+        let task = task.ok_or_else(|| Wrong::new("", format!("there is no run {run}")))?;
+        let done = run::run(task.setting, task.seed, task.keep).map_err(|e| Wrong::new("", e))?;
+        postcard::to_allocvec(&done).map_err(|e| Wrong::new("", e))
+    }
+
+    /// Takes a run that was made, in whatever instance.
+    ///
+    /// # Errors
+    /// When these bytes are none.
+    pub fn take(&mut self, run: u32, bytes: &[u8]) -> Result<(), Wrong> {
+        let done = postcard::from_bytes(bytes).map_err(|e| Wrong::new("", e))?;
+        self.runs.take(self.due_of(run), Ok(done));
+        Ok(())
+    }
+
+    /// A run did not come to its end.
+    pub fn fail(&mut self, run: u32, reason: &str) {
+        let due = self.due_of(run);
+        let name = self.runs.task(due).map_or("", |task| task.name);
+        let failed = FailedRun {
+            name: name.to_string(),
+            seed: due.seed,
+            reason: reason.to_string(),
+        };
+        self.runs.take(due, Err(failed));
+    }
+
+    /// What is known so far, as `lowtide compare --json --no-timing` prints it.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let [(setting, comparison)] = self.known();
+        let json = JsonComparison::new(&setting, &comparison, None);
+        let text = serde_json::to_string_pretty(&json).unwrap_or_default();
+        text + "\n"
+    }
+
+    /// What is known so far, as the report's scripts draw it.
+    ///
+    /// # Errors
+    /// When the link cannot be made again.
+    pub fn data(&self) -> Result<String, Wrong> {
+        let data = Report::of_comparisons(&self.known()).data();
+        data.map_err(|e| Wrong::new("link", e))
+    }
+
+    /// The report, a page that needs nothing else.
+    ///
+    /// # Errors
+    /// When the link cannot be made again.
+    pub fn report(&self) -> Result<String, Wrong> {
+        let page = Report::of_comparisons(&self.known()).html();
+        page.map_err(|e| Wrong::new("link", e))
+    }
+}
+
+impl Comparison {
     /// A run's number counts seeds, and then participants.
     fn number(&self, due: Due) -> u32 {
         let seeds = self.setting.seeds;
@@ -139,79 +236,8 @@ impl Underway {
         }
     }
 
-    /// The numbers of the runs that can be made now, each named once.
-    #[must_use]
-    pub fn due(&mut self) -> Vec<u32> {
-        let due = self.runs.due();
-        due.into_iter().map(|due| self.number(due)).collect()
-    }
-
-    /// Makes a run.
-    ///
-    /// # Errors
-    /// Why it did not come to its end.
-    pub fn make(&self, number: u32) -> Result<Vec<u8>, Wrong> {
-        let task = self.runs.task(self.due_of(number));
-        let task = task.ok_or_else(|| Wrong::new("", format!("there is no run {number}")))?;
-        let done = run(task.setting, task.seed, task.keep).map_err(|e| Wrong::new("", e))?;
-        postcard::to_allocvec(&done).map_err(|e| Wrong::new("", e))
-    }
-
-    /// Takes a run that was made.
-    ///
-    /// # Errors
-    /// When these bytes are none.
-    pub fn take(&mut self, number: u32, bytes: &[u8]) -> Result<(), Wrong> {
-        let run = postcard::from_bytes(bytes).map_err(|e| Wrong::new("", e))?;
-        self.runs.take(self.due_of(number), Ok(run));
-        Ok(())
-    }
-
-    /// A run did not come to its end.
-    pub fn fail(&mut self, number: u32, reason: &str) {
-        let due = self.due_of(number);
-        let name = self.runs.task(due).map_or("", |task| task.name);
-        let failed = FailedRun {
-            name: name.to_string(),
-            seed: due.seed,
-            reason: reason.to_string(),
-        };
-        self.runs.take(due, Err(failed));
-    }
-
-    fn comparison(&self) -> Comparison {
-        self.runs.clone().comparison()
-    }
-
-    /// What is known so far, as the command line prints it.
-    #[must_use]
-    pub fn json(&self) -> String {
-        let comparison = self.comparison();
-        let json = JsonComparison::new(&self.setting, &comparison, None);
-        let text = serde_json::to_string_pretty(&json).unwrap_or_default();
-        text + "\n"
-    }
-
-    fn shown(&self) -> [(Setting, Comparison); 1] {
-        [(self.setting.clone(), self.comparison())]
-    }
-
-    /// What is known so far, as the report's scripts draw it.
-    ///
-    /// # Errors
-    /// When the link cannot be made again.
-    pub fn data(&self) -> Result<String, Wrong> {
-        let data = Report::of_comparisons(&self.shown()).data();
-        data.map_err(|e| Wrong::new("link", e))
-    }
-
-    /// The report.
-    ///
-    /// # Errors
-    /// When the link cannot be made again.
-    pub fn report(&self) -> Result<String, Wrong> {
-        let page = Report::of_comparisons(&self.shown()).html();
-        page.map_err(|e| Wrong::new("link", e))
+    fn known(&self) -> [(Setting, compare::Comparison); 1] {
+        [(self.setting.clone(), self.runs.clone().comparison())]
     }
 }
 

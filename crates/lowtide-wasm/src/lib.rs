@@ -13,11 +13,11 @@ use std::panic;
 
 use lowtide_lab::catalogue;
 use lowtide_lab::contender::Contenders;
+use lowtide_lab::setting::{SHORT, Takes, knobs as knobs_of_settings};
 use serde::Serialize;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use self::comparison::{About, Question, Underway, Wrong};
+pub use self::comparison::{Comparison, Files, Wrong};
 
 thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -40,10 +40,6 @@ pub fn last_panic() -> Option<String> {
 
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
-}
-
-fn thrown(wrong: Wrong) -> JsValue {
-    JsValue::from_str(&json(&wrong))
 }
 
 /// Who can send, with parameters, as `lowtide list --json` prints it.
@@ -74,96 +70,43 @@ pub fn scenarios() -> String {
     json(&catalogue::scenarios())
 }
 
-/// Files that a question names.
-#[wasm_bindgen]
-#[derive(Debug, Default)]
-pub struct Files(Vec<(String, Vec<u8>)>);
-
-#[wasm_bindgen]
-impl Files {
-    /// None.
-    #[wasm_bindgen(constructor)]
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// One more, with what is in it.
-    pub fn add(&mut self, name: String, bytes: Vec<u8>) {
-        self.0.push((name, bytes));
-    }
+/// A value of a setting that has a short name.
+#[derive(Serialize)]
+struct ListedKnob {
+    /// Its short name.
+    name: &'static str,
+    /// The key that it fills; empty where it stands for more than one.
+    key: &'static str,
+    /// What it takes: `nothing`, `whole`, `name`, or the kind of its text, as in `rate`.
+    takes: String,
+    /// The names that it takes.
+    words: Vec<String>,
+    /// What it is, in sentences.
+    about: String,
 }
 
-/// A comparison under way. Its runs have numbers, which are the same in every instance.
+/// The values of a setting that have short names, as flags have them.
 #[wasm_bindgen]
-#[derive(Debug)]
-pub struct Comparison(Underway);
-
-#[wasm_bindgen]
-impl Comparison {
-    /// `question`: the JSON of a [`Question`]; `files`: traces that it names, in the formats of the command
-    /// line.
-    ///
-    /// # Errors
-    /// Throws what is wrong with the question or a file.
-    #[wasm_bindgen(constructor)]
-    pub fn new(question: &str, files: &Files) -> Result<Self, JsValue> {
-        Underway::new(question, &files.0).map(Self).map_err(thrown)
-    }
-
-    /// What is compared and how much work that is, as JSON.
-    #[must_use]
-    pub fn about(&self) -> String {
-        json(&self.0.about())
-    }
-
-    /// The numbers of the runs that can be made now, each named once. When there are none although all
-    /// that were due are done, the comparison is at its end.
-    #[must_use]
-    pub fn due(&mut self) -> Vec<u32> {
-        self.0.due()
-    }
-
-    /// Makes a run: what an instance of this version takes.
-    ///
-    /// # Errors
-    /// Throws why it did not come to its end.
-    pub fn make(&self, run: u32) -> Result<Vec<u8>, JsValue> {
-        self.0.make(run).map_err(thrown)
-    }
-
-    /// Takes a run that was made, in whatever instance.
-    ///
-    /// # Errors
-    /// Throws when these bytes are none.
-    pub fn take(&mut self, run: u32, bytes: &[u8]) -> Result<(), JsValue> {
-        self.0.take(run, bytes).map_err(thrown)
-    }
-
-    /// A run did not come to its end.
-    pub fn fail(&mut self, run: u32, reason: &str) {
-        self.0.fail(run, reason);
-    }
-
-    /// What is known so far, as `lowtide compare --json --no-timing` prints it.
-    #[must_use]
-    pub fn json(&self) -> String {
-        self.0.json()
-    }
-
-    /// What is known so far, as the report's scripts draw it.
-    ///
-    /// # Errors
-    /// Throws when the link cannot be made again.
-    pub fn data(&self) -> Result<String, JsValue> {
-        self.0.data().map_err(thrown)
-    }
-
-    /// The report, a page that needs nothing else.
-    ///
-    /// # Errors
-    /// Throws when the link cannot be made again.
-    pub fn report(&self) -> Result<String, JsValue> {
-        self.0.report().map_err(thrown)
-    }
+#[must_use]
+pub fn knobs() -> String {
+    let listed = knobs_of_settings().into_iter().map(|knob| {
+        let key = SHORT.iter().find(|(name, _)| *name == knob.name);
+        let (takes, words) = match knob.takes {
+            Takes::Nothing => ("nothing".to_string(), Vec::new()),
+            Takes::Whole => ("whole".to_string(), Vec::new()),
+            Takes::Name(names) => {
+                let words = names.into_iter().map(|(name, _)| name);
+                ("name".to_string(), words.collect())
+            }
+            Takes::Text(kind) | Takes::Texts(kind) => (kind, Vec::new()),
+        };
+        ListedKnob {
+            name: knob.name,
+            key: key.map_or("", |(_, key)| key),
+            takes,
+            words,
+            about: knob.about,
+        }
+    });
+    json(&listed.collect::<Vec<_>>())
 }

@@ -5,16 +5,16 @@ use std::path::Path;
 use lowtide_lab::compare::{self, Options};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::json::JsonComparison;
-use lowtide_lab::setting::{Brief, Resolver};
+use lowtide_lab::setting::{Brief, Resolver, knobs};
 use lowtide_report::report::Report;
-use lowtide_wasm::Underway;
+use lowtide_wasm::{Comparison, Files};
 
 #[test]
 fn the_order_of_runs_and_who_makes_them_change_nothing() {
     let question = r#"{ "setting": { "scenario": "4g", "duration": "2s", "seeds": 3, "flows": 2, "seed": 9 },
                         "controllers": ["rbbr", "cubic"] }"#;
-    let mut desk = Underway::new(question, &[]).unwrap();
-    let maker = Underway::new(question, &[]).unwrap();
+    let mut desk = Comparison::new(question, &Files::new()).unwrap();
+    let maker = Comparison::new(question, &Files::new()).unwrap();
     let mut due = desk.due();
     let mut made = 0;
     while let Some(run) = due.pop() {
@@ -22,7 +22,8 @@ fn the_order_of_runs_and_who_makes_them_change_nothing() {
         made += 1;
         due.extend(desk.due());
     }
-    assert_eq!(made, desk.about().runs());
+    let about: serde_json::Value = serde_json::from_str(&desk.about()).unwrap();
+    assert_eq!(about["runs"], made);
 
     let contenders = Contenders::default();
     let said = "scenario = '4g'\nduration = '2s'\nseeds = 3\nflows = 2\nseed = 9";
@@ -46,8 +47,9 @@ fn the_order_of_runs_and_who_makes_them_change_nothing() {
 #[test]
 fn what_is_wrong_has_its_key() {
     let wrong = |question: &str, file: &[u8]| {
-        let files = [("my.trace".to_string(), file.to_vec())];
-        let wrong = Underway::new(question, &files).unwrap_err();
+        let mut files = Files::new();
+        files.add("my.trace".to_string(), file.to_vec());
+        let wrong = Comparison::new(question, &files).unwrap_err();
         (wrong.at, wrong.problem)
     };
     let fine = b"1\n2\n3\n".as_slice();
@@ -82,4 +84,20 @@ fn what_is_wrong_has_its_key() {
         "flows"
     );
     assert_eq!(wrong("[", fine).0, "");
+}
+
+#[test]
+fn a_form_is_told_every_value_that_has_a_short_name() {
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&lowtide_wasm::knobs()).unwrap();
+    let names: Vec<&str> = listed
+        .iter()
+        .map(|knob| knob["name"].as_str().unwrap())
+        .collect();
+    let known: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
+    assert_eq!(names, known);
+    let of = |name| listed.iter().find(|knob| knob["name"] == name).unwrap();
+    assert_eq!(of("rtt")["key"], "path.rtt");
+    assert_eq!(of("reorder")["takes"], "nothing");
+    assert_eq!(of("ack_every")["takes"], "whole");
+    assert_eq!(of("transport")["words"], serde_json::json!(["quic", "tcp"]));
 }
