@@ -68,7 +68,7 @@ impl<'a, R> Columns<'a, R> {
 }
 
 /// A table of results.
-#[pyclass(frozen, subclass, skip_from_py_object, module = "lowtide")]
+#[pyclass(frozen, subclass, module = "lowtide")]
 #[derive(Clone)]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -131,7 +131,7 @@ impl Table {
             .collect()
     }
 
-    fn __len__(&self) -> usize {
+    pub(crate) fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
 

@@ -105,8 +105,7 @@ fn run(server_parts: Parts) -> [usize; 3] {
     })
     .unwrap();
     assert_eq!(counters.map(|c| c.count()), [0, 0]);
-    let figures = *figures.lock().unwrap();
-    figures
+    *figures.lock().unwrap()
 }
 
 #[test]

@@ -92,7 +92,9 @@ impl Key {
     ) -> bool {
         let (at, tag) = cookie.split_at(8);
         let made = Time::from_nanos(u64::from_le_bytes(std::array::from_fn(|n| at[n])));
-        made <= now && now.since(made) <= COOKIE_LIFE && self.fits(&cookie_message(at, from, nonce), tag)
+        made <= now
+            && now.since(made) <= COOKIE_LIFE
+            && self.fits(&cookie_message(at, from, nonce), tag)
     }
 }
 

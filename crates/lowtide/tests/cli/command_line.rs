@@ -78,7 +78,8 @@ fn list_names_every_controller_with_its_parameters() {
     let expected = "ebb bbr bbr-noagg rbbr rtt-gain bbr-acd bbr-s ebcc bbrx bbr3 leocc sprout c4 \
                     copa cubic newreno prague vegas compound window oracle causal abc";
     assert_eq!(names.join(" "), expected);
-    let expected = "noq/bbr3 noq/cubic noq/newreno quinn/bbr quinn/cubic quinn/newreno s2n/bbr s2n/cubic";
+    let expected =
+        "noq/bbr3 noq/cubic noq/newreno quinn/bbr quinn/cubic quinn/newreno s2n/bbr s2n/cubic";
     for name in expected.split(' ') {
         assert!(of_stacks.contains(&name), "no {name} in {of_stacks:?}");
     }

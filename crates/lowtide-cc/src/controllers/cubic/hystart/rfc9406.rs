@@ -93,13 +93,14 @@ impl HyStartPlusPlus {
             return;
         }
         match self.stage {
-            Stage::SlowStart if self.last_round_min != Duration::MAX => {
-                if self.round_min >= self.last_round_min + rtt_rise(self.last_round_min) {
-                    self.stage = Stage::Conservative {
-                        baseline: self.round_min,
-                        rounds: 0,
-                    };
-                }
+            Stage::SlowStart
+                if self.last_round_min != Duration::MAX
+                    && self.round_min >= self.last_round_min + rtt_rise(self.last_round_min) =>
+            {
+                self.stage = Stage::Conservative {
+                    baseline: self.round_min,
+                    rounds: 0,
+                };
             }
             // The RTT fell again: a false alarm.
             Stage::Conservative { baseline, .. } if self.round_min < baseline => {
