@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::network::Network;
 use crate::search::Found;
-use crate::trial::{SEEDS, Subject};
+use crate::trial::{SEEDS, Subject, Tried};
 
 /// A finding: a small network on which a controller is bad.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Finding {
     pub network: Network,
     /// How bad the controller is on it, by the mean of [`SEEDS`] seeds.
     pub score: f64,
+    /// Why, where the score is of a run that broke off, or of what must hold.
+    pub reason: String,
     /// The score of the network before it was made small, by one seed.
     pub before: f64,
 }
@@ -33,13 +35,14 @@ const ORDER: [&str; 8] = [
 impl Finding {
     /// A finding of a network that a search found and [`minimised`](crate::minimise::minimised) made small.
     #[must_use]
-    pub fn new(subject: &Subject, found: &Found, small: (Network, f64)) -> Self {
+    pub fn new(subject: &Subject, found: &Found, (network, tried): (Network, Tried)) -> Self {
         Self {
             controller: subject.candidate.name().to_string(),
             goal: subject.goal.name(),
             title: subject.goal.title(),
-            network: small.0,
-            score: small.1,
+            network,
+            score: tried.score,
+            reason: tried.reason,
             before: found.score,
         }
     }
@@ -63,18 +66,24 @@ impl Finding {
             let run = table.get_mut("run").and_then(Value::as_table_mut);
             run.map(|run| run.insert("host".to_string(), Value::String(host.to_string())));
         }
-        let about = format!(
+        let mut about = format!(
             "Found for {}: {} is {:.2} there. Trouble: {}.",
             self.controller,
             self.goal,
             self.score,
             self.network.named_troubles()
         );
+        if !self.reason.is_empty() {
+            about += &format!(" Broken: {}.", self.reason);
+        }
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "about = {}\n", Value::String(about));
         if let Some(Value::Table(case)) = table.get_mut("case") {
             case.insert("id".to_string(), Value::String(self.id(n)));
+            let flags = subject.goal.fitted(self.network.clone()).flags();
+            let source = format!("found by search: lowtide compare {flags}");
+            case.insert("source".to_string(), Value::String(source));
             let _ = writeln!(text, "[case]\n{case}");
         }
         for name in ORDER {

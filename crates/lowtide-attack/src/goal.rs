@@ -1,9 +1,11 @@
 //! Goals: what is bad, as a value between 0 and 1 that a scenario file's limit works out.
 
+use std::fmt::Write as _;
+
 use lowtide_cc::registry::unknown;
 use toml::{Table, Value};
 
-use crate::network::{Network, Step, text};
+use crate::network::{Network, Step, text, time_us};
 
 /// Whom others' flows are of in [`Goal::Share`].
 pub const NEIGHBOURS: [&str; 3] = ["cubic", "bbr", "bbr3"];
@@ -23,6 +25,10 @@ pub enum Goal {
     Starvation,
     /// A flow that joins one of its own stays without a share.
     Latecomer,
+    /// One of two flows of its own starves whose round trips differ by a factor of four.
+    Rtt,
+    /// Ten flows of its own carry less than as many of the reference.
+    Crowd,
     /// CUBIC carries less beside it than beside CUBIC.
     Harm,
     /// It has less than half of the link beside one flow of this controller of [`NEIGHBOURS`].
@@ -31,13 +37,16 @@ pub enum Goal {
     Loss,
     /// After trouble has ended it carries less than the reference.
     Memory,
+    /// It breaks what must hold of any controller, or of BBR's draft where its phases are the draft's.
+    Invariants,
 }
 
 /// How long a run is, and what is looked at in it.
 struct Form {
     seconds: u64,
     flows: Flows,
-    measure: Option<(&'static str, &'static str)>,
+    /// What is measured besides metrics, as in a scenario file.
+    measures: &'static str,
     metric: &'static str,
     value: &'static str,
     at_most: f64,
@@ -48,19 +57,57 @@ struct Form {
 const ALONE: Form = Form {
     seconds: 20,
     flows: Flows::Alone,
-    measure: None,
+    measures: "",
     metric: "",
     value: "",
     at_most: 0.0,
     reason: "",
 };
 
+/// The least share of its fair share that one of its own flows has.
+const OWN: &str = "own = { least = { window = '10s', from = '10s' } }";
+
+/// What must hold, and how often it does not: of any controller, and the rules of BBR's draft but for that of `max_bw`,
+/// which jitter breaks.
+const INVARIANTS: [(&str, &str); 6] = [
+    (
+        "the window is below two packets, or one over TCP",
+        "{ stretch = { value = 'cwnd / smss', at_most = LEAST, what = 'count' } }",
+    ),
+    (
+        "the pacing rate is zero",
+        "{ stretch = { value = 'pacing_rate', at_most = 0, what = 'count' } }",
+    ),
+    (
+        "a phase of BBR's draft comes after one that may not lead to it",
+        "{ invariant = { rules = ['transitions'] } }",
+    ),
+    (
+        "the window is below four packets, against BBR's draft",
+        "{ invariant = { rules = ['window'] } }",
+    ),
+    (
+        "more is in flight than window and quantum allow by BBR's draft",
+        "{ invariant = { rules = ['inflight'] } }",
+    ),
+    (
+        "the pacing rate is not that of the phase in BBR's draft",
+        "{ invariant = { rules = ['pacing'] } }",
+    ),
+];
+
 /// Who sends.
 enum Flows {
     /// One flow, of the candidate and then of the reference.
     Alone,
+    /// Ten, of the candidate and then of the reference.
+    Ten,
+    /// One of the candidate.
+    One,
     /// Three of the candidate, a second apart.
     Three,
+    /// Two of the candidate, the second with four times the round trip.
+    Far,
     /// Two of the candidate, the second 8 s later.
     Later,
     /// One of the candidate and one of another, 100 ms later.
@@ -81,9 +128,11 @@ impl Goal {
             Self::Stall,
             Self::Starvation,
             Self::Latecomer,
+            Self::Rtt,
+            Self::Crowd,
             Self::Harm,
         ];
-        let after = [Self::Loss, Self::Memory];
+        let after = [Self::Loss, Self::Memory, Self::Invariants];
         before.into_iter().chain(shares).chain(after).collect()
     }
 
@@ -120,10 +169,13 @@ impl Goal {
             Self::Stall => "stall",
             Self::Starvation => "starvation",
             Self::Latecomer => "latecomer",
+            Self::Rtt => "rtt",
+            Self::Crowd => "crowd",
             Self::Harm => "harm",
             Self::Share(n) => return format!("share:{}", NEIGHBOURS[n]),
             Self::Loss => "loss",
             Self::Memory => "memory",
+            Self::Invariants => "invariants",
         };
         name.to_string()
     }
@@ -138,19 +190,22 @@ impl Goal {
             Self::Stall => "Stalls",
             Self::Starvation => "Starves a flow of its own",
             Self::Latecomer => "Lets no newcomer in",
+            Self::Rtt => "Starves the shorter or the longer of two paths",
+            Self::Crowd => "Carries less with ten flows",
             Self::Harm => "Harms CUBIC",
             Self::Share(0) => "Gives way to CUBIC",
             Self::Share(1) => "Gives way to BBR",
             Self::Share(_) => "Gives way to BBRv3",
             Self::Loss => "Loses packets",
             Self::Memory => "Does not forget",
+            Self::Invariants => "Breaks an invariant",
         }
     }
 
     /// Whether it holds the candidate against the reference.
     #[must_use]
     pub fn has_reference(self) -> bool {
-        matches!(self.form().flows, Flows::Alone)
+        matches!(self.form().flows, Flows::Alone | Flows::Ten)
     }
 
     /// The length of its runs, ms.
@@ -191,7 +246,7 @@ impl Goal {
                 ..ALONE
             },
             Self::Stall => Form {
-                measure: Some(("worst", "{ least = { window = \"5s\", from = \"3s\" } }")),
+                measures: "worst = { least = { window = '5s', from = '3s' } }",
                 metric: "share of what the reference uses in its worst 5 s that is missing in its own",
                 value: "max(0, worst('REFERENCE') - worst('candidate')) / max(worst('REFERENCE'), 0.2)",
                 at_most: 0.9,
@@ -201,19 +256,24 @@ impl Goal {
             Self::Starvation => Form {
                 seconds: 40,
                 flows: Flows::Three,
-                measure: Some(("own", "{ least = { window = \"10s\", from = \"10s\" } }")),
+                measures: OWN,
                 metric: "1 - the least share of its fair share that a flow has in any 10 s",
                 value: "1 - own",
                 at_most: 0.9,
                 reason: "with a tenth for 10 s a call or a page is dead",
             },
+            Self::Rtt => Form {
+                flows: Flows::Far,
+                ..Self::Starvation.form()
+            },
+            Self::Crowd => Form {
+                flows: Flows::Ten,
+                ..Self::Throughput.form()
+            },
             Self::Latecomer => Form {
                 seconds: 30,
                 flows: Flows::Later,
-                measure: Some((
-                    "late",
-                    "{ least = { group = 1, window = \"10s\", from = \"15s\" } }",
-                )),
+                measures: "late = { least = { group = 1, window = '10s', from = '15s' } }",
                 metric: "1 - the newcomer's least share of its fair share in any 10 s, 7 s after it came",
                 value: "1 - late",
                 at_most: 0.9,
@@ -246,14 +306,16 @@ impl Goal {
             },
             Self::Memory => Form {
                 seconds: 40,
-                measure: Some((
-                    "after",
-                    "{ span = { metric = \"throughput_mbps\", from = \"30s\", to = \"40s\" } }",
-                )),
+                measures: "after = { span = { metric = 'throughput_mbps', from = '30s', to = '40s' } }",
                 metric: "share of the reference's throughput that is missing 10 s after the trouble has ended",
                 value: "1 - after('candidate') / max(after('REFERENCE'), 0.001)",
                 at_most: 0.2,
                 reason: "ten seconds later nothing but memory speaks against four fifths",
+                ..ALONE
+            },
+            Self::Invariants => Form {
+                flows: Flows::One,
+                reason: "the contract of controllers, RFC 9002 section 7.2, draft-ietf-ccwg-bbr",
                 ..ALONE
             },
         }
@@ -331,11 +393,23 @@ impl Goal {
             ])
         };
         let flows = match form.flows {
-            Flows::Alone => {
+            Flows::Alone | Flows::Ten => {
                 let both = Value::Array(vec![text("candidate"), text(reference)]);
                 let sweep = table([("flows.0.controller", both)]);
                 case.insert("sweep".to_string(), sweep);
-                vec![flow("candidate", &[])]
+                let ten = [("count", Value::Integer(10)), ("every", text("100ms"))];
+                let is_ten = matches!(form.flows, Flows::Ten);
+                vec![flow("candidate", if is_ten { &ten } else { &[] })]
+            }
+            Flows::One => vec![flow("candidate", &[])],
+            Flows::Far => {
+                // There and back: three more round trips.
+                let delay = text(time_us(network.rtt_us * 3 / 2));
+                let access = table([("sender_delay", delay)]);
+                vec![
+                    flow("candidate", &[]),
+                    flow("candidate", &[("start", text("1s")), ("access", access)]),
+                ]
             }
             Flows::Three => {
                 let more = [("count", Value::Integer(3)), ("every", text("1s"))];
@@ -362,19 +436,38 @@ impl Goal {
             }
         };
         case.insert("flows".to_string(), Value::Array(flows));
-        if let Some((name, measure)) = form.measure {
-            let measure: Table = toml::from_str(&format!("{name} = {measure}"))
-                .unwrap_or_else(|e| unreachable!("{measure}: {e}"));
-            case.insert("measures".to_string(), Value::Table(measure));
+        let limit = |metric: &str, value: &str| {
+            Table::from_iter([
+                ("metric".to_string(), text(metric)),
+                ("value".to_string(), text(with_reference(value))),
+                ("at_most".to_string(), Value::Float(form.at_most)),
+                ("reason".to_string(), text(form.reason)),
+                ("source".to_string(), text("Lowtide")),
+            ])
+        };
+        let (mut measures, mut limits) = (form.measures.to_string(), Vec::new());
+        if self == Self::Invariants {
+            // After a timeout TCP's window is one packet (RFC 5681, section 3.1), QUIC's never below two.
+            let least = if network.tcp { "0.99" } else { "1.99" };
+            for (n, (metric, measure)) in INVARIANTS.iter().enumerate() {
+                // Writing to a string cannot fail.
+                let _ = writeln!(measures, "rule_{n} = {}", measure.replace("LEAST", least));
+                let mut limit = limit(metric, &format!("min(1, or(rule_{n}, 0))"));
+                limit.insert("seeds".to_string(), text("each"));
+                if measure.contains("invariant") {
+                    limit.insert("needs".to_string(), Value::Array(vec![text("bbr")]));
+                }
+                limits.push(Value::Table(limit));
+            }
+        } else {
+            limits.push(Value::Table(limit(form.metric, form.value)));
         }
-        let limit = table([
-            ("metric", text(form.metric)),
-            ("value", text(with_reference(form.value))),
-            ("at_most", Value::Float(form.at_most)),
-            ("reason", text(form.reason)),
-            ("source", text("Lowtide")),
-        ]);
-        case.insert("limits".to_string(), Value::Array(vec![limit]));
+        if !measures.is_empty() {
+            let measures: Table =
+                toml::from_str(&measures).unwrap_or_else(|e| unreachable!("{measures}: {e}"));
+            case.insert("measures".to_string(), Value::Table(measures));
+        }
+        case.insert("limits".to_string(), Value::Array(limits));
         let about = table([
             ("id", text(self.name().replace(':', "-"))),
             ("title", text(self.title())),

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use lowtide_lab::contender::Contender;
 use lowtide_lab::key::Key;
-use lowtide_lab::run::Stop;
+use lowtide_lab::run::{NoThreads, Stop};
+use lowtide_lab::scenario_file::FileError;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::budget::Budget;
@@ -91,6 +92,12 @@ pub enum HuntError {
     /// There are no threads.
     #[error("{0}")]
     Threads(#[from] ThreadPoolBuildError),
+    /// There are none for trials of findings.
+    #[error("{0}")]
+    NoThreads(#[from] NoThreads),
+    /// A finding is no case for one of the controllers.
+    #[error("{0}")]
+    Case(#[from] FileError),
 }
 
 /// Searches for each subject and makes small what it found. What `stop` ends is shown as far as it came; `watch` is told
@@ -170,13 +177,13 @@ fn findings(
         }
         let small = minimised(&found.network, |network| subject.try_on(network, stop)).and_then(
             |(network, _)| {
-                let score = subject.confirm_on(&network, stop)?;
-                Ok((network, score))
+                let tried = subject.confirm_on(&network, stop)?;
+                Ok((network, tried))
             },
         );
         match small {
             // What no longer breaks the limit when it is small was on its edge, or one seed's.
-            Ok(small) if small.1 <= limit => {}
+            Ok(small) if small.1.score <= limit => {}
             Ok(small) if !kinds.insert(small.0.troubles()) => {}
             Ok(small) => findings.push(Finding::new(subject, found, small)),
             Err(TrialError::Ended) => break,

@@ -33,6 +33,8 @@ struct JsonFinding<'a> {
     score: f64,
     before: f64,
     trouble: String,
+    /// What broke off, or did not hold; empty for a score that says all.
+    reason: &'a str,
     link: Table,
     path: Table,
     flow: Table,
@@ -77,6 +79,7 @@ impl<'a> JsonFinding<'a> {
             score: case.finding.score,
             before: case.finding.before,
             trouble: case.finding.network.named_troubles(),
+            reason: &case.finding.reason,
             link,
             path,
             flow: network.of_flow(),

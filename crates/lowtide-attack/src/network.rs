@@ -96,7 +96,7 @@ pub const TROUBLES: [&str; 8] = [
     "rate", "delay", "jitter", "loss", "queue", "acks", "cross", "pauses",
 ];
 
-fn time_us(us: u64) -> String {
+pub(crate) fn time_us(us: u64) -> String {
     if us.is_multiple_of(1000) {
         format!("{}ms", us / 1000)
     } else {

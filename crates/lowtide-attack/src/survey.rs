@@ -3,16 +3,18 @@
 use std::io;
 use std::path::Path;
 
-use lowtide_lab::contender::Contender;
+use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::files;
-use lowtide_lab::run::Stop;
-use rayon::prelude::*;
+use lowtide_lab::run::{Stop, Watch};
+use lowtide_lab::scenario_file::{FileError, ScenarioFile};
+use lowtide_lab::score::{Plan, Scorecard, Suite, judge};
 
 use crate::found::Finding;
+use crate::goal::Goal;
 use crate::hunt::{HuntError, Outcome, Question, hunt};
 use crate::network::Network;
 use crate::search::Progress;
-use crate::trial::{Subject, TrialError};
+use crate::trial::{Subject, value_of};
 
 /// A hunt, and how bad each controller is on each finding.
 #[derive(Clone, Debug)]
@@ -21,17 +23,19 @@ pub struct Survey {
     pub question: Question,
     /// What came of each subject, in their order.
     pub outcomes: Vec<Outcome>,
-    /// Each finding on each controller; `None` where the work was ended before.
-    pub transfer: Option<Transfer>,
+    /// For each goal its findings, tried on all controllers; none where the work was ended before.
+    pub cards: Vec<Scorecard>,
 }
 
-/// How bad each controller is on each finding.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transfer {
-    /// The controllers.
-    pub controllers: Vec<String>,
-    /// A row for each finding, in their order: how bad each controller is there; `None` where it cannot be tried.
-    pub scores: Vec<Vec<Option<f64>>>,
+/// What ends the trials of findings.
+struct Ending<'a>(&'a Stop);
+
+impl Watch for Ending<'_> {
+    fn on_run(&self) {}
+
+    fn stop(&self) -> Stop {
+        self.0.clone()
+    }
 }
 
 /// The search for a subject, of which at least one network was tried.
@@ -69,6 +73,11 @@ impl Case<'_> {
         self.finding.text(self.subject, self.number)
     }
 
+    /// The same, read.
+    fn file(&self) -> Result<ScenarioFile, FileError> {
+        ScenarioFile::parse(Path::new(&format!("{}.toml", self.id())), self.text())
+    }
+
     /// The network as the goal has it.
     #[must_use]
     pub fn network(&self) -> Network {
@@ -88,13 +97,14 @@ impl Survey {
         watch: &(dyn Fn(&Subject, Progress) + Sync),
     ) -> Result<Self, HuntError> {
         let outcomes = hunt(&question, stop, watch)?;
-        let pool = question.pool()?;
         let mut survey = Self {
             question,
             outcomes,
-            transfer: None,
+            cards: Vec::new(),
         };
-        survey.transfer = pool.install(|| survey.transferred(stop));
+        if !stop.is_uttered() {
+            survey.cards = survey.tried_on_all(stop)?;
+        }
         Ok(survey)
     }
 
@@ -127,13 +137,13 @@ impl Survey {
         self.searches().flat_map(|search| search.cases).collect()
     }
 
-    /// How bad each controller is on a finding; nobody where the work was ended before.
+    /// How bad each controller is on a finding, `None` where it cannot be tried; nobody where the work was ended before.
     pub fn scores_on(&self, case: &Case<'_>) -> impl Iterator<Item = (&str, Option<f64>)> {
-        let row = case.number - 1;
-        let transfer = self.transfer.iter();
-        transfer.flat_map(move |transfer| {
-            let names = transfer.controllers.iter().map(String::as_str);
-            names.zip(transfer.scores[row].iter().copied())
+        let id = case.id();
+        let scores = self.cards.iter().flat_map(|card| &card.results);
+        scores.filter_map(move |score| {
+            let case = score.cases.iter().find(|case| case.id == id)?;
+            Some((score.controller.as_str(), value_of(case)))
         })
     }
 
@@ -150,27 +160,39 @@ impl Survey {
         Ok(cases.len())
     }
 
-    /// Tries every finding on every controller, unless the work is ended.
-    fn transferred(&self, stop: &Stop) -> Option<Transfer> {
-        let controllers = self.question.controllers();
-        let of_case = |case: &Case<'_>| -> Result<Vec<Option<f64>>, TrialError> {
-            let scores = controllers.iter().map(|controller: &&Contender| {
-                let other = Subject {
-                    candidate: (*controller).clone(),
-                    ..case.subject.clone()
-                };
-                match other.confirm_on(&case.finding.network, stop) {
-                    Ok(score) => Ok(Some(score)),
-                    Err(TrialError::Ended) => Err(TrialError::Ended),
-                    Err(_) => Ok(None),
-                }
+    /// Tries every finding on every controller; runs of the reference are made once.
+    fn tried_on_all(&self, stop: &Stop) -> Result<Vec<Scorecard>, HuntError> {
+        let searches: Vec<Search<'_>> = self.searches().collect();
+        let mut goals: Vec<Goal> = Vec::new();
+        for search in &searches {
+            if !goals.contains(&search.subject.goal) {
+                goals.push(search.subject.goal);
+            }
+        }
+        let card = |goal: Goal| {
+            let of_goal = || searches.iter().filter(|search| search.subject.goal == goal);
+            let worst = of_goal().map(|search| {
+                let (name, outcome) = (search.subject.candidate.name(), search.outcome);
+                format!("{name} {:.2} of {} networks", outcome.worst, outcome.tried)
             });
-            scores.collect()
+            let worst: Vec<String> = worst.collect();
+            let cases = of_goal().flat_map(|search| &search.cases).map(Case::file);
+            let suite = Suite {
+                name: goal.name(),
+                about: format!("{}. The worst value: {}.", goal.title(), worst.join(", ")),
+                cases: cases.collect::<Result<_, _>>()?,
+            };
+            let controllers = self.question.controllers().into_iter().cloned();
+            let contenders = &self.question.subjects[0].contenders;
+            let plan = Plan::new(&suite, controllers.collect(), contenders, None)?;
+            let jobs = self.question.jobs;
+            let options = Options {
+                jobs,
+                ..Options::default()
+            };
+            let results = experiment::run(&plan.cells, options, &Ending(stop))?;
+            Ok(judge(&suite, &plan, &results)?)
         };
-        let scores: Result<_, _> = self.cases().par_iter().map(of_case).collect();
-        Some(Transfer {
-            controllers: controllers.iter().map(|c| c.name().to_string()).collect(),
-            scores: scores.ok()?,
-        })
+        goals.into_iter().map(card).collect()
     }
 }

@@ -6,7 +6,7 @@ use lowtide_lab::contender::{Contender, Contenders};
 use lowtide_lab::experiment::CellResult;
 use lowtide_lab::run::{FailedRun, Keep, Stop, run_until};
 use lowtide_lab::scenario_file::{FileError, ScenarioFile};
-use lowtide_lab::score::{Plan, Suite, Verdict, judge};
+use lowtide_lab::score::{CaseResult, Plan, Suite, Verdict, judge};
 use lowtide_lab::setting::{Host, Links};
 
 use crate::goal::Goal;
@@ -28,6 +28,45 @@ pub struct Subject {
     pub reference: String,
     /// Whom the lab knows.
     pub contenders: Contenders,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// How bad the controller is: 0 as good as can be, 1 as bad as can be; a run that breaks off is 1.
+    pub score: f64,
+    /// What broke off, or did not hold; empty for a score that says all.
+    pub reason: String,
+}
+
+impl Tried {
+    /// What came of a case; `None` where it is not for the controller, or its runs were not made.
+    fn of(case: &CaseResult) -> Option<Self> {
+        if matches!(case.verdict, Verdict::NotApplicable | Verdict::NotRun) {
+            return None;
+        }
+        if let Some(failed) = case.failed_runs.first() {
+            return Some(Self {
+                score: 1.0,
+                reason: failed.clone(),
+            });
+        }
+        // What has no value, as the delay where nothing arrived, is no finding: there is nothing to compare.
+        let value = case.value.filter(|value| !value.is_nan());
+        // A single limit is the goal itself.
+        let broken = case.failing().filter(|_| case.limits.len() > 1);
+        let broken: Vec<&str> = broken.map(|limit| limit.metric.as_str()).collect();
+        Some(Self {
+            score: value.unwrap_or(0.0).clamp(0.0, 1.0),
+            reason: broken.join(", "),
+        })
+    }
+}
+
+/// How bad a controller is in a case; `None` where it is not for it, or was not run.
+#[must_use]
+pub fn value_of(case: &CaseResult) -> Option<f64> {
+    Tried::of(case).map(|tried| tried.score)
 }
 
 /// A controller cannot be tried.
@@ -108,18 +147,18 @@ impl Subject {
     /// # Errors
     /// When it cannot be tried, or the trial was ended.
     pub fn try_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
-        self.try_with(network, 1, stop)
+        Ok(self.try_with(network, 1, stop)?.score)
     }
 
     /// How bad it is by the mean of [`SEEDS`] seeds, which a finding must be.
     ///
     /// # Errors
     /// As of [`try_on`](Self::try_on).
-    pub fn confirm_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
+    pub fn confirm_on(&self, network: &Network, stop: &Stop) -> Result<Tried, TrialError> {
         self.try_with(network, SEEDS, stop)
     }
 
-    fn try_with(&self, network: &Network, seeds: u32, stop: &Stop) -> Result<f64, TrialError> {
+    fn try_with(&self, network: &Network, seeds: u32, stop: &Stop) -> Result<Tried, TrialError> {
         let suite = Suite {
             name: "attack".to_string(),
             about: String::new(),
@@ -142,17 +181,9 @@ impl Subject {
             }
             results.push(result);
         }
-        if results.iter().any(|result| !result.failed.is_empty()) {
-            return Ok(1.0);
-        }
         let card = judge(&suite, &plan, &results)?;
         let case = card.results.first().and_then(|score| score.cases.first());
         let case = case.ok_or_else(|| TrialError::NotApplicable("no case".to_string()))?;
-        if case.verdict == Verdict::NotApplicable {
-            return Err(TrialError::NotApplicable(case.reason.clone()));
-        }
-        // What has no value, as the delay where nothing arrived, is no finding: there is nothing to compare.
-        let value = case.value.filter(|value| !value.is_nan());
-        Ok(value.unwrap_or(0.0).clamp(0.0, 1.0))
+        Tried::of(case).ok_or_else(|| TrialError::NotApplicable(case.reason.clone()))
     }
 }

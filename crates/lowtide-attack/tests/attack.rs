@@ -113,7 +113,7 @@ fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
     let again = subject
         .confirm_on(&finding.network, &Stop::default())
         .unwrap();
-    assert_eq!(again, finding.score);
+    assert_eq!(again.score, finding.score);
 }
 
 #[test]
@@ -136,12 +136,40 @@ fn a_link_that_is_known_to_be_bad_scores_badly_and_a_calm_one_does_not() {
         title: "",
         network: bursts,
         score: 0.8,
+        reason: String::new(),
         before: 0.8,
     };
     assert_eq!(
         (finding.lines(), finding.network.named_troubles()),
         (3, "rate".to_string())
     );
+}
+
+#[test]
+fn what_breaks_an_invariant_is_named_and_sound_controllers_break_none() {
+    let calm = Network::calm(5_000, 40_000);
+    let tcp = Network {
+        tcp: true,
+        ..calm.clone()
+    };
+    let tried = |candidate: &str, network: &Network| {
+        let subject = subject(candidate, Goal::Invariants, "causal");
+        let tried = subject.confirm_on(network, &Stop::default()).unwrap();
+        (tried.score, tried.reason)
+    };
+    for sound in ["bbr", "bbr3", "cubic", "ebb"] {
+        assert_eq!(tried(sound, &calm), (0.0, String::new()), "{sound}");
+    }
+    let one_packet = "window:packets=1";
+    assert_eq!(
+        tried(one_packet, &calm),
+        (
+            1.0,
+            "the window is below two packets, or one over TCP".to_string()
+        )
+    );
+    // Which TCP may have after a timeout.
+    assert_eq!(tried(one_packet, &tcp).0, 0.0);
 }
 
 #[test]

@@ -201,7 +201,7 @@ impl PyScores {
     /// Writes the scorecards with what happened in cases that fail, `index.html`, into a folder; its path.
     fn report(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
         let path = folder.join("index.html");
-        let written = py.detach(|| write_report(&self.cards, &self.about, &folder));
+        let written = py.detach(|| write_report(&self.cards, "Scorecards", &self.about, &folder));
         written.map_err(|e| unwritten(&path, e))?;
         Ok(path)
     }

@@ -11,6 +11,8 @@ use crate::trial::TrialError;
 
 /// How far it looks at first, as a standard deviation.
 const STEP: f64 = 0.25;
+/// The same around a network that is known to be bad.
+const STEP_FROM_FOUND: f64 = 0.1;
 /// What a step out of the unit cube costs, so that it comes back.
 const OUTSIDE: f64 = 0.01;
 
@@ -33,13 +35,23 @@ impl ParallelObjectiveFunction for &Objective<'_> {
     }
 }
 
-pub(super) fn search(arena: &mut Arena<'_>, chance: &mut Chance) -> Result<(), SearchError> {
+/// Begins at each of `first` before it begins anywhere.
+pub(super) fn search(
+    arena: &mut Arena<'_>,
+    chance: &mut Chance,
+    first: &[Genome],
+) -> Result<(), SearchError> {
+    let mut first = first.iter();
     while !arena.is_over() {
+        let (begin, step) = match first.next() {
+            Some(found) => (found.clone(), STEP_FROM_FOUND),
+            None => (chance.genome(), STEP),
+        };
         let objective = Objective {
             trier: Arc::clone(&arena.trier),
             tried: Mutex::default(),
         };
-        let options = CMAESOptions::new(chance.genome().0, STEP).mode(Mode::Maximize);
+        let options = CMAESOptions::new(begin.0, step).mode(Mode::Maximize);
         let state = options.seed(chance.seed()).build(&objective);
         // Dimension and step size are ours, and valid.
         let Ok(mut state) = state else { break };

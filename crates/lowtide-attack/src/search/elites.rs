@@ -18,9 +18,13 @@ const FAR: (f64, f64) = (0.02, 0.5);
 /// Share of children that have two parents.
 const CROSSED: f64 = 0.4;
 
-pub(super) fn search(arena: &mut Arena<'_>, chance: &mut Chance) -> Result<(), SearchError> {
+pub(super) fn search<'a>(
+    arena: &mut Arena<'a>,
+    chance: &mut Chance,
+    is_over: impl Fn(&Arena<'a>) -> bool,
+) -> Result<(), SearchError> {
     let mut batches = 0;
-    while !arena.is_over() {
+    while !is_over(arena) {
         let parents = arena.found();
         let child = |_| {
             if batches < FIRST || parents.is_empty() || chance.unit() < FRESH {

@@ -37,13 +37,15 @@ pub enum Method {
     Elites,
     /// Covariance matrix adaptation (Hansen, 2016), begun anew where it has converged.
     Cma,
+    /// The first half of the budget as [`Self::Elites`], the second as [`Self::Cma`] from the worst of what that found.
+    Both,
     /// At random: what the others must beat.
     Random,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Elites, Self::Cma, Self::Random];
+    pub const ALL: [Self; 4] = [Self::Elites, Self::Cma, Self::Both, Self::Random];
 
     /// Its name.
     #[must_use]
@@ -51,6 +53,7 @@ impl Method {
         match self {
             Self::Elites => "elites",
             Self::Cma => "cma",
+            Self::Both => "both",
             Self::Random => "random",
         }
     }
@@ -71,8 +74,13 @@ impl Method {
     pub fn search(self, arena: &mut Arena<'_>, seed: u64) -> Result<(), SearchError> {
         let mut chance = Chance::new(seed);
         match self {
-            Self::Elites => elites::search(arena, &mut chance),
-            Self::Cma => cma::search(arena, &mut chance),
+            Self::Elites => elites::search(arena, &mut chance, Arena::is_over),
+            Self::Cma => cma::search(arena, &mut chance, &[]),
+            Self::Both => {
+                elites::search(arena, &mut chance, Arena::is_half_over)?;
+                let found = arena.found().into_iter().map(|found| found.genome);
+                cma::search(arena, &mut chance, &found.collect::<Vec<_>>())
+            }
             Self::Random => random::search(arena, &mut chance),
         }
     }
@@ -232,13 +240,18 @@ impl<'a> Arena<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.is_spent(self.begun.elapsed()) || self.trier.stop.is_uttered()
+        self.is_spent(1, self.begun.elapsed()) || self.trier.stop.is_uttered()
     }
 
-    fn is_spent(&self, elapsed: Duration) -> bool {
+    fn is_half_over(&self) -> bool {
+        self.is_spent(2, self.begun.elapsed()) || self.trier.stop.is_uttered()
+    }
+
+    /// Whether one of so many parts of the budget is spent.
+    fn is_spent(&self, parts: u32, elapsed: Duration) -> bool {
         match self.budget {
-            Budget::Networks(networks) => self.tried >= networks,
-            Budget::Time(time) => elapsed >= time,
+            Budget::Networks(networks) => self.tried >= networks.div_ceil(parts.into()),
+            Budget::Time(time) => elapsed >= time / parts,
         }
     }
 
@@ -251,7 +264,7 @@ impl<'a> Arena<'a> {
                 Err(e) => return Err(e.into()),
             };
             // A batch may be larger than what is left; time ends none.
-            if self.is_spent(Duration::ZERO) {
+            if self.is_spent(1, Duration::ZERO) {
                 break;
             }
             self.tried += 1;

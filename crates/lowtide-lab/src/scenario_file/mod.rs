@@ -211,6 +211,12 @@ impl ScenarioFile {
         &self.source.file
     }
 
+    /// What was read; empty where it is of values.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
     /// An error at a key of this file.
     #[must_use]
     pub fn error_at(&self, path: &[&str], problem: String) -> FileError {

@@ -48,6 +48,9 @@ pub struct CaseResult {
     /// [`explain_all`](super::explain_all).
     #[serde(skip)]
     pub shown_by: Option<CellResult>,
+    /// Its file's text, for reports.
+    #[serde(skip)]
+    pub text: String,
     /// The place of the limit that decides.
     #[serde(skip)]
     deciding: Option<usize>,
@@ -106,6 +109,7 @@ pub fn judge(suite: &Suite, plan: &Plan, results: &[CellResult]) -> Result<Score
             id: job.case.id(),
             title: about.map_or_else(String::new, |c| c.title.clone()),
             source: about.map_or_else(String::new, |c| c.source.clone()),
+            text: job.case.text().to_string(),
             ..CaseResult::default()
         };
         match &job.cells {

@@ -57,6 +57,9 @@ function scoreCase(card, one, n) {
   if (result.explanation.length) {
     parts.push(element("ul", {}, ...result.explanation.map((line) => element("li", {}, line))));
   }
+  if (one.text) {
+    parts.push(element("details", {}, element("summary", {}, "Scenario file"), element("pre", {}, one.text)));
+  }
   if (result.link !== null) {
     const button = element("button", { type: "button", className: "link" }, "The run over time");
     button.onclick = () => {

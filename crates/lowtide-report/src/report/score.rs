@@ -34,6 +34,8 @@ struct CaseData {
     id: String,
     title: String,
     source: String,
+    /// The scenario file.
+    text: String,
     /// One for each controller.
     results: Vec<ResultData>,
 }
@@ -78,6 +80,7 @@ impl ScoreResult {
                 id: first.id.clone(),
                 title: first.title.clone(),
                 source: first.source.clone(),
+                text: first.text.clone(),
                 results: results
                     .map(|(s, score)| result(&score.cases[n], shown(s, n)))
                     .collect(),

@@ -18,11 +18,16 @@ pub const MAX_OVER_TIME: usize = 48;
 type Case = (usize, usize, usize);
 
 /// Writes scorecards with what happened in cases that fail, `index.html`, into a folder, and qlogs beside it;
-/// `made_by`: what made them.
+/// `title` and `made_by`: what it is, and what made it.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_report(cards: &[Scorecard], made_by: &str, folder: &Path) -> io::Result<()> {
+pub fn write_report(
+    cards: &[Scorecard],
+    title: &str,
+    made_by: &str,
+    folder: &Path,
+) -> io::Result<()> {
     let mut runs = Vec::new();
     let mut shown: BTreeMap<Case, Shown> = BTreeMap::new();
     for (n, card) in cards.iter().enumerate() {
@@ -59,7 +64,7 @@ pub fn write_report(cards: &[Scorecard], made_by: &str, folder: &Path) -> io::Re
         ScoreResult::new(card, of)
     };
     let report = Report {
-        title: "Scorecards".to_string(),
+        title: title.to_string(),
         made_by: made_by.to_string(),
         scores: cards.iter().enumerate().map(score).collect(),
         ..Report::of_comparisons(&runs)

@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[arg(long = "cc", value_name = "NAME", required = true)]
     controllers: Vec<String>,
 
-    /// What is bad: throughput, delay, both, stall, starvation, latecomer, harm, share:cubic, share:bbr, share:bbr3,
-    /// loss, memory; or all
+    /// What is bad: throughput, delay, both, stall, starvation, latecomer, rtt, crowd, harm, share:cubic, share:bbr,
+    /// share:bbr3, loss, memory, invariants; or all
     #[arg(
         long = "goal",
         value_name = "GOAL",
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORLD", default_value = "cellular")]
     world: String,
 
-    /// The controller or bound that throughput, delay, both, stall, loss and memory are held against
+    /// The controller or bound that throughput, delay, both, stall, crowd, loss and memory are held against
     #[arg(long, value_name = "NAME", default_value = CAUSAL)]
     reference: String,
 
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N|TIME", default_value = "1000")]
     budget: Budget,
 
-    /// How networks are chosen: elites, cma or random
+    /// How networks are chosen: elites, cma, both or random
     #[arg(long, value_name = "METHOD", default_value = "elites", value_parser = Method::find)]
     method: Method,
 
@@ -77,6 +77,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     keep: Option<PathBuf>,
 
+    /// Write a page of what was found, index.html, into this folder: each finding on each controller, over time
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    report: Option<PathBuf>,
+
     #[command(flatten)]
     json: JsonFlag,
 }
@@ -93,6 +97,7 @@ fn subjects(args: &Args, contenders: &Contenders) -> Result<Vec<Subject>, Failur
 }
 
 pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
+    output::check([args.json.file()], [args.report.as_deref()])?;
     let kept = match &args.output {
         None => None,
         Some(folder) => Some((folder.clone(), executable::simulator(contenders)?)),
@@ -122,8 +127,11 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         Survey::make(question, stop, &watch).map_err(Failure::run)
     })?;
     bar.finish_and_clear();
-    let survey = survey?;
+    let mut survey = survey?;
     show::show(&args.json, &survey)?;
+    if let Some(folder) = &args.report {
+        show::report(&mut survey, args.jobs.threads(), folder)?;
+    }
     if let Some(folder) = &args.keep {
         let count = survey.save(folder).map_err(output::unwritable(folder))?;
         output::say(format_args!(

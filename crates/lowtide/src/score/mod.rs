@@ -325,7 +325,8 @@ fn show(args: &Args, cards: &[Scorecard], regressions: &[Regression]) -> Result<
     }
     if let Some(folder) = &args.report {
         let path = folder.join("index.html");
-        write_report(cards, &command(args), folder).map_err(output::unwritable(&path))?;
+        write_report(cards, "Scorecards", &command(args), folder)
+            .map_err(output::unwritable(&path))?;
         output::say(format_args!("report: {}", path.display()));
     }
     Ok(())

@@ -7,7 +7,7 @@ fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
     let folder = Folder::new();
     let attack =
         "attack --cc copa,bbr --goal throughput --reference cubic --budget 64 --most 1 --seed 3";
-    let ran = folder.ok(&format!("{attack} --keep found --jobs 2"));
+    let ran = folder.ok(&format!("{attack} --keep found --report page --jobs 2"));
     let found = [
         "copa, throughput: worst ",
         "of 64 networks (limit 0.20)",
@@ -20,6 +20,14 @@ fn what_an_attack_finds_fails_in_a_suite_and_is_the_same_each_time() {
     has(&ran.out, &[&format!("  1. {score:.2} "), id]);
     assert_eq!(first["controllers"][0][0], "copa");
     assert_eq!(first["controllers"][0][1], first["score"]);
+    // The page has each finding's flags and its scenario.
+    let shown = [
+        "Worst networks, cellular",
+        id,
+        "lowtide compare --",
+        "[[limits]]",
+    ];
+    has(&folder.read("page/index.html"), &shown);
     let scored = folder
         .run(&format!("score --suite found --cc copa --case {id}"))
         .code(1);
