@@ -9,6 +9,7 @@ import json
 import os
 import random
 import statistics
+import sys
 import tempfile
 
 import program
@@ -43,6 +44,7 @@ def methods(args):
                 found = attacked(
                     args, cc=controller, goal=goal, world=world, method=method, seed=seed, budget=budget, most=0)
                 worst.append(found[0]["worst"])
+                print(controller, goal, world, method, seed, worst[-1], file=sys.stderr)
             low, high = interval(worst)
             cells.append(f"{statistics.median(worst):.3f} ({low:.3f}–{high:.3f})")
         print(f"| {controller}, {goal}, {world} | " + " | ".join(cells) + " |", flush=True)

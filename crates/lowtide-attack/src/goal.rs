@@ -308,7 +308,7 @@ impl Goal {
                 seconds: 40,
                 measures: "after = { span = { metric = 'throughput_mbps', from = '30s', to = '40s' } }",
                 metric: "share of the reference's throughput that is missing 10 s after the trouble has ended",
-                value: "1 - after('candidate') / max(after('REFERENCE'), 0.001)",
+                value: "max(0, after('REFERENCE') - after('candidate')) / max(after('REFERENCE'), 0.001)",
                 at_most: 0.2,
                 reason: "ten seconds later nothing but memory speaks against four fifths",
                 ..ALONE

@@ -161,6 +161,9 @@ pub fn hunt(
         .collect()
 }
 
+/// Networks that are made small for each finding that is asked for: many become alike, and each takes hundreds of trials.
+const MADE_SMALL: usize = 5;
+
 /// The worst networks beyond the goal's limit, made small; those that become alike count once.
 fn findings(
     subject: &Subject,
@@ -171,7 +174,8 @@ fn findings(
     let limit = subject.goal.limit();
     let mut kinds = BTreeSet::new();
     let mut findings = Vec::new();
-    for found in found.iter().filter(|found| found.score > limit) {
+    let bad = found.iter().filter(|found| found.score > limit);
+    for found in bad.take(most.saturating_mul(MADE_SMALL)) {
         if findings.len() == most || stop.is_uttered() {
             break;
         }
