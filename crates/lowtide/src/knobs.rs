@@ -76,6 +76,8 @@ fn arg(knob: &Knob) -> Arg {
         Takes::Whole => arg
             .value_name("N")
             .value_parser(clap::value_parser!(i64).range(0..)),
+        // Of one name there is no choice: in a build without stacks the lab says what other hosts need.
+        Takes::Name(names) if names.len() == 1 => arg.value_name("NAME"),
         Takes::Name(names) => {
             let values = names.iter().map(|(name, about)| {
                 PossibleValue::new(name).help(about.trim_end_matches('.').to_string())

@@ -33,7 +33,11 @@ pub(super) fn parse_stock(spec: &str) -> Option<Result<&'static Stock, registry:
         return Some(Err(registry::Error::UnknownController {
             name: name.to_string(),
             nearest: nearest(name, known.iter().copied()).map(str::to_string),
-            known: known.join(", "),
+            known: if known.is_empty() {
+                "none of stacks in this build, which need the feature 'stacks'".to_string()
+            } else {
+                known.join(", ")
+            },
         }));
     };
     let checked = registry::parse_parameters(stock.name, &[], parameters);
