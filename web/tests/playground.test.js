@@ -74,9 +74,9 @@ for (const [what, fragment, flags] of [
   ["a generated link", "kind=scenario:4g&duration=8s&seeds=2&cc=ebb&cc=bbr&cc=rbbr",
     ["--duration", "8s", "--seeds", "2", "--cc", "ebb,bbr,rbbr"]],
   ["a queue that marks, losses and several flows",
-    "kind=rate&rate=20mbit&rtt=30ms&queue=codel:target=8ms&loss=0.1%25&flows=3&stagger=1s&ack_every=4&transport=tcp&reorder=yes&duration=8s&seed=7&cc=prague&cc=cubic:hystart=false",
+    "kind=rate&rate=20mbit&rtt=30ms&queue=codel:target=8ms&loss=0.1%25&flows=3&stagger=1s&ack_every=4&jitter=2ms&reorder=yes&duration=8s&seed=7&cc=prague&cc=cubic:hystart=false",
     ["--rate", "20mbit", "--rtt", "30ms", "--queue", "codel:target=8ms", "--loss", "0.1%", "--flows", "3", "--stagger", "1s",
-      "--ack-every", "4", "--transport", "tcp", "--reorder", "--duration", "8s", "--seed", "7", "--cc", "prague,cubic:hystart=false"]],
+      "--ack-every", "4", "--jitter", "2ms", "--reorder", "--duration", "8s", "--seed", "7", "--cc", "prague,cubic:hystart=false"]],
 ]) {
   test(`${what}: the same JSON and the same report as from the command line, to the byte`, async () => {
     const { page, wrong, close } = await at(`#v=1&${fragment}`);
