@@ -56,9 +56,6 @@ pub(crate) struct RunArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct SweepArgs {
-    #[command(flatten)]
-    run: RunArgs,
-
     /// Folder that keeps the results; the same command goes on where it was interrupted, and 'lowtide
     /// merge' lands them in Parquet
     #[arg(long, short, value_name = "DIR", default_value = "lowtide-results")]
@@ -68,6 +65,9 @@ pub(crate) struct SweepArgs {
     /// 'sbatch --array=1-64'. All parts may be made at once and write to one folder
     #[arg(long, value_name = "K/N", conflicts_with_all = ["csv", "markdown", "json", "report", "figures"])]
     shard: Option<Shard>,
+
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 /// What is to be run, after all is checked that can be before it is.
