@@ -134,7 +134,7 @@ impl Subject {
     /// When the reference is not known, or the network is no scenario.
     pub fn file(&self, network: &Network, seeds: u32) -> Result<ScenarioFile, FileError> {
         let table = self.goal.case(network, &self.reference, seeds);
-        let mut file = ScenarioFile::of_values(table, Path::new(""), &Links::default())?;
+        let mut file = ScenarioFile::of_values(&table, Path::new(""), &Links::default())?;
         if let Some(host) = self.host {
             file.set_host(host);
         }

@@ -29,6 +29,6 @@ pub(crate) fn check_section(name: &str, said: &Bound<'_, PyDict>) -> PyResult<()
         _ => toml::Value::Table(table),
     };
     let sections = toml::Table::from_iter([(name.to_string(), section)]);
-    let checked = Sections::of_values(sections);
+    let checked = Sections::of_values(&sections);
     checked.map(drop).map_err(|p| error::problem(&p, None))
 }

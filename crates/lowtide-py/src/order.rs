@@ -71,7 +71,7 @@ impl Order {
     pub(crate) fn file(&self, links: &Links) -> Result<ScenarioFile, FileError> {
         let mut file = match &self.text {
             Some(text) => ScenarioFile::parse(&self.path, text.clone())?,
-            None => ScenarioFile::of_values(self.values.clone(), &self.path, links)?,
+            None => ScenarioFile::of_values(&self.values, &self.path, links)?,
         };
         for (key, values) in self.vary.clone() {
             let values = match values {

@@ -5,7 +5,7 @@ use super::*;
 use crate::claim::Holds;
 use crate::contender::Contenders;
 use crate::experiment::{Options, run};
-use crate::scenario_file::Place;
+use crate::scenario_file::Position;
 
 const SMALL: &str = r#"
 name = "small"
@@ -76,7 +76,7 @@ fn rows_say_what_was_printed_what_was_measured_and_whether_the_claim_holds() {
 fn claims_about_what_is_not_there_are_errors_at_their_place() {
     let refused = |from: &str, to: &str, key: &str, part: &str| {
         let error = rows(&experiment(&SMALL.replace(from, to))).unwrap_err();
-        let at_a_line = matches!(error.place, Place::At(_, line, _) if line > 1);
+        let at_a_line = matches!(error.position, Position::At(_, line, _) if line > 1);
         assert!(error.key.starts_with(key) && at_a_line, "{error}");
         assert!(error.to_string().contains(part), "{error}");
     };

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use lowtide_cc::registry::nearest;
 
-use super::error::{FileError, Place, short};
+use super::error::{FileError, Position, short};
 use super::{CANDIDATE, Case, ScenarioFile};
 use crate::contender::Contenders;
 use crate::key::Key;
 use crate::metrics::{CATALOGUE, Metric, split_group};
-use crate::setting::{Host, Problem, Resolver, SECTIONS, Sections, Setting, keys_of, put};
+use crate::setting::{
+    Host, Problem, Refused, Resolver, SECTIONS, Sections, Setting, keys_of, put, read,
+};
 
 /// The most cells of one file.
 pub const MAX_CELLS: usize = 100_000;
@@ -292,7 +294,7 @@ impl ScenarioFile {
             return self.error_at(&[], problem);
         }
         FileError {
-            place: Place::File(self.path().to_path_buf()),
+            position: Position::File(self.path().to_path_buf()),
             key: String::new(),
             problem,
         }
@@ -328,7 +330,7 @@ impl ScenarioFile {
         overrides: &[Override<'_>],
         resolver: &mut Resolver,
     ) -> Result<(Cell, usize), FileError> {
-        let mut table: toml::Table = self
+        let own: toml::Table = self
             .table
             .iter()
             .filter(|(key, _)| SECTIONS.contains(&key.as_str()))
@@ -341,11 +343,7 @@ impl ScenarioFile {
                 self.error_at(&path, problem)
             }
         };
-        let mut sections: Sections = table
-            .clone()
-            .try_into()
-            .map_err(|e: toml::de::Error| self.error_at(&[], e.message().to_string()))?;
-        for o in overrides {
+        let put = |table: &mut toml::Table, o: &Override| {
             let first = o.key.split('.').next().unwrap_or_default();
             if !SECTIONS.contains(&first) {
                 return Err(said_at(o, unknown(o.key)));
@@ -355,12 +353,23 @@ impl ScenarioFile {
                 let problem = format!("no key has more than {MAX_KEY_PARTS} parts");
                 return Err(said_at(o, problem));
             }
-            put(&mut table, &path, o.value).map_err(|problem| said_at(o, problem))?;
-            sections = table
-                .clone()
-                .try_into()
-                .map_err(|e: toml::de::Error| said_at(o, refusal(o.key, e.message())))?;
-        }
+            put(table, &path, o.value).map_err(|problem| said_at(o, problem))
+        };
+        let mut table = own.clone();
+        overrides.iter().try_for_each(|o| put(&mut table, o))?;
+        let mut sections: Sections = read(&table.to_string()).map_err(|refused: Refused| {
+            // The first value without which all would be well so far.
+            let mut table = own;
+            for o in overrides {
+                if let Err(error) = put(&mut table, o) {
+                    return error;
+                }
+                if let Err(refused) = read::<Sections>(&table.to_string()) {
+                    return said_at(o, refusal(o.key, &refused.message));
+                }
+            }
+            self.error_at(&[], refused.problem())
+        })?;
         for (n, flows) in sections.flows.iter_mut().enumerate() {
             if flows.controller.as_deref() == Some(CANDIDATE) {
                 let Some(candidate) = &self.candidate else {
@@ -406,7 +415,7 @@ impl ScenarioFile {
 
 fn error_of_varied(key: &str, problem: String) -> FileError {
     FileError {
-        place: Place::Varied,
+        position: Position::Varied,
         key: short(key),
         problem,
     }
@@ -428,12 +437,11 @@ fn unknown(key: &str) -> String {
 
 /// What the reader says of a value, with the key that may have been meant where it knows none.
 fn refusal(key: &str, message: &str) -> String {
-    let problem = message.trim().replace('\n', " ");
     match meant(key) {
-        Some(meant) if problem.starts_with("unknown field") => {
-            format!("{problem}; did you mean '{meant}'?")
+        Some(meant) if message.starts_with("unknown field") => {
+            format!("{message}; did you mean '{meant}'?")
         }
-        _ => problem,
+        _ => message.to_string(),
     }
 }
 

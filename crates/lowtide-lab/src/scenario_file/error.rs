@@ -1,20 +1,19 @@
 //! What is wrong in a file, and where.
 
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
 use crate::files::ReadError;
-use crate::setting::suggestion;
+use crate::setting::Refused;
 
 /// Why a scenario file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}{key}{}{problem}", if key.is_empty() { "" } else { ": " })]
+#[error("{position}{key}{}{problem}", if key.is_empty() { "" } else { ": " })]
 pub struct FileError {
     /// Where it is wrong.
-    pub place: Place,
+    pub position: Position,
     /// The key, as in `link.rate`; empty where there is none.
     pub key: String,
     /// What is wrong and what would be right.
@@ -23,7 +22,7 @@ pub struct FileError {
 
 /// Where something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// The file as a whole.
     File(PathBuf),
     /// A line of it and a column, both counted from 1.
@@ -34,7 +33,7 @@ pub enum Place {
     Values,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => write!(f, "{}: ", file.display()),
@@ -48,7 +47,7 @@ impl fmt::Display for Place {
 impl FileError {
     pub(super) fn unreadable(error: ReadError) -> Self {
         Self {
-            place: Place::File(error.file),
+            position: Position::File(error.file),
             key: String::new(),
             problem: error.problem,
         }
@@ -71,22 +70,13 @@ pub(super) fn short(key: &str) -> String {
 pub(super) struct Source {
     pub(super) file: PathBuf,
     pub(super) text: String,
-    /// It is no file but values, which have no text.
+    /// It is no file but values, whose text nobody wrote.
     pub(super) is_values: bool,
 }
 
 impl Source {
-    /// An error of the TOML reader.
-    pub(super) fn reader_error(&self, error: &toml::de::Error) -> FileError {
-        let span = error.span().unwrap_or(0..0);
-        let mut problem = error.message().replace('\n', " ");
-        if let Some(meant) = suggestion(&problem) {
-            problem.push_str(&format!("; did you mean `{meant}`?"));
-        }
-        let key = DeTable::parse(&self.text)
-            .map(|table| key_around(table.get_ref(), &span))
-            .unwrap_or_default();
-        self.error(span.start, key, problem)
+    pub(super) fn refused(&self, refused: &Refused) -> FileError {
+        self.error(refused.at, refused.key.clone(), refused.problem())
     }
 
     /// An error of the value at `path`; of what is above it where there is no such value.
@@ -100,9 +90,9 @@ impl Source {
     fn error(&self, at: usize, key: String, problem: String) -> FileError {
         let key = short(&key);
         if self.is_values {
-            let place = Place::Values;
+            let position = Position::Values;
             return FileError {
-                place,
+                position,
                 key,
                 problem,
             };
@@ -112,7 +102,7 @@ impl Source {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
         FileError {
-            place: Place::At(self.file.clone(), line, column),
+            position: Position::At(self.file.clone(), line, column),
             key,
             problem,
         }
@@ -121,41 +111,6 @@ impl Source {
     /// The folder from which the file means its paths: its own.
     pub(super) fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))
-    }
-}
-
-/// The key of the innermost entry around a span.
-fn key_around(table: &DeTable<'_>, span: &Range<usize>) -> String {
-    for (key, value) in table {
-        let name = key.get_ref();
-        if key.span().start <= span.start && span.start < key.span().end {
-            return name.to_string();
-        }
-        if let Some(inner) = inside(value.get_ref(), value.span(), span) {
-            return match inner.is_empty() {
-                true => name.to_string(),
-                false => format!("{name}.{inner}"),
-            };
-        }
-    }
-    String::new()
-}
-
-fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<String> {
-    match value {
-        // A table's own span is only that of its header.
-        DeValue::Table(table) => {
-            let key = key_around(table, span);
-            (!key.is_empty() || (at.start <= span.start && span.start < at.end)).then_some(key)
-        }
-        DeValue::Array(items) => items.iter().enumerate().find_map(|(n, item)| {
-            let inner = inside(item.get_ref(), item.span(), span)?;
-            Some(match inner.is_empty() {
-                true => n.to_string(),
-                false => format!("{n}.{inner}"),
-            })
-        }),
-        _ => (at.start <= span.start && span.start < at.end.max(at.start + 1)).then(String::new),
     }
 }
 

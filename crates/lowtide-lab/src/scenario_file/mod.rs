@@ -17,15 +17,14 @@ use serde::Deserialize;
 
 pub use self::cells::{Cell, Grid, MAX_CELLS};
 use self::error::Source;
-pub use self::error::{FileError, Place};
+pub use self::error::{FileError, Position};
 pub use self::judged::{CANDIDATE, JudgedCase, Limit, Need, Seeds};
 pub use self::paper::{
     Claim, Each, Figure, Level, OverTime, Paper, Plane, Point, Printed, Quantity,
 };
 use crate::files;
 use crate::setting::{
-    FlowSection, Host, LinkSection, Links, Measure, PathSection, RunSection, TriggerSection,
-    of_values,
+    FlowSection, Host, LinkSection, Links, Measure, PathSection, RunSection, TriggerSection, read,
 };
 
 /// What a scenario file holds.
@@ -151,40 +150,32 @@ impl ScenarioFile {
             text,
             is_values: false,
         };
-        let content = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
-        let table = toml::from_str(&source.text).map_err(|e| source.reader_error(&e))?;
-        Ok(Self::new(source, content, table, Links::default()))
+        Self::new(source, Links::default())
     }
 
-    fn new(source: Source, content: Content, table: toml::Table, links: Links) -> Self {
-        Self {
+    fn new(source: Source, links: Links) -> Result<Self, FileError> {
+        Ok(Self {
+            content: read(&source.text).map_err(|refused| source.refused(&refused))?,
+            table: read(&source.text).map_err(|refused| source.refused(&refused))?,
             source,
-            content,
-            table,
             links,
             fixed: Vec::new(),
             varied: BTreeSet::new(),
             candidate: None,
-        }
+        })
     }
 
     /// The same of values that are no file; its traces are looked for below `folder`, or among `links`.
     ///
     /// # Errors
     /// When they are no scenario; the error names the key.
-    pub fn of_values(table: toml::Table, folder: &Path, links: &Links) -> Result<Self, FileError> {
+    pub fn of_values(table: &toml::Table, folder: &Path, links: &Links) -> Result<Self, FileError> {
         let source = Source {
             file: folder.join("values"),
-            text: String::new(),
+            text: table.to_string(),
             is_values: true,
         };
-        let content = of_values(table.clone());
-        let content = content.map_err(|problem| FileError {
-            place: Place::Values,
-            key: problem.at,
-            problem: problem.problem,
-        })?;
-        Ok(Self::new(source, content, table, links.clone()))
+        Self::new(source, links.clone())
     }
 
     /// The file's name for people.
@@ -214,7 +205,10 @@ impl ScenarioFile {
     /// What was read; empty where it is of values.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.source.text
+        match self.source.is_values {
+            true => "",
+            false => &self.source.text,
+        }
     }
 
     /// An error at a key of this file.

@@ -23,7 +23,7 @@ fn refused(before: &str, rows: &str) {
         let text = format!("{before}{}\n", text.trim().replace(" / ", "\n"));
         let cells = parse(&text).and_then(|file| file.cells(&Contenders::default()));
         let error = cells.map(drop).unwrap_err();
-        let Place::At(file, line, _) = &error.place else {
+        let Position::At(file, line, _) = &error.position else {
             panic!("{row}: {error}");
         };
         let (place, part) = expected.split_once(':').unwrap();

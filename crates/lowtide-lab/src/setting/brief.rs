@@ -151,7 +151,7 @@ impl Brief {
         resolver: &mut Resolver,
         mut left_out: impl FnMut(&Problem),
     ) -> Result<Vec<Sections>, Problem> {
-        let mut common = Sections::of_values(self.table.clone())?;
+        let mut common = Sections::of_values(&self.table)?;
         if common.reverse.trace.is_some() && common.reverse.opportunity.is_none() {
             common.reverse.opportunity = common.link.opportunity;
         }
@@ -320,7 +320,7 @@ mod tests {
             let mut resolver = Resolver::default();
             let problem = brief.sections(&mut resolver, |_| ()).unwrap_err();
             assert!(!problem.problem.contains("unknown field"), "{problem:?}");
-            assert_eq!(plain(&problem.at), *key, "{problem:?}");
+            assert!(plain(&problem.at).starts_with(key), "{problem:?}");
             assert_eq!(brief.name(&problem.at), *short);
         }
     }

@@ -39,7 +39,7 @@ impl BuiltIn {
     /// Never: a test resolves them all.
     #[must_use]
     pub fn sections(&self) -> Sections {
-        let sections = Sections::of_values(self.table());
+        let sections = Sections::of_values(&self.table());
         sections.unwrap_or_else(|problem| panic!("{}: {problem:?}", self.name))
     }
 

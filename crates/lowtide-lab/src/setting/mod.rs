@@ -57,7 +57,7 @@ pub use self::sections::{
 pub(crate) use self::short::SECTIONS;
 pub use self::short::{SHORT, SHORT_FOR_MORE, short_name};
 pub use self::trigger::{Moment, PhaseProbe, Trigger};
-pub(crate) use self::values::{of_values, put, suggestion};
+pub(crate) use self::values::{Refused, put, read};
 use crate::contender::Contender;
 
 /// Where a setting's bottleneck comes from.

@@ -79,10 +79,15 @@ pub(super) fn plain(key: &str) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
-/// The short name of a key, if it has one.
+/// The short name of a key, or of the key that it lies within.
 #[must_use]
 pub fn short_name(key: &str) -> Option<&'static str> {
     let key = plain(key);
+    let is_within = |long: &str| {
+        let rest = key.strip_prefix(long);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
     let mut all = SHORT.iter();
-    all.find(|(_, long)| *long == key).map(|(short, _)| *short)
+    all.find(|(_, long)| is_within(long))
+        .map(|(short, _)| *short)
 }

@@ -1,7 +1,10 @@
 //! Sections that are values already, and no text: what another language says.
 
+use std::ops::Range;
+
 use lowtide_cc::registry::nearest;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
 
 use super::problem::Problem;
 use super::sections::Sections;
@@ -11,26 +14,82 @@ impl Sections {
     ///
     /// # Errors
     /// Names the key whose value is wrong.
-    pub fn of_values(table: toml::Table) -> Result<Self, Problem> {
-        of_values(table)
+    pub fn of_values(table: &toml::Table) -> Result<Self, Problem> {
+        read(&table.to_string()).map_err(|r| Problem::new(r.key.clone(), r.problem()))
     }
 }
 
-/// What a table says.
-pub(crate) fn of_values<T: for<'de> Deserialize<'de>>(table: toml::Table) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(toml::Value::Table(table)).map_err(|e| {
-        let mut problem = e.inner().message().trim().replace('\n', " ");
-        if let Some(meant) = suggestion(&problem) {
-            problem.push_str(&format!("; did you mean `{meant}`?"));
+/// A text that cannot be read.
+pub(crate) struct Refused {
+    /// Where in the text, bytes.
+    pub(crate) at: usize,
+    /// The key there, items of lists by number; empty in what is no TOML.
+    pub(crate) key: String,
+    /// The reader's message, in one line.
+    pub(crate) message: String,
+}
+
+impl Refused {
+    /// The message, with the name that was meant where another is unknown.
+    pub(crate) fn problem(&self) -> String {
+        match suggestion(&self.message) {
+            Some(meant) => format!("{}; did you mean `{meant}`?", self.message),
+            None => self.message.clone(),
         }
-        // Groups have their number as a part of the key: `flows.0.every`.
-        let path = e.path().to_string().replace('[', ".").replace(']', "");
-        Problem::new(path.trim_start_matches('.'), problem)
+    }
+}
+
+/// What a text says. Values, too, are read as their text: a second deserializer for all sections would take
+/// a tenth of the crate's build.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
+    toml::from_str(text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        let table = DeTable::parse(text);
+        Refused {
+            at: span.start,
+            key: table.map_or_else(|_| String::new(), |t| key_around(t.get_ref(), &span)),
+            message: e.message().trim().replace('\n', " "),
+        }
     })
 }
 
+/// The key of the innermost entry around a span.
+fn key_around(table: &DeTable<'_>, span: &Range<usize>) -> String {
+    for (key, value) in table {
+        let name = key.get_ref();
+        if key.span().start <= span.start && span.start < key.span().end {
+            return name.to_string();
+        }
+        if let Some(inner) = inside(value.get_ref(), value.span(), span) {
+            return match inner.is_empty() {
+                true => name.to_string(),
+                false => format!("{name}.{inner}"),
+            };
+        }
+    }
+    String::new()
+}
+
+fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<String> {
+    match value {
+        // A table's own span is only that of its header.
+        DeValue::Table(table) => {
+            let key = key_around(table, span);
+            (!key.is_empty() || (at.start <= span.start && span.start < at.end)).then_some(key)
+        }
+        DeValue::Array(items) => items.iter().enumerate().find_map(|(n, item)| {
+            let inner = inside(item.get_ref(), item.span(), span)?;
+            Some(match inner.is_empty() {
+                true => n.to_string(),
+                false => format!("{n}.{inner}"),
+            })
+        }),
+        _ => (at.start <= span.start && span.start < at.end.max(at.start + 1)).then(String::new),
+    }
+}
+
 /// The nearest of the known names in a message about an unknown one.
-pub(crate) fn suggestion(message: &str) -> Option<String> {
+fn suggestion(message: &str) -> Option<String> {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (wanted, known) = names.split_first()?;
     if !message.starts_with("unknown ") {
