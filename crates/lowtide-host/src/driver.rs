@@ -8,7 +8,7 @@ use lowtide_cc::delivery_rate::{DeliveryRateSampler, PacketRateState};
 use lowtide_cc::units::{Bytes, Duration, Time};
 use smallvec::SmallVec;
 
-use crate::observer::{AckSeen, ExtensionSeen, LossSeen, Seen};
+use crate::observer::{AckSeen, ExtensionSeen, LossSeen, Observation};
 
 /// Wake-ups made up for at once: ten seconds of BBR-S's steps. A controller that asks for more must
 /// not hold up its connection.
@@ -244,14 +244,14 @@ impl Driver {
     /// the acknowledgment. `seen` is called after each of the three that there is. `rtt`: the
     /// transport's view after the acknowledgment; not used without one.
     #[inline]
-    pub fn settle(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Seen<'_>)) {
+    pub fn settle(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Observation<'_>)) {
         self.report_losses(now, &mut seen);
         if self.acked.is_empty() {
             return;
         }
         if self.marked > 0 {
             self.report_marks(now);
-            seen(Seen::Marked(now, std::mem::take(&mut self.marked)));
+            seen(Observation::Marked(now, std::mem::take(&mut self.marked)));
         }
         self.report_ack(now, rtt, seen);
     }
@@ -259,13 +259,13 @@ impl Driver {
     /// The first part of [`settle`](Self::settle), for a host with events of its own between losses
     /// and the acknowledgment that showed them.
     #[inline]
-    pub(crate) fn report_losses(&mut self, now: Time, seen: impl FnMut(Seen<'_>)) {
+    pub(crate) fn report_losses(&mut self, now: Time, seen: impl FnMut(Observation<'_>)) {
         if self.has_lost() || self.timeout.is_some() {
             self.report_lost(now, seen);
         }
     }
 
-    fn report_lost(&mut self, now: Time, mut seen: impl FnMut(Seen<'_>)) {
+    fn report_lost(&mut self, now: Time, mut seen: impl FnMut(Observation<'_>)) {
         let bytes = std::mem::take(&mut self.bytes_lost);
         self.bytes_lost_since_ack += bytes;
         if self.has_lost() {
@@ -287,7 +287,7 @@ impl Driver {
             });
         }
         if self.has_lost() {
-            seen(Seen::Loss(LossSeen {
+            seen(Observation::Loss(LossSeen {
                 now,
                 packets: &self.lost,
                 bytes,
@@ -304,7 +304,7 @@ impl Driver {
     }
 
     #[inline]
-    fn report_ack(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Seen<'_>)) {
+    fn report_ack(&mut self, now: Time, rtt: RoundTrip, mut seen: impl FnMut(Observation<'_>)) {
         if std::mem::take(&mut self.acked_out_of_order) {
             self.acked.sort_unstable_by_key(|p| p.number);
         }
@@ -318,7 +318,7 @@ impl Driver {
             inflight: self.inflight,
             rate_sample: self.sampler.sample(rtt.min),
         });
-        seen(Seen::Ack(AckSeen {
+        seen(Observation::Ack(AckSeen {
             now,
             rtt: rtt.sample,
             packets: &self.acked,
@@ -396,9 +396,9 @@ mod tests {
         let mut told = Vec::new();
         driver.settle(Time::from_nanos(40_000_000), rtt, |seen| {
             told.push(match seen {
-                Seen::Loss(loss) => ("lost", loss.packets.len() as u64),
-                Seen::Marked(_, packets) => ("marked", packets),
-                Seen::Ack(ack) => ("acked", ack.packets.len() as u64),
+                Observation::Loss(loss) => ("lost", loss.packets.len() as u64),
+                Observation::Marked(_, packets) => ("marked", packets),
+                Observation::Ack(ack) => ("acked", ack.packets.len() as u64),
             });
         });
         told

@@ -20,7 +20,7 @@ pub struct Stock {
 
 /// What a stack shows of its own controller.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shown {
+pub struct StockState {
     /// Congestion window.
     pub cwnd: Bytes,
     /// The rate at which packets leave; `None` where the stack paces by the window.
@@ -36,7 +36,7 @@ pub struct Shown {
 /// Shows what a stack's own controller does in the place of a controller of ours: a host beside the
 /// stack's that is given one tells observers of the stack's. Copies show the same.
 #[derive(Clone, Debug, Default)]
-pub struct Mirror(Arc<Mutex<Shown>>);
+pub struct Mirror(Arc<Mutex<StockState>>);
 
 impl Mirror {
     /// One of a controller with phases of its own.
@@ -47,12 +47,12 @@ impl Mirror {
         mirror
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shown> {
+    fn lock(&self) -> MutexGuard<'_, StockState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is shown.
-    pub fn update(&self, change: impl FnOnce(&mut Shown)) {
+    pub fn update(&self, change: impl FnOnce(&mut StockState)) {
         change(&mut self.lock());
     }
 

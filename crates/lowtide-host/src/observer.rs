@@ -61,7 +61,7 @@ pub struct LossSeen<'a> {
 
 /// What a controller has been told of.
 #[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
+pub enum Observation<'a> {
     /// Packets were declared lost.
     Loss(LossSeen<'a>),
     /// When the peer reported packets newly marked ECN-CE, and how many.
@@ -70,7 +70,7 @@ pub enum Seen<'a> {
     Ack(AckSeen<'a>),
 }
 
-impl Seen<'_> {
+impl Observation<'_> {
     /// Tells an observer.
     pub fn show(&self, observer: &dyn Observer) {
         match self {

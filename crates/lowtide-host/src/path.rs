@@ -8,7 +8,7 @@ use lowtide_cc::units::{Bytes, Duration, Time};
 
 use crate::driver::{Driver, RoundTrip};
 use crate::flight::Sent;
-use crate::observer::{Observer, Seen};
+use crate::observer::{Observation, Observer};
 use crate::timestamps::Report;
 
 /// A controller on one path of a QUIC connection.
@@ -205,7 +205,7 @@ impl Path {
 }
 
 #[inline]
-fn show(observer: Option<&dyn Observer>, seen: &Seen<'_>) {
+fn show(observer: Option<&dyn Observer>, seen: &Observation<'_>) {
     if let Some(observer) = observer {
         seen.show(observer);
     }

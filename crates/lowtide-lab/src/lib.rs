@@ -3,9 +3,9 @@
 //!
 //! A [`setting`] and a seed make a [`run`], whose results are [`metrics`]; [`compare`], [`frontier`],
 //! [`experiment`] and [`reproduce`] are made of runs. [`contender`] says who can send in them, [`store`] keeps what
-//! they gave under the key of its [`simulator`]. What was not simulated is shown beside them: [`recording`]s of transfers, and a
-//! [`program`] behind a link. What users name is read and written by [`files`]; what they can name is listed in
-//! the [`catalogue`].
+//! they gave under the key of its [`simulator`]. What was not simulated is shown beside them: a [`transfer`] over a
+//! real network, and a [`program`] behind a link. What users name is read and written by [`files`]; what they can
+//! name is listed in the [`catalogue`].
 
 pub mod catalogue;
 pub mod claim;
@@ -20,7 +20,6 @@ pub mod key;
 pub mod measure;
 pub mod metrics;
 pub mod program;
-pub mod recording;
 pub mod reproduce;
 pub mod run;
 pub mod scenario_file;
@@ -31,4 +30,5 @@ pub mod statistics;
 pub mod store;
 pub mod timeline;
 pub mod traces;
+pub mod transfer;
 pub mod visible;

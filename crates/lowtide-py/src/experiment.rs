@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lowtide_lab::experiment::{self as lab, CellResult, Options, Place, places};
+use lowtide_lab::experiment::{self as lab, CellResult, Options, PathCells, by_path};
 use lowtide_lab::json::cells as cells_as_json;
 use lowtide_lab::metrics::column_name;
 use lowtide_lab::run::Run;
@@ -160,14 +160,14 @@ impl Draw for Cells {
     }
 
     fn page(&self) -> io::Result<String> {
-        Report::of_cells(&self.file, &self.results, &places(&self.results)).html()
+        Report::of_cells(&self.file, &self.results, &by_path(&self.results)).html()
     }
 
     fn figures(&self, folder: &Path, style: &Style) -> io::Result<()> {
-        let places: Vec<Place> = places(&self.results);
-        for (n, place) in places.iter().enumerate() {
-            let folder = figures::folder_of(folder, n, places.len());
-            figures::write(&place.setting, &place.comparison, &folder, style)?;
+        let paths: Vec<PathCells> = by_path(&self.results);
+        for (n, path) in paths.iter().enumerate() {
+            let folder = figures::folder_of(folder, n, paths.len());
+            figures::write(&path.setting, &path.comparison, &folder, style)?;
         }
         figures::write_grid(&Sweep::new(&self.file, &self.results), folder, style).map(drop)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lowtide_cc::units::Duration;
-use lowtide_lab::frontier::{self as lab, Frontier, Place, Question, Row, Swept};
+use lowtide_lab::frontier::{self as lab, Frontier, Question, Row, Swept, TracePath};
 use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::setting::{Host, Setting, default_buffer_name};
 use lowtide_report::figures::{self, Style};
@@ -84,18 +84,18 @@ pub(crate) fn frontier(
         }
     };
     let options = options.unwrap_or_else(|| PyDict::new(py));
-    // Traces are read once for all places.
+    // Traces are read once for all paths.
     let mut resolver = None;
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     for rtt in several(rtt, PyString::new(py, "40ms").into_any())? {
         for buffer in several(buffer.clone(), py.None().into_bound(py))? {
-            let place = options.copy()?;
-            place.set_item("rtt", &rtt)?;
+            let path = options.copy()?;
+            path.set_item("rtt", &rtt)?;
             if !buffer.is_none() {
-                place.set_item("buffer", &buffer)?;
+                path.set_item("buffer", &buffer)?;
             }
-            let settings = settings_by(&mut resolver, py, Some(&place), &mut known)?;
-            places.push(Place {
+            let settings = settings_by(&mut resolver, py, Some(&path), &mut known)?;
+            paths.push(TracePath {
                 rtt: settings.first().map_or(Duration::ZERO, Setting::base_rtt),
                 buffer: if buffer.is_none() {
                     default_buffer_name(&settings).to_string()
@@ -109,12 +109,12 @@ pub(crate) fn frontier(
     let question = Question {
         base,
         curves,
-        places,
+        paths,
         at,
     };
     let points = question.curves.iter().flat_map(|curve| &curve.points);
     for contender in points.chain([&question.base]) {
-        for setting in question.places.iter().flat_map(|place| &place.settings) {
+        for setting in question.paths.iter().flat_map(|path| &path.settings) {
             Host::check_senders(&setting.run_by(contender)).map_err(error::input)?;
         }
     }
@@ -129,7 +129,7 @@ pub(crate) fn frontier(
     known.unless_failed(py, base.add_subclass(result), &frontier.failed)
 }
 
-/// A row for each controller in each place.
+/// A row for each controller in each path.
 fn rows(rows: &[Row]) -> PyResult<Table> {
     Columns::of(rows)
         .text("controller", |row| &row.controller)

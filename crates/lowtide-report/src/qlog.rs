@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use lowtide_cc::controller::AckedPacket;
 use lowtide_cc::units::Time;
 use lowtide_lab::contender::Contender;
-use lowtide_lab::recording::Recording;
 use lowtide_lab::run::{self, Stop};
 use lowtide_lab::setting::{Host, Setting};
+use lowtide_lab::transfer::SampledFlow;
 use lowtide_sim::Probe;
 use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
 use lowtide_sim::transport::TransportConfig;
@@ -104,16 +104,16 @@ pub fn write<W: Write + Send + 'static>(
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_recording(
+pub fn write_sampled(
     title: &str,
     controller: &str,
-    recording: &Recording,
+    flow: &SampledFlow,
     version: Version,
     out: impl Write,
 ) -> io::Result<()> {
     let description = "a transfer, sampled by Lowtide";
     let mut log = Log::new(out, version, title, description, controller).without_packets();
-    recording.replay(0, &mut log);
+    flow.replay(0, &mut log);
     log.finish().map(drop)
 }
 

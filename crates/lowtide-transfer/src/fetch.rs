@@ -90,11 +90,11 @@ async fn transfer(
     transfer.finish(&mut outcome).await;
     transfer.connections.close();
     say_goodbye(&mut client).await;
-    let recordings = transfer.progress().take_recordings();
+    let flows = transfer.progress().take_flows();
     Ok(Some(Fetched {
         summary: transfer.summary(&outcome),
         outcome,
-        recordings,
+        flows,
     }))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lowtide_cc::units::Duration;
 use lowtide_lab::files::Draft;
-use lowtide_lab::recording::{self, Recording};
+use lowtide_lab::transfer::{self, SampledFlow};
 use lowtide_report::{qlog, report};
 
 use crate::Error;
@@ -19,7 +19,7 @@ pub struct Fetched {
     /// How it ended.
     pub outcome: Outcome,
     /// What each connection's sender saw, where that was to be recorded.
-    pub recordings: Vec<Recording>,
+    pub flows: Vec<SampledFlow>,
 }
 
 impl Fetched {
@@ -30,10 +30,10 @@ impl Fetched {
     pub fn write_qlogs(&self, folder: &Path, version: qlog::Version) -> Result<(), Error> {
         let (title, controller) = self.title();
         let failed = |e: io::Error| Error::Failed(format!("{}: {e}", folder.display()));
-        for (index, connection) in self.recordings.iter().enumerate() {
+        for (index, connection) in self.flows.iter().enumerate() {
             let path = folder.join(format!("connection-{}.sqlog", index + 1));
             let mut draft = Draft::of(&path).map_err(failed)?;
-            qlog::write_recording(&title, controller, connection, version, &mut draft)
+            qlog::write_sampled(&title, controller, connection, version, &mut draft)
                 .map_err(failed)?;
             draft.keep().map_err(failed)?;
         }
@@ -47,7 +47,7 @@ impl Fetched {
     pub fn write_report(&self, path: &Path) -> Result<(), Error> {
         let (title, controller) = self.title();
         let duration = Duration::from_millis((self.summary.duration_s * 1e3).ceil() as u64);
-        let run = recording::comparison(&title, controller, &self.recordings, duration)
+        let run = transfer::comparison(&title, controller, &self.flows, duration)
             .map_err(|e| Error::Failed(e.to_string()))?;
         report::write(&[run], path).map_err(|e| Error::Failed(format!("{}: {e}", path.display())))
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lowtide_lab::recording::{Recording, Sample};
+use lowtide_lab::transfer::{Sample, SampledFlow};
 use s2n_quic::stream::ReceiveStream;
 
 use crate::protocol::{MAX_LINE, Report};
@@ -133,7 +133,7 @@ impl Progress {
     }
 
     /// What the senders saw; nothing is left.
-    pub(crate) fn take_recordings(&self) -> Vec<Recording> {
+    pub(crate) fn take_flows(&self) -> Vec<SampledFlow> {
         let mut peers = self.peers();
         let records = peers.iter_mut().filter_map(|p| p.record.as_mut());
         records.map(Record::take).collect()

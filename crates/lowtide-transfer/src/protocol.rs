@@ -14,7 +14,7 @@
 //! The server answers `C` with a line of JSON on the same stream, an [`Answer`]. Several times a second
 //! it says what it sends and has received in a line of JSON on a stream of its own, a [`Report`].
 
-use lowtide_lab::recording::Sample;
+use lowtide_lab::transfer::Sample;
 use serde::{Deserialize, Serialize};
 
 use crate::peer;

@@ -1,6 +1,6 @@
 //! A record of what the senders of a transfer saw.
 
-use lowtide_lab::recording::{Recording, Sample};
+use lowtide_lab::transfer::{Sample, SampledFlow};
 
 /// Samples of all connections that are kept: at 20 ms each, those of 20 minutes of one connection.
 const SAMPLES: usize = 60_000;
@@ -79,8 +79,8 @@ impl Record {
     }
 
     /// All of it; nothing is left.
-    pub(crate) fn take(&mut self) -> Recording {
-        Recording {
+    pub(crate) fn take(&mut self) -> SampledFlow {
+        SampledFlow {
             samples: std::mem::take(&mut self.samples),
         }
     }
@@ -159,11 +159,11 @@ mod tests {
             record.add(sample(n * 20_000), n * 20_000);
         }
         assert!(record.samples.len() < SAMPLES / 100);
-        let recording = record.take();
-        let acked: u64 = recording.samples.iter().map(|s| s.acked_bytes).sum();
+        let flow = record.take();
+        let acked: u64 = flow.samples.iter().map(|s| s.acked_bytes).sum();
         assert_eq!(acked, 500_000 * 1_000);
-        assert_eq!(recording.samples.last().unwrap().at_us, 500_000 * 20_000);
-        assert!(recording.samples.len() > SAMPLES / 400);
+        assert_eq!(flow.samples.last().unwrap().at_us, 500_000 * 20_000);
+        assert!(flow.samples.len() > SAMPLES / 400);
     }
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
             };
             record.add(forged, 60_000);
         }
-        let recording = record.take();
-        let times: Vec<u64> = recording.samples.iter().map(|s| s.at_us).collect();
+        let flow = record.take();
+        let times: Vec<u64> = flow.samples.iter().map(|s| s.at_us).collect();
         assert_eq!(times.len(), 2, "{times:?}");
-        assert!(recording.samples.iter().all(|s| s.phase.is_empty()));
+        assert!(flow.samples.iter().all(|s| s.phase.is_empty()));
     }
 }

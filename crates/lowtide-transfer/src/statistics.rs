@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use lowtide_cc::controller::PacketSent;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_lab::recording::Sample;
+use lowtide_lab::transfer::Sample;
 use lowtide_quic::{AckSeen, LossSeen, Observer, Observers};
 use serde::{Deserialize, Serialize};
 

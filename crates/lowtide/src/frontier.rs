@@ -7,7 +7,7 @@ use std::time::Instant;
 use lowtide_cc::units::Duration;
 use lowtide_cc::units::quantity;
 use lowtide_lab::contender::{Contender, Contenders};
-use lowtide_lab::frontier::{self, Curve, Frontier, Place, Question, Row, Swept};
+use lowtide_lab::frontier::{self, Curve, Frontier, Question, Row, Swept, TracePath};
 use lowtide_lab::json::JsonFrontier;
 use lowtide_lab::setting::{
     BufferText, Host, Resolver, Sections, Setting, SpanText, default_buffer_name,
@@ -104,12 +104,12 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     let question = Question {
         base: base(&args.base, contenders)?,
         curves: curves(&args.controllers, contenders)?,
-        places: places(args, contenders)?,
+        paths: paths(args, contenders)?,
         at: args.at.clone(),
     };
     let points = question.curves.iter().flat_map(|curve| &curve.points);
     for contender in points.chain([&question.base]) {
-        for setting in question.places.iter().flat_map(|place| &place.settings) {
+        for setting in question.paths.iter().flat_map(|path| &path.settings) {
             Host::check_senders(&setting.run_by(contender)).map_err(Failure::input)?;
         }
     }
@@ -162,7 +162,7 @@ fn curves(specs: &[String], contenders: &Contenders) -> Result<Vec<Swept>, Failu
 }
 
 /// Every RTT with every buffer, all traces behind each.
-fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
+fn paths(args: &Args, contenders: &Contenders) -> Result<Vec<TracePath>, Failure> {
     let mut resolver = Resolver::new(contenders, Path::new(""));
     if !args.traces.has_traces() {
         return Err(Failure::input(
@@ -174,7 +174,7 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
         [] => vec![None],
         typed => typed.iter().map(Some).collect(),
     };
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     for rtt in &args.rtt {
         for buffer in &buffers {
             let setting = |sections: &Sections| -> Result<Setting, Failure> {
@@ -189,7 +189,7 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
                 .iter()
                 .map(setting)
                 .collect::<Result<_, _>>()?;
-            places.push(Place {
+            paths.push(TracePath {
                 rtt: *rtt,
                 buffer: buffer.map_or_else(
                     || default_buffer_name(&settings).to_string(),
@@ -199,25 +199,25 @@ fn places(args: &Args, contenders: &Contenders) -> Result<Vec<Place>, Failure> {
             });
         }
     }
-    Ok(places)
+    Ok(paths)
 }
 
-/// The tables of each place.
+/// The tables of each path.
 fn text(frontier: &Frontier, wall: Option<f64>, look: Look) -> String {
     let (head, count) = (look.heading(), frontier.count());
     let mut text = String::new();
     for rows in frontier.rows.chunk_by(Row::is_beside) {
-        let place = &rows[0];
+        let path = &rows[0];
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{head}RTT {} ms, buffer {}, {count}, against {}\n",
-            place.rtt_ms, place.buffer, frontier.base
+            path.rtt_ms, path.buffer, frontier.base
         );
         text.push_str(&table_of_rows(rows, look));
         text.push('\n');
         let is_line =
-            |c: &&Curve| c.points.len() > 1 && c.rtt_ms == place.rtt_ms && c.buffer == place.buffer;
+            |c: &&Curve| c.points.len() > 1 && c.rtt_ms == path.rtt_ms && c.buffer == path.buffer;
         let lines: Vec<&Curve> = frontier.curves.iter().filter(is_line).collect();
         if !lines.is_empty() {
             text.push_str(&table_of_lines(&lines, look));

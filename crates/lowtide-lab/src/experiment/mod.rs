@@ -1,13 +1,13 @@
 //! Runs the cells of a scenario file: one failing cell stops no other, and results are kept, so that
 //! what was interrupted goes on where it stopped.
 
-mod places;
+mod by_path;
 mod shard;
 mod values;
 
 use std::collections::BTreeSet;
 
-pub use self::places::{Place, places};
+pub use self::by_path::{PathCells, by_path};
 pub use self::shard::{NoShard, Shard};
 pub(crate) use self::values::Values;
 use crate::run::{FailedRun, Keep, NoThreads, Pool, Run, Task, Watch};

@@ -19,12 +19,12 @@ use crate::statistics::{ci95, mean};
 
 /// A path that all traces are run behind.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TracePath {
     /// Its RTT.
     pub rtt: Duration,
     /// Its buffer, as it was typed.
     pub buffer: String,
-    /// A setting for each trace, the same traces in each place.
+    /// A setting for each trace, the same traces in each path.
     pub settings: Vec<Setting>,
 }
 
@@ -36,7 +36,7 @@ pub struct Question {
     /// Who is measured.
     pub curves: Vec<Swept>,
     /// Where.
-    pub places: Vec<Place>,
+    pub paths: Vec<TracePath>,
     /// Ratios of throughput at which each curve's delay is looked up.
     pub at: Vec<f64>,
 }
@@ -57,7 +57,7 @@ impl Question {
     /// How many runs it takes.
     #[must_use]
     pub fn count_runs(&self) -> u64 {
-        let settings = self.places.iter().flat_map(|place| &place.settings);
+        let settings = self.paths.iter().flat_map(|path| &path.settings);
         let runs: u64 = settings.map(|s| s.seeds.iter().count() as u64).sum();
         runs * self.contenders().len() as u64
     }
@@ -70,9 +70,9 @@ pub struct Frontier {
     pub base: String,
     /// The traces.
     pub traces: Vec<String>,
-    /// Each controller in each place, the base first.
+    /// Each controller in each path, the base first.
     pub rows: Vec<Row>,
-    /// The points that one spec names, in each place.
+    /// The points that one spec names, in each path.
     pub curves: Vec<Curve>,
     /// Runs that are missing in the rows.
     #[serde(skip)]
@@ -81,14 +81,14 @@ pub struct Frontier {
     pub simulated_packets: u64,
 }
 
-/// A controller in a place.
+/// A controller in a path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Its spec.
     pub controller: String,
-    /// The place's RTT, ms.
+    /// The path's RTT, ms.
     pub rtt_ms: f64,
-    /// The place's buffer.
+    /// The path's buffer.
     pub buffer: String,
     /// All traces together.
     #[serde(flatten)]
@@ -112,7 +112,7 @@ pub struct Confidence {
     pub queue_p95_ratio: f64,
 }
 
-/// A controller on a trace in a place, mean over the seeds.
+/// A controller on a trace in a path, mean over the seeds.
 #[derive(Clone, Debug, Serialize)]
 pub struct OnTrace {
     /// The trace.
@@ -148,14 +148,14 @@ pub struct TraceConfidence {
     pub queue_delay_ms: Delay,
 }
 
-/// The points of a swept controller in a place.
+/// The points of a swept controller in a path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
     /// Its spec with all values.
     pub controller: String,
-    /// The place's RTT, ms.
+    /// The path's RTT, ms.
     pub rtt_ms: f64,
-    /// The place's buffer.
+    /// The path's buffer.
     pub buffer: String,
     /// Its points: controllers of rows.
     pub points: Vec<String>,
@@ -166,7 +166,7 @@ pub struct Curve {
     pub at: Vec<At>,
 }
 
-/// A place on a controller's frontier.
+/// A path on a controller's frontier.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct At {
     /// Throughput over the base's.
@@ -197,26 +197,26 @@ impl Row {
 pub fn measure(question: &Question, jobs: usize, watch: &dyn Watch) -> Result<Frontier, NoThreads> {
     let contenders = question.contenders();
     let cells: Vec<Cell> = question
-        .places
+        .paths
         .iter()
-        .flat_map(|place| contenders.iter().map(move |c| (place, *c)))
-        .flat_map(|(place, c)| place.settings.iter().map(move |s| Cell::new(place, c, s)))
+        .flat_map(|path| contenders.iter().map(move |c| (path, *c)))
+        .flat_map(|(path, c)| path.settings.iter().map(move |s| Cell::new(path, c, s)))
         .collect();
     let tasks: Vec<Task<'_>> = cells.iter().flat_map(Cell::tasks).collect();
     let mut runs = Pool::new(jobs)?.run(&tasks, None, watch).into_iter();
     let mut frontier = Frontier {
         base: question.base.name().to_string(),
-        traces: question.places.first().map_or_else(Vec::new, traces),
+        traces: question.paths.first().map_or_else(Vec::new, traces),
         rows: Vec::new(),
         curves: Vec::new(),
         failed: Vec::new(),
         simulated_packets: 0,
     };
     let mut cells = cells.iter();
-    for place in &question.places {
+    for path in &question.paths {
         let mut measured = Vec::with_capacity(contenders.len());
         for contender in &contenders {
-            let own = cells.by_ref().take(place.settings.len());
+            let own = cells.by_ref().take(path.settings.len());
             let seeds = own.map(|cell| {
                 let runs = runs.by_ref().take(cell.setting.seeds.iter().count());
                 runs.map(|run| frontier.take(run)).collect()
@@ -225,10 +225,10 @@ pub fn measure(question: &Question, jobs: usize, watch: &dyn Watch) -> Result<Fr
         }
         let rows: Vec<Row> = measured
             .iter()
-            .map(|own| row(place, own, &measured))
+            .map(|own| row(path, own, &measured))
             .collect();
         let curves = question.curves.iter();
-        let curves = curves.map(|curve| curve_of(curve, place, &rows, &question.at));
+        let curves = curves.map(|curve| curve_of(curve, path, &rows, &question.at));
         frontier.curves.extend(curves);
         frontier.rows.extend(rows);
     }
@@ -274,20 +274,20 @@ impl Frontier {
     }
 }
 
-fn traces(place: &Place) -> Vec<String> {
-    let settings = place.settings.iter();
+fn traces(path: &TracePath) -> Vec<String> {
+    let settings = path.settings.iter();
     settings.map(|s| s.link_name.clone()).collect()
 }
 
-/// A controller on a trace in a place, before it is run.
+/// A controller on a trace in a path, before it is run.
 struct Cell {
     name: String,
     setting: Setting,
 }
 
 impl Cell {
-    fn new(place: &Place, contender: &Contender, setting: &Setting) -> Self {
-        let (rtt, buffer) = (place.rtt.as_millis_f64(), &place.buffer);
+    fn new(path: &TracePath, contender: &Contender, setting: &Setting) -> Self {
+        let (rtt, buffer) = (path.rtt.as_millis_f64(), &path.buffer);
         let (trace, name) = (&setting.link_name, contender.name());
         Self {
             name: format!("{trace}, RTT {rtt} ms, buffer {buffer}: {name}"),
@@ -306,7 +306,7 @@ impl Cell {
     }
 }
 
-/// A controller in a place, and what it did on each trace.
+/// A controller in a path, and what it did on each trace.
 struct Contestant<'a> {
     contender: &'a Contender,
     /// With each seed.
@@ -336,15 +336,15 @@ fn combined(seeds: &[Outcome], of: fn(&[f64]) -> f64) -> Outcome {
     }
 }
 
-/// The row of one of those that were measured in a place, of whom the first is the base.
-fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
+/// The row of one of those that were measured in a path, of whom the first is the base.
+fn row(path: &TracePath, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
     let base = &all[0];
-    let traces = 0..place.settings.len();
+    let traces = 0..path.settings.len();
     let on_trace = |trace: usize| {
         let outcome = own.means[trace];
         let ratio = outcome.against(base.means[trace]);
         OnTrace {
-            trace: place.settings[trace].link_name.clone(),
+            trace: path.settings[trace].link_name.clone(),
             throughput_mbps: outcome.throughput_mbps,
             queue_delay_ms: Delay {
                 p95: outcome.queue_p95_ms,
@@ -371,8 +371,8 @@ fn row(place: &Place, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
     let dominated = on_traces.iter().filter(|t| t.dominated_by.is_some());
     Row {
         controller: own.contender.name().to_string(),
-        rtt_ms: place.rtt.as_millis_f64(),
-        buffer: place.buffer.clone(),
+        rtt_ms: path.rtt.as_millis_f64(),
+        buffer: path.buffer.clone(),
         summary: Summary::of(&ratios.collect::<Vec<Ratio>>()),
         ci95: confidence(own, base),
         dominated_on: dominated.map(|t| t.trace.clone()).collect(),
@@ -410,15 +410,15 @@ fn confidence(own: &Contestant<'_>, base: &Contestant<'_>) -> Option<Confidence>
     })
 }
 
-/// A swept controller in a place whose rows are these.
-fn curve_of(swept: &Swept, place: &Place, rows: &[Row], at: &[f64]) -> Curve {
+/// A swept controller in a path whose rows are these.
+fn curve_of(swept: &Swept, path: &TracePath, rows: &[Row], at: &[f64]) -> Curve {
     let is_point = |row: &&Row| swept.points.iter().any(|p| p.name() == row.controller);
     let own = || rows.iter().filter(is_point);
     let points: Vec<(f64, f64)> = own().map(Row::point).collect();
     Curve {
         controller: swept.name.clone(),
-        rtt_ms: place.rtt.as_millis_f64(),
-        buffer: place.buffer.clone(),
+        rtt_ms: path.rtt.as_millis_f64(),
+        buffer: path.buffer.clone(),
         points: own().map(|row| row.controller.clone()).collect(),
         parameters: swept.parameters,
         at: at

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::bin::{FilterBin, FlowBin, LinkBin};
 pub use self::envelope::Envelope;
-pub use self::track::{Shown, Track};
+pub use self::track::{StateLabel, Track};
 
 /// Bins of all flows of a run together.
 const BINS: u64 = 24_000;

@@ -11,7 +11,7 @@ const MAX_STATES: usize = 32;
 
 /// A state that is shown, and the colour of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct StateLabel {
     /// Its name; a state that its gain tells apart has the gain in it.
     pub name: String,
     /// What is done in it.
@@ -23,7 +23,7 @@ pub struct Shown {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Track {
     /// Those that the controller lists, then those that it does not.
-    states: Vec<Shown>,
+    states: Vec<StateLabel>,
     changes: Vec<(Time, u8)>,
     resolution: Duration,
 }
@@ -51,7 +51,7 @@ impl Track {
         let unlisted = State::new(name, StateKind::Steady);
         let state = known.iter().find(|state| state.name == name);
         let (suffix, kind) = shown(state.unwrap_or(&unlisted), gain);
-        let is_it = |s: &Shown| s.name.strip_prefix(name) == Some(suffix);
+        let is_it = |s: &StateLabel| s.name.strip_prefix(name) == Some(suffix);
         if let Some(&(_, current)) = self.changes.last()
             && is_it(&self.states[usize::from(current)])
         {
@@ -84,7 +84,7 @@ impl Track {
 
     fn add(&mut self, name: String, kind: StateKind) -> usize {
         if self.states.len() < MAX_STATES {
-            self.states.push(Shown { name, kind });
+            self.states.push(StateLabel { name, kind });
         }
         self.states.len() - 1
     }
@@ -115,12 +115,12 @@ impl Track {
 
     /// All states that it knows, in the order in which legends show them.
     #[must_use]
-    pub fn states(&self) -> &[Shown] {
+    pub fn states(&self) -> &[StateLabel] {
         &self.states
     }
 
     /// Those of them in which it was.
-    pub fn entered(&self) -> impl Iterator<Item = &Shown> {
+    pub fn entered(&self) -> impl Iterator<Item = &StateLabel> {
         let is_entered = |n: usize| self.changes.iter().any(|(_, s)| usize::from(*s) == n);
         let states = self.states.iter().enumerate();
         states.filter_map(move |(n, state)| is_entered(n).then_some(state))

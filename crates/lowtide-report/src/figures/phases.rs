@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use lowtide_cc::units::{Duration, Time};
-use lowtide_lab::timeline::{FlowTimeline, Shown, Track};
+use lowtide_lab::timeline::{FlowTimeline, StateLabel, Track};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
@@ -25,7 +25,7 @@ const NAMES: i32 = 20;
 
 const LOST: RGBColor = RGBColor(0xd9, 0x48, 0x0f);
 
-fn colour(state: &Shown) -> RGBColor {
+fn colour(state: &StateLabel) -> RGBColor {
     let [red, green, blue] = colours::of_state(state.kind);
     RGBColor(red, green, blue)
 }
@@ -74,8 +74,8 @@ pub(super) fn svg(
 }
 
 /// Every state that is shown: those of one controller in its own order, the first one's first.
-fn states<'a>(rows: &[Row<'a>]) -> Vec<&'a Shown> {
-    let mut found: Vec<&Shown> = Vec::new();
+fn states<'a>(rows: &[Row<'a>]) -> Vec<&'a StateLabel> {
+    let mut found: Vec<&StateLabel> = Vec::new();
     let tracks = rows.iter().flat_map(|r| [&r.flow.phases, &r.flow.modes]);
     for state in tracks.flat_map(Track::entered) {
         if !found.contains(&state) {
@@ -90,9 +90,9 @@ fn width_of(name: &str) -> i32 {
     28 + 7 * name.chars().count() as i32
 }
 
-fn lines_of_names<'a>(states: &[&'a Shown], width: i32) -> Vec<Vec<&'a Shown>> {
+fn lines_of_names<'a>(states: &[&'a StateLabel], width: i32) -> Vec<Vec<&'a StateLabel>> {
     let room = width - LEFT - RIGHT;
-    let mut lines: Vec<Vec<&Shown>> = Vec::new();
+    let mut lines: Vec<Vec<&StateLabel>> = Vec::new();
     let mut used = room;
     for state in states {
         used += width_of(&state.name);
@@ -200,7 +200,7 @@ impl Strip<'_, '_> {
         Ok(())
     }
 
-    fn names(&self, states: &[&Shown], top: i32) -> Result<(), Box<dyn Error>> {
+    fn names(&self, states: &[&StateLabel], top: i32) -> Result<(), Box<dyn Error>> {
         let mut x = LEFT;
         for state in states {
             let corners = [(x, top), (x + 12, top + 12)];

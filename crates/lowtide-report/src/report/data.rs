@@ -7,7 +7,7 @@ use lowtide_lab::curves::{
 };
 use lowtide_lab::metrics::Metrics;
 use lowtide_lab::setting::{Life, Setting};
-use lowtide_lab::timeline::{Envelope, FlowBin, FlowTimeline, Shown, Timeline, Track};
+use lowtide_lab::timeline::{Envelope, FlowBin, FlowTimeline, StateLabel, Timeline, Track};
 use lowtide_sim::link::{Link, LinkError};
 use serde::Serialize;
 
@@ -417,12 +417,12 @@ fn track(track: &Track, resolution: Duration) -> TrackData {
     let mut track = track.clone();
     track.coarsen(resolution);
     // States that it never was in take no room.
-    let names: Vec<&Shown> = track.entered().collect();
+    let names: Vec<&StateLabel> = track.entered().collect();
     let place = |state: u8| {
         let name = &track.states()[usize::from(state)];
         names.iter().position(|n| *n == name).unwrap_or(0) as u8
     };
-    let hex = |s: &&Shown| {
+    let hex = |s: &&StateLabel| {
         let [red, green, blue] = colours::of_state(s.kind);
         format!("#{red:02x}{green:02x}{blue:02x}")
     };

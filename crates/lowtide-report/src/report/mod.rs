@@ -21,7 +21,7 @@ use std::path::Path;
 
 use askama::Template;
 use lowtide_lab::compare::Comparison;
-use lowtide_lab::experiment::{CellResult, Place};
+use lowtide_lab::experiment::{CellResult, PathCells};
 use lowtide_lab::files;
 use lowtide_lab::scenario_file::ScenarioFile;
 use lowtide_lab::setting::Setting;
@@ -29,7 +29,7 @@ use lowtide_lab::setting::Setting;
 use self::data::Data;
 pub use self::frontier::FrontierResult;
 pub use self::papers::PaperResult;
-pub use self::score::{ScoreResult, Shown};
+pub use self::score::{FailureLinks, ScoreResult};
 pub use self::sweep::Sweep;
 pub(crate) use self::sweep::{Field, Group};
 
@@ -121,24 +121,24 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The cells of a scenario, as comparisons, over time, and as a grid where there is one; `places`: those of
+    /// The cells of a scenario, as comparisons, over time, and as a grid where there is one; `paths`: those of
     /// `results`.
     #[must_use]
-    pub fn of_cells(file: &ScenarioFile, results: &[CellResult], places: &'a [Place]) -> Self {
+    pub fn of_cells(file: &ScenarioFile, results: &[CellResult], paths: &'a [PathCells]) -> Self {
         let about = file.content.about.trim();
         let untimed = results.len().saturating_sub(MAX_OVER_TIME);
         let note = match untimed {
             0 => String::new(),
             n => format!(" The last {n} cells are not shown over time."),
         };
-        let run = |place: &'a Place| Run {
-            setting: &place.setting,
-            comparison: &place.comparison,
+        let run = |path: &'a PathCells| Run {
+            setting: &path.setting,
+            comparison: &path.comparison,
         };
         Self {
             title: file.name(),
             about: format!("{about}{note}"),
-            runs: places.iter().map(run).collect(),
+            runs: paths.iter().map(run).collect(),
             metrics: file.content.metrics.clone(),
             sweeps: vec![Sweep::new(file, results)],
             ..Self::default()

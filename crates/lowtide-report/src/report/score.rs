@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Where a run that fails is shown.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Shown {
+pub struct FailureLinks {
     /// Over time: its place among the report's runs.
     pub link: Option<usize>,
     /// Its qlog's path from the report.
@@ -50,7 +50,7 @@ struct ResultData {
     limits: Vec<LimitData>,
     explanation: Vec<String>,
     #[serde(flatten)]
-    run: Shown,
+    run: FailureLinks,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -66,7 +66,7 @@ struct LimitData {
 impl ScoreResult {
     /// A scorecard; `shown` says where what a controller did in a case is shown, both by their places.
     #[must_use]
-    pub fn new(card: &Scorecard, shown: impl Fn(usize, usize) -> Shown) -> Self {
+    pub fn new(card: &Scorecard, shown: impl Fn(usize, usize) -> FailureLinks) -> Self {
         let controllers = card.results.iter().map(|score| ControllerData {
             name: score.controller.clone(),
             passed: score.passed,
@@ -95,7 +95,7 @@ impl ScoreResult {
     }
 }
 
-fn result(case: &CaseResult, run: Shown) -> ResultData {
+fn result(case: &CaseResult, run: FailureLinks) -> ResultData {
     let mut explanation = case.explanation.clone();
     explanation.extend(case.failed_runs.iter().cloned());
     ResultData {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use lowtide_lab::experiment::places;
+use lowtide_lab::experiment::by_path;
 use lowtide_lab::files::Draft;
 use lowtide_lab::score::Scorecard;
 
 use crate::qlog::{self, Version};
-use crate::report::{Report, ScoreResult, Shown};
+use crate::report::{FailureLinks, Report, ScoreResult};
 
 /// Runs of failing cases that a report shows over time; they take some megabytes of memory each.
 pub const MAX_OVER_TIME: usize = 48;
@@ -29,7 +29,7 @@ pub fn write_report(
     folder: &Path,
 ) -> io::Result<()> {
     let mut runs = Vec::new();
-    let mut shown: BTreeMap<Case, Shown> = BTreeMap::new();
+    let mut shown: BTreeMap<Case, FailureLinks> = BTreeMap::new();
     for (n, card) in cards.iter().enumerate() {
         for (s, score) in card.results.iter().enumerate() {
             for (c, case) in score.cases.iter().enumerate() {
@@ -52,9 +52,9 @@ pub fn write_report(
                 }
                 setting.link_name = format!("{name}: {}", setting.link_name);
                 let link = Some(runs.len());
-                shown.insert((n, s, c), Shown { link, qlog: log });
+                shown.insert((n, s, c), FailureLinks { link, qlog: log });
                 // One place each: what a cell of the matrix leads to.
-                let places = places(&[result]).into_iter();
+                let places = by_path(&[result]).into_iter();
                 runs.extend(places.map(|p| (p.setting, p.comparison)));
             }
         }

@@ -7,8 +7,8 @@ use cddl_cat::validate_json_str;
 use lowtide_cc::units::{Duration, Rate};
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::metrics::Meter;
-use lowtide_lab::recording::{Recording, Sample};
 use lowtide_lab::setting::{Host, LinkSource, Setting};
+use lowtide_lab::transfer::{Sample, SampledFlow};
 use lowtide_report::qlog::{self, Version};
 use lowtide_sim::Simulation;
 use lowtide_sim::impairment::LossModel;
@@ -153,7 +153,7 @@ fn what_s2n_quic_sends_fits_the_schema_and_is_not_the_models() {
 }
 
 /// 1 s of 10 Mbit/s in samples of 20 ms.
-fn recording() -> Recording {
+fn sampled() -> SampledFlow {
     let samples = (1..=50_u64).map(|n| Sample {
         at_us: n * 20_000,
         sent_packets: 20,
@@ -167,15 +167,15 @@ fn recording() -> Recording {
         phase: if n < 10 { "Startup" } else { "ProbeBW" }.to_string(),
         ..Sample::default()
     });
-    Recording {
+    SampledFlow {
         samples: samples.collect(),
     }
 }
 
 #[test]
-fn a_recordings_qlog_has_metrics_and_phases_and_no_packets_that_nobody_saw() {
+fn a_transfers_qlog_has_metrics_and_phases_and_no_packets_that_nobody_saw() {
     let mut out = Vec::new();
-    qlog::write_recording("here", "bbr", &recording(), Version::Draft14, &mut out).unwrap();
+    qlog::write_sampled("here", "bbr", &sampled(), Version::Draft14, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let names = |name: &str| text.matches(&format!("\"{name}\"")).count();
     assert_eq!(names("quic:congestion_state_updated"), 2);

@@ -9,7 +9,7 @@ use lowtide_cc::controller::{Feedback, PeerSignal, TimeoutKind};
 use lowtide_cc::controllers::window::ConstantWindow;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Config, Controller, Ecn};
-use lowtide_host::{AckSeen, Driver, RoundTrip, Seen};
+use lowtide_host::{AckSeen, Driver, Observation, RoundTrip};
 
 use super::connection::Connection;
 use super::ecn::EcnSender;
@@ -324,9 +324,9 @@ impl Sender {
         };
         let (flow, is_oracle) = (self.flow, self.oracle.is_some());
         self.connection.driver.settle(now, rtt, |seen| match seen {
-            Seen::Loss(loss) => probe.on_loss(flow, &loss),
-            Seen::Marked(..) => {}
-            Seen::Ack(ack) => {
+            Observation::Loss(loss) => probe.on_loss(flow, &loss),
+            Observation::Marked(..) => {}
+            Observation::Ack(ack) => {
                 let controller = ack.controller.filter(|_| !is_oracle);
                 probe.on_ack(flow, &AckSeen { controller, ..ack });
             }

@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::time::Instant;
 
 use lowtide_lab::contender::Contenders;
-use lowtide_lab::experiment::{self, CellResult, Options, Shard, places};
+use lowtide_lab::experiment::{self, CellResult, Options, Shard, by_path};
 use lowtide_lab::json::cells;
 use lowtide_lab::scenario_file::{Cell, ScenarioFile};
 use lowtide_lab::store::Store;
@@ -102,17 +102,17 @@ pub(crate) fn run(args: &RunArgs, contenders: &Contenders) -> Result<(), Failure
     };
     let done = execute(args, &cells, options, &bar)?;
     show("run", args, &file, &done)?;
-    let places = match over_time[..] {
+    let paths = match over_time[..] {
         [] => Vec::new(),
-        _ => places(&done.results),
+        _ => by_path(&done.results),
     };
     if let Some(folder) = &args.report {
-        let report = Report::of_cells(&file, &done.results, &places);
+        let report = Report::of_cells(&file, &done.results, &paths);
         output::write_report(report, folder)?;
     }
     if let Some(folder) = &args.figures {
-        let places = places.iter().map(|p| (&p.setting, &p.comparison));
-        output::write_figures(folder, &places.collect::<Vec<_>>(), &style)?;
+        let paths = paths.iter().map(|p| (&p.setting, &p.comparison));
+        output::write_figures(folder, &paths.collect::<Vec<_>>(), &style)?;
         write_grid(folder, &file, &done.results, &style)?;
     }
     complain(&done.results)

@@ -6,18 +6,18 @@ use crate::setting::Setting;
 
 /// Cells on the same link and path side by side, as reports show them.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PathCells {
     /// Where.
     pub setting: Setting,
     /// Who, and what came out.
     pub comparison: Comparison,
 }
 
-/// The cells by link and path. What differs between places is in their names, what differs within
+/// The cells by link and path. What differs between paths is in their names, what differs within
 /// one in its entries'.
 #[must_use]
-pub fn places(results: &[CellResult]) -> Vec<Place> {
-    let mut places: Vec<(String, Vec<&CellResult>)> = Vec::new();
+pub fn by_path(results: &[CellResult]) -> Vec<PathCells> {
+    let mut paths: Vec<(String, Vec<&CellResult>)> = Vec::new();
     for result in results {
         let s = &result.cell.setting;
         let key = format!(
@@ -31,19 +31,19 @@ pub fn places(results: &[CellResult]) -> Vec<Place> {
             s.packet_size,
             s.forward.link.seed(s.seeds.first)
         );
-        match places.iter_mut().find(|(known, _)| *known == key) {
+        match paths.iter_mut().find(|(known, _)| *known == key) {
             Some((_, cells)) => cells.push(result),
-            None => places.push((key, vec![result])),
+            None => paths.push((key, vec![result])),
         }
     }
-    let several = places.len() > 1;
-    places
+    let several = paths.len() > 1;
+    paths
         .into_iter()
-        .map(|(_, cells)| place(&cells, several))
+        .map(|(_, cells)| of_path(&cells, several))
         .collect()
 }
 
-fn place(cells: &[&CellResult], several: bool) -> Place {
+fn of_path(cells: &[&CellResult], several: bool) -> PathCells {
     let first = &cells[0].cell;
     let common = |n: usize| {
         cells
@@ -81,7 +81,7 @@ fn place(cells: &[&CellResult], several: bool) -> Place {
         let entry = entry.with_flows_of(&result.cell.setting);
         comparison.entries.push(entry);
     }
-    Place {
+    PathCells {
         setting,
         comparison,
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use lowtide_cc::controller::{AckedPacket, LostPacket, Snapshot};
 use lowtide_cc::state::State;
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
-use lowtide_host::{Mirror, Shown};
+use lowtide_host::{Mirror, StockState};
 use lowtide_sim::Probe;
 use lowtide_sim::link::{Link, LinkError};
 use lowtide_sim::probe::{AckSeen, Delivery, DropCause, ExtensionSeen, LossSeen, Sent};
@@ -65,7 +65,7 @@ pub struct Sample {
 
 /// One connection of a transfer.
 #[derive(Clone, Debug, Default)]
-pub struct Recording {
+pub struct SampledFlow {
     /// In the order of their times.
     pub samples: Vec<Sample>,
 }
@@ -91,8 +91,8 @@ fn phase(name: &str) -> &'static str {
 
 impl Sample {
     /// The sender's state, as observers see it.
-    fn shown(&self) -> Shown {
-        Shown {
+    fn shown(&self) -> StockState {
+        StockState {
             cwnd: Bytes::new(self.cwnd),
             pacing_rate: self.pacing.map(Rate::from_bytes_per_sec),
             snapshot: Snapshot {
@@ -103,7 +103,7 @@ impl Sample {
                 ..Snapshot::default()
             },
             phases: &PHASES,
-            ..Shown::default()
+            ..StockState::default()
         }
     }
 }
@@ -111,7 +111,7 @@ impl Sample {
 /// More samples of the RTT or lost packets than there can be in one sample are not replayed.
 const MAX_OF_A_SAMPLE: u32 = 100_000;
 
-impl Recording {
+impl SampledFlow {
     fn least_rtt_us(&self) -> u64 {
         let seen = self.samples.iter().filter(|s| s.rtts > 0);
         seen.map(|s| s.least_rtt_us).min().unwrap_or(0)
@@ -203,17 +203,17 @@ fn lost_packet(now: Time) -> LostPacket {
     }
 }
 
-/// A transfer as a comparison of one, for a report. `title` names the network and `controller` who sent; each recording is a flow.
+/// A transfer as a comparison of one, for a report. `title` names the network and `controller` who sent; `flows` are its connections.
 ///
 /// # Errors
-/// Never: the link of a recording is none.
+/// Never: no link of a transfer is wrong.
 pub fn comparison(
     title: &str,
     controller: &str,
-    recordings: &[Recording],
+    flows: &[SampledFlow],
     duration: Duration,
 ) -> Result<(Setting, Comparison), LinkError> {
-    let least = recordings.iter().map(Recording::least_rtt_us).min();
+    let least = flows.iter().map(SampledFlow::least_rtt_us).min();
     let none = LinkSource::Fixed(Arc::new(Link::unlimited()));
     let setting = Setting {
         duration: duration.max(Duration::from_millis(1)),
@@ -221,14 +221,14 @@ pub fn comparison(
         ..Setting::on_link(title, none)
     };
     let rtt = Duration::from_micros(least.unwrap_or(0));
-    let setting = setting.with_rtt(rtt).with_flows(recordings.len().max(1));
+    let setting = setting.with_rtt(rtt).with_flows(flows.len().max(1));
     let config = setting.config(setting.seeds.first)?;
     let mut probe = (run::meters(&setting, &config, None), Timeline::new(&config));
     for flow in 0..setting.flow_count() {
         probe.on_flow_start(flow, Time::ZERO, Duration::ZERO, Duration::ZERO);
     }
-    for (flow, recording) in recordings.iter().enumerate() {
-        recording.replay(flow, &mut probe);
+    for (number, flow) in flows.iter().enumerate() {
+        flow.replay(number, &mut probe);
     }
     let (meters, timeline) = probe;
     let mut run = run::measured(&setting, 0, Keep::Timeline, meters, 0, Some(timeline));
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     /// 1 s of 10 Mbit/s in samples of 20 ms: 25 kB each, RTT 30 to 50 ms; a loss in the last.
-    fn recording() -> Recording {
+    fn sampled() -> SampledFlow {
         let samples = (1..=50_u64).map(|n| Sample {
             at_us: n * 20_000,
             sent_packets: 20,
@@ -265,7 +265,7 @@ mod tests {
             phase: if n < 10 { "Startup" } else { "ProbeBW" }.to_string(),
             ..Sample::default()
         });
-        Recording {
+        SampledFlow {
             samples: samples.collect(),
         }
     }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_recording_has_the_metrics_of_what_was_recorded_and_none_that_nobody_knows() {
         let second = Duration::from_secs(1);
-        let flows = [recording(), recording()];
+        let flows = [sampled(), sampled()];
         let (setting, comparison) = comparison("here", "bbr", &flows, second).unwrap();
         assert_eq!(setting.base_rtt(), Duration::from_millis(30));
         let entry = &comparison.entries[0];
