@@ -332,6 +332,8 @@ mod tests {
         assert_eq!(at, "rate");
         assert!(problem.contains("unit"), "{problem}");
         assert_eq!(wrong("link = { rate = '20' }").0, "link.rate");
+        assert_eq!(wrong("buffer = []").0, "buffer");
+        assert_eq!(wrong("flows = [{ access = [] }]").0, "flows.0.access");
         let (at, problem) = wrong("link = { rat = '20mbit' }");
         assert_eq!(at, "link.rat");
         assert!(problem.contains("did you mean `rate`"), "{problem}");

@@ -71,12 +71,9 @@ fn key_around(table: &DeTable<'_>, span: &Range<usize>) -> String {
 }
 
 fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<String> {
-    match value {
+    let inner = match value {
         // A table's own span is only that of its header.
-        DeValue::Table(table) => {
-            let key = key_around(table, span);
-            (!key.is_empty() || (at.start <= span.start && span.start < at.end)).then_some(key)
-        }
+        DeValue::Table(table) => Some(key_around(table, span)).filter(|key| !key.is_empty()),
         DeValue::Array(items) => items.iter().enumerate().find_map(|(n, item)| {
             let inner = inside(item.get_ref(), item.span(), span)?;
             Some(match inner.is_empty() {
@@ -84,8 +81,10 @@ fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<
                 false => format!("{n}.{inner}"),
             })
         }),
-        _ => (at.start <= span.start && span.start < at.end.max(at.start + 1)).then(String::new),
-    }
+        _ => None,
+    };
+    let is_itself = at.start <= span.start && span.start < at.end.max(at.start + 1);
+    inner.or_else(|| is_itself.then(String::new))
 }
 
 /// The nearest of the known names in a message about an unknown one.
