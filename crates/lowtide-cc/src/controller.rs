@@ -45,7 +45,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Its name, in small letters.
+    /// The transport's name, in small letters.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ pub struct PacketSent {
     pub now: Time,
     /// Packet number (QUIC) or transmission number (TCP: retransmissions get new ones).
     pub number: u64,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// Bytes in flight with this packet included. Equal to `bytes` when the flow was idle.
     pub inflight: Bytes,
@@ -114,9 +114,9 @@ pub struct PacketSent {
 /// A packet that an acknowledgment newly covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckedPacket {
-    /// Its number, as in [`PacketSent`].
+    /// The packet's number, as in [`PacketSent`].
     pub number: u64,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// When it was sent. TCP: where an earlier transmission may have been the one that arrived, no later
     /// than the least RTT ago, as a time that is too late makes RTTs that no path has.
@@ -130,9 +130,9 @@ pub struct AckedPacket {
 /// A packet that the host's loss detection gave up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostPacket {
-    /// Its number, as in [`PacketSent`].
+    /// The packet's number, as in [`PacketSent`].
     pub number: u64,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// When it was sent.
     pub sent_at: Time,
@@ -157,7 +157,7 @@ pub struct AckEvent<'a> {
     /// All packets it newly acknowledges, in the order of their numbers. Not empty. One that was
     /// declared lost may be among them: it arrived after all.
     pub packets: &'a [AckedPacket],
-    /// Their total size.
+    /// Total size of the packets newly acknowledged.
     pub bytes_acked: Bytes,
     /// Bytes declared lost since the previous acknowledgment (already reported by
     /// [`Controller::on_loss`]) and still taken for lost:
@@ -182,7 +182,7 @@ pub struct LossEvent<'a> {
     pub now: Time,
     /// The packets, in the order of their numbers. Not empty.
     pub packets: &'a [LostPacket],
-    /// Their total size.
+    /// Total size of the lost packets.
     pub bytes_lost: Bytes,
     /// Bytes in flight without them, and without what an acknowledgment that showed the losses newly
     /// covers.
@@ -231,13 +231,13 @@ pub enum PeerSignal {
 }
 
 impl PeerSignal {
-    /// What a filter does under each, for plots.
+    /// States of a filter under each signal, for plots.
     pub const STATES: &[State] = &[
         State::new(Self::Regular.name(), StateKind::Steady),
         State::new(Self::Suspend.name(), StateKind::Suspended),
     ];
 
-    /// What it makes of the estimator, in logs.
+    /// Name of the estimator's state under this signal, in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -263,7 +263,7 @@ pub struct FilterSnapshot {
 }
 
 impl FilterSnapshot {
-    /// Of a Kalman filter that filters a rate in bytes/s.
+    /// State of a Kalman filter that filters a rate in bytes/s.
     pub(crate) fn of(belief: &Belief, mode: &'static str) -> Self {
         Self {
             gain: belief.gain,
@@ -282,10 +282,10 @@ pub struct FeedbackSnapshot {
     pub rate: Rate,
     /// How old it was when the last acknowledgment arrived.
     pub age: Duration,
-    /// What the sender's own estimator says of the same, once there is an estimate.
+    /// The sender's own estimate of that rate, once there is one.
     pub own: Option<Rate>,
-    /// What is done with it: `"used"`; `"waiting"` for ProbeBW; `"stale"`, too old; `"doubted"`, because
-    /// it has not been what the sender saw acknowledged.
+    /// What is done with the feedback: `"used"`; `"waiting"` for ProbeBW; `"stale"`, too old;
+    /// `"doubted"`, because it has not been what the sender saw acknowledged.
     pub state: &'static str,
 }
 

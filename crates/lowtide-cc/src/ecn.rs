@@ -27,7 +27,7 @@ impl Ecn {
         }
     }
 
-    /// Its value in the low two bits of a traffic class.
+    /// The codepoint in the low two bits of a traffic class.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8

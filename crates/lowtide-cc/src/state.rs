@@ -4,10 +4,10 @@
 /// A state: a phase of a controller, or a mode of its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// As in [`Snapshot::phase`](crate::controller::Snapshot::phase) or
+    /// Name, as in [`Snapshot::phase`](crate::controller::Snapshot::phase) or
     /// [`FilterSnapshot::mode`](crate::controller::FilterSnapshot::mode).
     pub name: &'static str,
-    /// What is done in it.
+    /// What is done in the state.
     pub kind: StateKind,
 }
 
@@ -28,7 +28,7 @@ pub enum StateKind {
     Steady,
     /// Looks for the path's capacity from nothing.
     Start,
-    /// The same with care.
+    /// Looks for the path's capacity from nothing, with care.
     CarefulStart,
     /// Empties a queue of its own making.
     Drain,

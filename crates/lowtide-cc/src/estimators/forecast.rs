@@ -51,7 +51,7 @@ fn bin(rate: f64) -> usize {
 
 /// The rate's motion in a tick, as weights from bin to bin.
 struct Motion {
-    /// For each bin the first one that it leads to, and the weights from there on.
+    /// Per bin, the first one that it leads to, and the weights from there on.
     rows: Vec<(usize, Vec<f64>)>,
 }
 
@@ -99,8 +99,8 @@ struct Tables {
     motion: Motion,
     /// ln of what each bin lets expect in a tick.
     ln_expected: [f64; BINS],
-    /// For each tick and count, one row after the other: from each bin, the probability that no
-    /// more will have arrived by the tick's end.
+    /// Per tick and count, one row after the other: from each bin, the probability that no more
+    /// will have arrived by the tick's end.
     at_most: Vec<[f32; BINS]>,
 }
 

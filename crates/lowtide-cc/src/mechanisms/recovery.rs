@@ -146,7 +146,8 @@ impl RecoveryEpoch {
         self.after_timeout = true;
     }
 
-    /// As [`on_timeout`](Self::on_timeout), for a controller that begins anew instead of recovering.
+    /// Does what [`on_timeout`](Self::on_timeout) does, for a controller that begins anew instead
+    /// of recovering.
     pub fn end_by_timeout(&mut self, now: Time) {
         self.undo.before_timeout(now, self.began_at);
         self.end();

@@ -63,7 +63,7 @@ impl RenoWindow {
         }
     }
 
-    /// The same with ABE (RFC 8511).
+    /// Turns on ABE (RFC 8511).
     pub(crate) fn with_abe(mut self) -> Self {
         self.mark_reduction = ABE_REDUCTION;
         self

@@ -2,7 +2,7 @@
 
 use crate::units::Duration;
 
-/// Both; zero before the first sample.
+/// SRTT and RTTVAR; zero before the first sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SmoothedRtt {
     mean: Duration,

@@ -27,26 +27,26 @@ use crate::controllers::rbbr::ReceiverConfig;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name in a spec.
+    /// The controller's name in a spec.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the controller is, in one line.
     pub summary: &'static str,
     /// Where it is defined: paper, RFC or reference implementation.
     pub source: &'static str,
-    /// What can be set.
+    /// Parameters that a spec can set.
     pub parameters: &'static [Parameter],
     /// Makes one.
     pub make: fn(&Values, &Config) -> Box<dyn Controller>,
-    /// What the receiver must do for it, where it cannot do its work alone.
+    /// What the receiver must do for the controller, where it cannot do its work alone.
     pub receiver: Option<fn(&Values) -> ReceiverTask>,
 }
 
 /// What a receiver does for a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReceiverTask {
-    /// It runs an estimator and feeds back what that finds (RBBR).
+    /// Runs an estimator and feeds back what that finds (RBBR).
     Estimate(ReceiverConfig),
-    /// It reports when packets arrived
+    /// Reports when packets arrived
     /// ([`AckedPacket::received_at`](crate::controller::AckedPacket::received_at)).
     Timestamps,
 }

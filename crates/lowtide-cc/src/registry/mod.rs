@@ -174,7 +174,7 @@ pub enum Error {
         key: &'static str,
         /// What was given.
         value: String,
-        /// What fits.
+        /// Values that would fit.
         domain: String,
     },
     /// A controller that is no entry's takes no such parameters.

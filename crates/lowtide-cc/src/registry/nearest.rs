@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What to say where nothing is called `name`, and `known` are the names that there are. `kind` stands before the name
-/// with a blank behind it, as in `recipe `, or is empty.
+/// Message that there is nothing called `name`; `known` are the names that there are. `kind` stands
+/// before the name with a blank behind it, as in `recipe `, or is empty.
 #[must_use]
 pub fn unknown<S: Borrow<str>>(kind: &str, name: &str, known: &[S]) -> String {
     let (name, known) = (name.escape_debug(), known.join(", "));

@@ -109,13 +109,13 @@ impl fmt::Display for Spelt {
 /// A parameter of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its key in a spec.
+    /// The parameter's key in a spec.
     pub name: &'static str,
-    /// What it does, with its unit.
+    /// What the parameter does, with its unit.
     pub summary: &'static str,
-    /// Its value when not given: that of the type which it sets.
+    /// The default value: that of the type which it sets.
     pub default: Value,
-    /// What fits.
+    /// Values that the parameter takes.
     pub domain: Domain,
 }
 

@@ -70,7 +70,7 @@ impl Aggregation {
         *slot = extra.max(*slot);
     }
 
-    /// What the window gets on top.
+    /// Bytes added to the window for aggregated acknowledgments.
     pub(super) fn allowance(&self, model: &Model) -> Bytes {
         if !model.full_pipe {
             return Bytes::ZERO;

@@ -45,7 +45,7 @@ pub trait BandwidthEstimator: Debug + Send {
         None
     }
 
-    /// What it makes of the peer's reports, for logs.
+    /// The estimator's view of the peer's reports, for logs.
     fn feedback(&self) -> Option<FeedbackSnapshot> {
         None
     }

@@ -86,7 +86,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// As in Linux.
+    /// The options that Linux has.
     pub const DEFAULT: Self = Self {
         aggregation: true,
         policer: true,

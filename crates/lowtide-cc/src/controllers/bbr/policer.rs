@@ -16,9 +16,9 @@ const MIN_ROUNDS: u32 = 4;
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Loss that marks a policer, in 256ths of what was delivered: 20 % (Linux `bbr_lt_loss_thresh`).
 const LOSS_THRESHOLD_256: u64 = 50;
-/// Two intervals agree when their rates differ by at most 1/8 (Linux `bbr_lt_bw_ratio`) …
+/// Two intervals agree when their rates differ by at most 1/8 (Linux `bbr_lt_bw_ratio`).
 const AGREEMENT: u64 = 8;
-/// … or by 4 kbit/s (Linux `bbr_lt_bw_diff`).
+/// Two intervals also agree when their rates differ by at most 4 kbit/s (Linux `bbr_lt_bw_diff`).
 const AGREEMENT_RATE: u64 = 4_000 / 8;
 /// Rounds for which the long-term rate is used (Linux `bbr_lt_bw_max_rtts`).
 const USE_ROUNDS: u32 = 48;

@@ -14,7 +14,7 @@ pub enum RecoveryStart {
     Conserve,
     /// The window is set to this, and then follows its target again.
     SetWindow(Bytes),
-    /// For one round each acknowledgment asks [`Policy::shrink`] for the next window.
+    /// In the first round each acknowledgment asks [`Policy::shrink`] for the next window.
     Shrink,
     /// The window only loses what was lost.
     OnlyLost,

@@ -22,7 +22,7 @@ pub(super) fn drain_until(now: Time, min_rtt: Duration) -> Time {
     now + min_rtt * DRAIN_TICKS
 }
 
-/// Its timer.
+/// The timer that counts rounds in BBR′.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer(Time);
 
@@ -41,7 +41,7 @@ impl Timer {
     }
 }
 
-/// What it paces at for a phase's gain.
+/// The pacing gain of BBR′ for a phase's gain.
 pub(super) fn pacing_gain(gain: f64) -> f64 {
     if gain == 1.0 { STEADY } else { gain }
 }

@@ -8,7 +8,7 @@ use crate::units::{Bytes, Time};
 
 /// Rounds that an excess counts (`ExtraAckedFilterLen`).
 const WINDOW_ROUNDS: u64 = 10;
-/// The same in Startup, where the bandwidth is not known yet.
+/// Rounds that an excess counts in Startup, where the bandwidth is not known yet.
 const STARTUP_WINDOW_ROUNDS: u64 = 1;
 
 #[derive(Clone, Copy, Debug)]

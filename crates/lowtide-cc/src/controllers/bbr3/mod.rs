@@ -88,7 +88,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// As for TCP, by the draft.
+    /// The draft's choices for TCP.
     pub const DEFAULT: Self = Self {
         offload_quanta: 3,
         probe_rtt_ends_cycle: false,

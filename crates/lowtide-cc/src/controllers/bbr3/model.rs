@@ -15,7 +15,7 @@ pub(super) struct Model {
     /// Highest delivery rate of this and the previous cycle (`max_bw`); zero before the first
     /// sample.
     pub(super) max_bandwidth: Rate,
-    /// What is sent at: `max_bandwidth`, or less while losses bound it (`bw`).
+    /// The rate to send at: `max_bandwidth`, or less while losses bound it (`bw`).
     pub(super) bandwidth: Rate,
     /// [`Duration::MAX`] before the first sample.
     pub(super) min_rtt: Duration,

@@ -8,11 +8,11 @@ use crate::units::{Bytes, Duration, Rate};
 const MARGIN: f64 = 0.99;
 /// RTT assumed before the first sample (`InitPacingRate`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
-/// A quantum lasts this long (`SetSendQuantum`) …
+/// How long a quantum lasts (`SetSendQuantum`).
 const QUANTUM: Duration = Duration::from_millis(1);
-/// … at most 64 KB …
+/// The largest quantum.
 const MAX_QUANTUM: Bytes = Bytes::new(65_536);
-/// … and at least two packets.
+/// The smallest quantum, packets.
 const MIN_QUANTUM_PACKETS: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]

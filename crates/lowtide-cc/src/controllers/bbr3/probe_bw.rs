@@ -27,9 +27,9 @@ pub(super) struct Cycle {
     /// Packets of a probe are being acknowledged or lost, and none has shown too much in flight
     /// (`is_bw_probe_sample`).
     probe_samples: bool,
-    /// The last probe lost too much (`prev_probe_too_high`) …
+    /// The last probe lost too much (`prev_probe_too_high`).
     pub(super) too_high: bool,
-    /// … and this one stopped for caution where that one had failed (`prev_probe_precautionary`).
+    /// This probe stopped for caution where the last one had failed (`prev_probe_precautionary`).
     precautionary: bool,
 }
 

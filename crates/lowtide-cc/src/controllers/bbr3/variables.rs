@@ -4,7 +4,7 @@ use super::Bbr3;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 impl Bbr3 {
-    /// As [`Controller::variables`](crate::Controller::variables) has it.
+    /// Visits the variables, for [`Controller::variables`](crate::Controller::variables).
     pub(super) fn tell_variables(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let model = &self.model;
         visit("max_bw", rate(model.max_bandwidth));

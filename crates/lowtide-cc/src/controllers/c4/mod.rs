@@ -75,7 +75,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the code does.
+    /// The choices of the authors' code.
     pub const DEFAULT: Self = Self {
         delay: DelaySignal::Pushing,
         restart: None,

@@ -36,13 +36,13 @@ const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// Packets that may leave back to back. More would look like a queue.
 const BURST_PACKETS: u64 = 1;
 
-/// Its states, for plots.
+/// Copa's states, for plots.
 const SLOW_START: State = State::new("SlowStart", StateKind::Start);
 const DEFAULT: State = State::new("Default", StateKind::Steady);
 const COMPETITIVE: State = State::new("Competitive", StateKind::Recovery);
 const STATES: &[State] = &[SLOW_START, DEFAULT, COMPETITIVE];
 
-/// What Copa wants.
+/// Parameters of Copa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// δ of the default mode, 1/packets: the price of delay. 1.25 / δ packets are queued on

@@ -42,7 +42,7 @@ const MIN_WINDOW_PACKETS: u64 = 2;
 /// The largest burst of an unpaced sender (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
 
-/// Its states, for plots.
+/// CUBIC's states, for plots.
 const AVOIDANCE: State = State::new("CongestionAvoidance", StateKind::Steady);
 const RECOVERY: State = State::new("Recovery", StateKind::Recovery);
 const STATES: &[State] = &[hystart::FAST, hystart::CAREFUL, AVOIDANCE, RECOVERY];
@@ -122,7 +122,7 @@ impl Cubic {
         }
     }
 
-    /// The same with ABE: a mark in congestion avoidance leaves 0.85 of the window (RFC 8511).
+    /// Turns on ABE: a mark in congestion avoidance leaves 0.85 of the window (RFC 8511).
     #[must_use]
     pub fn with_abe(mut self) -> Self {
         self.mark_reduction = ABE_BETA;

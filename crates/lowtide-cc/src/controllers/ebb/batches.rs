@@ -12,7 +12,7 @@ pub(super) struct Batches {
     current: f64,
     /// Mean over bytes, not over batches: half of the bytes come in batches at least as large.
     mean: f64,
-    /// The same of batches that left packets in the queue; 0 before the first.
+    /// Mean of those batches that left packets in the queue; 0 before the first.
     full: f64,
 }
 

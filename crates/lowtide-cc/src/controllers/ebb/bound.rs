@@ -26,7 +26,7 @@ impl Bound {
         }
     }
 
-    /// So many packets were marked, with a window of `cwnd` bytes.
+    /// Takes newly marked packets, with a window of `cwnd` bytes.
     pub(super) fn on_marks(&mut self, now: Time, sent_at: Time, marked: u64, cwnd: f64) {
         if !self.prague.is_on() {
             self.prague.start(now, cwnd, Prague::in_avoidance);

@@ -15,34 +15,37 @@ use crate::controller::{Config, LossEvent};
 use crate::controllers::cubic::{Cubic, HyStart};
 use crate::units::{Duration, Time};
 
-/// A drain failed that left more queueing delay than this share of the min RTT …
+/// A drain failed if it left more queueing delay than this share of the min RTT, and `NOISE`
+/// besides.
 const FULL: f64 = 0.15;
-/// … and this, which timers and schedulers make.
+/// Queueing delay that timers and schedulers make.
 const NOISE: Duration = Duration::from_millis(5);
-/// In the mode, one that leaves less than this share of the min RTT has emptied the queue.
+/// In the mode, a drain that leaves less than this share of the min RTT has emptied the queue.
 const EMPTY: f64 = 0.05;
-/// So many failures are evidence of others …
+/// Failed drains that are evidence of others.
 const FAILURES: u32 = 3;
-/// … where each success takes so many back …
+/// Failures that each successful drain takes back.
 const SUCCESS: u32 = 2;
-/// … and no more than this are remembered.
+/// The most failures that are remembered.
 const MOST_FAILURES: u32 = 8;
-/// So many drains in a row that emptied the queue are evidence that others have left.
+/// Drains in a row that emptied the queue which are evidence that others have left.
 const EMPTIED: u32 = 2;
-/// A loss counts as evidence for so long: a CUBIC flow on a large buffer loses once in tens of seconds.
+/// How long a loss counts as evidence: a CUBIC flow on a large buffer loses once in tens of
+/// seconds.
 const OVERFLOW_COUNTS: Duration = Duration::from_secs(60);
-/// In the mode the flow looks for the end of it so often, or every so many round trips …
+/// In the mode, how often the flow looks for its end: a time, and round trips.
 const LOOK: Duration = Duration::from_secs(4);
 const LOOK_ROUND_TRIPS: u64 = 25;
-/// … and sooner once it has found the queue empty.
+/// In the mode, when the flow looks again once it has found the queue empty.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_ROUND_TRIPS: u64 = 10;
-/// So many drains in a row that leave the same RTT, within this share, have found the path's own …
+/// Drains in a row that leave the same RTT, within a share, after which that RTT is taken for the
+/// path's own.
 const SAME_RTT: u32 = 3;
 const SAME: f64 = 0.01;
-/// Whoever fills a buffer loses; without a loss for so long there was no such flow …
+/// Time without a loss after which no other flow fills the buffer: such a flow loses packets.
 const NO_LOSS: Duration = Duration::from_secs(15);
-/// … and the mode is barred for so long.
+/// How long the mode is barred after it found no other flow.
 const BARRED: Duration = Duration::from_secs(60);
 
 /// What comes of a drain.
@@ -52,7 +55,7 @@ pub(super) enum Outcome {
     Same,
     /// The mode has begun or ended.
     Changed,
-    /// It has ended, for what looked like a queue is the path's own delay.
+    /// The mode has ended, for what looked like a queue is the path's own delay.
     Longer,
 }
 
@@ -63,7 +66,7 @@ pub(super) struct Drained {
     pub(super) queueing: Duration,
     /// How much of it batches of acknowledgments make.
     pub(super) explained: Duration,
-    /// It had its whole time, and the link was not seen to idle before.
+    /// The drain had its whole time, and the link was not seen to idle before.
     pub(super) busy: bool,
     /// The min RTT fell in it, so that the queue was not as empty as it looks.
     pub(super) shortened: bool,

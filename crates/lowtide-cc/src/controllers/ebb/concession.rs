@@ -8,9 +8,10 @@ use crate::units::{Duration, Time};
 
 /// A queue stands if it is longer than this share of the min RTT.
 const STANDS: f64 = 0.25;
-/// The most that is conceded: this share of the window at which the queue began to stand …
+/// The most that is conceded: this share of the window at which the queue began to stand.
 const WINDOW: f64 = 0.4;
-/// … unless the queue moves by more than this share: others come and go, and their windows move.
+/// A queue that moves by more than this share starts a concession anew: others come and go, and their
+/// windows move.
 const MOVES: f64 = 0.05;
 
 /// What has been conceded.

@@ -9,17 +9,18 @@
 use crate::estimators::{Minimum, Windowed};
 use crate::units::{Duration, Time};
 
-/// Age of the least RTT, in round trips, at which a calm flow drains …
+/// Age of the least RTT, in round trips, at which a calm flow drains.
 const PATIENCE_ROUND_TRIPS: u64 = 75;
-/// … but not below this …
+/// The least age at which a calm flow drains.
 const SHORTEST: Duration = Duration::from_millis(500);
-/// … nor above this. Without a sample near the minimum for so long any flow drains, calm or not.
+/// The greatest age at which a calm flow drains. Without a sample near the minimum for so long any
+/// flow drains.
 const LONGEST: Duration = Duration::from_secs(10);
 /// A margin below this means a calm link.
 pub(super) const CALM: f64 = 0.02;
 /// Rounds that a drain lasts at most: in the first the window takes effect, in the second it shows.
 const ROUNDS: u64 = 2;
-/// It ends as soon as an RTT is so close to the minimum.
+/// A drain ends as soon as an RTT is below this multiple of the minimum.
 const EMPTY: f64 = 1.01;
 /// A min RTT below this multiple of what it was has fallen.
 const SHORTER: f64 = 0.98;
@@ -123,7 +124,7 @@ impl Drain {
         min_rtt < self.min_rtt.mul_f64(SHORTER)
     }
 
-    /// It ends.
+    /// Ends the drain.
     pub(super) fn end(&mut self, now: Time) {
         self.rounds = 0;
         self.ended_at = now;

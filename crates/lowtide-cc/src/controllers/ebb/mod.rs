@@ -59,17 +59,18 @@ const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// With this margin a link is not steady: what RTTs are above the least is the queue's, and its rate
 /// may double at any time.
 const UNSTEADY: f64 = 0.05;
-/// Packets that may leave back to back: more would look like a queue …
+/// Packets that may leave back to back: more would look like a queue.
 const BURST_PACKETS: u64 = 2;
-/// … but on a fast path as many as take so long: a host that wakes for each pair cannot fill it …
+/// Time's worth of packets that may leave back to back on a fast path: a host that wakes for each
+/// pair cannot fill it.
 const BURST: Duration = Duration::from_micros(250);
-/// … and no more than one GSO send carries (Linux `GSO_LEGACY_MAX_SIZE`).
+/// The largest burst: what one GSO send carries (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: Bytes = Bytes::new(65_535);
 
 /// Queueing delay above which a loss may be the queue's doing, as a share of the min RTT.
 const QUEUED: f64 = 0.125;
 
-/// Its phases, for plots.
+/// ebb's phases, for plots.
 const STARTUP: State = State::new("Startup", StateKind::Start);
 const DRAIN: State = State::new("Drain", StateKind::ProbeRtt);
 const STEADY: State = State::new("Steady", StateKind::Steady);
@@ -94,7 +95,7 @@ impl Phase {
     }
 }
 
-/// ebb.
+/// Lowtide's own controller: a forecast of the link and a regulated margin.
 #[derive(Clone, Debug)]
 pub struct Ebb {
     tuning: Tuning,
@@ -215,7 +216,7 @@ impl Ebb {
         }
     }
 
-    /// What the best delivery rate of late serves in a min RTT.
+    /// Bytes that the best recent delivery rate serves in a min RTT.
     fn best_volume(&self, min_rtt: Duration) -> f64 {
         self.best_rate
             .get()

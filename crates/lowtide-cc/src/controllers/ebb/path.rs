@@ -17,7 +17,7 @@ const SAMPLES: u64 = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     minimum: Least<Duration>,
-    /// Of rounds' mean RTTs.
+    /// The least mean RTT of a round.
     mean: Least<Duration>,
     confirmed_at: Time,
     latest: Duration,

@@ -18,7 +18,7 @@ pub(super) struct Round {
     inflight: f64,
     /// The least queueing delay of its packets.
     least: Option<Duration>,
-    /// The same of the last round that had any.
+    /// That delay in the last round that had any.
     standing: Duration,
 }
 
@@ -80,12 +80,12 @@ impl Round {
         self.standing
     }
 
-    /// The same of the round under way, so far.
+    /// The queueing delay that every packet of the round under way has met so far.
     pub(super) fn met(&self) -> Duration {
         self.least.unwrap_or(self.standing)
     }
 
-    /// The same of both.
+    /// The queueing delay that every packet of the last round and of this one met.
     pub(super) fn stood(&self) -> Duration {
         self.met().min(self.standing)
     }

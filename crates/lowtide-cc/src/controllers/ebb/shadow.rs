@@ -41,7 +41,7 @@ impl<C: Controller> Shadow<C> {
         self.controller.is_some()
     }
 
-    /// Its window, bytes.
+    /// The shadow controller's window, bytes.
     pub(super) fn window(&self) -> Option<f64> {
         self.controller.as_ref().map(|c| c.cwnd().as_f64())
     }

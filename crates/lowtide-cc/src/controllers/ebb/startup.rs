@@ -5,13 +5,14 @@
 
 use crate::units::Duration;
 
-/// A queueing delay above this share of the min RTT …
+/// Queueing delay above which a packet counts towards the end of Startup, as a share of the min
+/// RTT.
 const QUEUE: f64 = 0.125;
-/// … and above this, which timers and schedulers cause on short paths …
+/// Queueing delay that timers and schedulers cause on short paths, and that does not count.
 const NOISE: Duration = Duration::from_millis(1);
-/// … over this share of a window, without idle time, ends Startup.
+/// Share of a window that must have queued, without idle time, to end Startup.
 const STRETCH: f64 = 0.125;
-/// … and over so many packets.
+/// Packets that must have queued, without idle time, to end Startup.
 const PACKETS: f64 = 10.0;
 /// The window and the pacing rate grow to at most this multiple of what is delivered.
 pub(super) const GAIN: f64 = 2.0;

@@ -19,23 +19,24 @@ pub struct Tuning {
     /// Packets beyond the forecast that the window always holds: the least that keeps a link busy
     /// between acknowledgments of every second packet, and what makes shares of several flows equal.
     pub packets: f64,
-    /// The same, seconds: at least the square root of the packets that the link serves in this time.
-    /// The faster a link, the more is needed for shares to become equal in as many round trips; as it
-    /// does not depend on the RTT, flows with different RTTs get the same.
+    /// Another bound of those packets, seconds: at least the square root of what the link serves in
+    /// this time. The faster a link, the more is needed for shares to become equal in as many round
+    /// trips; as it does not depend on the RTT, flows with different RTTs get the same.
     pub root: f64,
     /// Windows over which the mean batch of acknowledgments is formed; 0 takes no notice of batches.
     pub batch_memory: f64,
     /// Length of the service kernel, min RTTs of busy time.
     pub kernel: f64,
-    /// Windows over which the forecast rises …
+    /// Windows over which the forecast rises.
     pub rise: f64,
-    /// … and falls. Rising faster keeps a link busy whose rate comes back; it costs little, because
-    /// what is too much lasts for one round trip.
+    /// Windows over which the forecast falls. Rising faster keeps a link busy whose rate comes
+    /// back; it costs little, because what is too much lasts for one round trip.
     pub fall: f64,
-    /// The forecast rises to at most this multiple of what the best delivery rate of late serves in a
-    /// min RTT.
+    /// The forecast rises to at most this multiple of what the best recent delivery rate serves in
+    /// a min RTT.
     pub growth: f64,
-    /// The same on a steady link, whose flows would take each other's service for the link's.
+    /// Bound of the forecast's rise on a steady link, whose flows would take each other's service
+    /// for the link's.
     pub calm_growth: f64,
     /// A packet that met a queue of more than this share of the min RTT found the link busy, with
     /// whosever packets.
@@ -43,7 +44,7 @@ pub struct Tuning {
     /// Pacing rate as a multiple of cwnd / min RTT. Well above 1, so that a window which grows is
     /// used at once, and below a burst.
     pub pacing_gain: f64,
-    /// The same on a calm link, whose flows would meet each other's bursts.
+    /// Pacing gain on a calm link, whose flows would meet each other's bursts.
     pub calm_pacing_gain: f64,
     /// With this margin a link is not calm at all.
     pub lively: f64,
@@ -60,7 +61,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// ebb.
+    /// The constants of ebb.
     pub const DEFAULT: Self = Self {
         idle: 0.05,
         gain: 0.07,

@@ -5,9 +5,9 @@ use crate::controllers::bbr::{Model, Phase};
 use crate::estimators::{AdaptiveKalman, Noise};
 use crate::units::{Duration, Rate};
 
-/// Of both filters. The authors' values are variances in the units of their fixed-point arithmetic;
-/// as they do not change with what is measured, only their ratios count: the gains are 0.88, 0.65,
-/// 0.62, … whatever the unit.
+/// Noise of both filters. The authors' values are variances in the units of their fixed-point
+/// arithmetic; as they do not change with what is measured, only their ratios count: the gains are
+/// 0.88, 0.65, 0.62, … whatever the unit.
 const NOISE: Noise = Noise {
     state_variance: 25.0,
     process: 4.0,

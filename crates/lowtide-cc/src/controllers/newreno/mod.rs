@@ -23,22 +23,22 @@ impl NewReno {
         }
     }
 
-    /// The same with ABE: a mark in congestion avoidance leaves 0.8 of the window (RFC 8511).
+    /// Turns on ABE: a mark in congestion avoidance leaves 0.8 of the window (RFC 8511).
     #[must_use]
     pub fn with_abe(mut self) -> Self {
         self.reno = self.reno.with_abe();
         self
     }
 
-    /// The same, growing by acknowledgments: one that covers several packets counts as one (RFC 5681
-    /// Eq. 2 and 3; ns-3's `TcpNewReno`).
+    /// Grows the window by acknowledgments instead of bytes: one that covers several packets counts
+    /// as one (RFC 5681 Eq. 2 and 3; ns-3's `TcpNewReno`).
     #[must_use]
     pub fn counting_acks(mut self) -> Self {
         self.counts_acks = true;
         self
     }
 
-    /// The same, reducing at each loss event instead of once a round trip (ns-3's QUIC module).
+    /// Reduces the window at each loss event instead of once a round trip (ns-3's QUIC module).
     #[must_use]
     pub fn with_each_loss(mut self) -> Self {
         self.reno = self.reno.with_each_loss();

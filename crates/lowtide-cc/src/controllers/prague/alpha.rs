@@ -19,13 +19,13 @@ pub(super) struct MarkedShare {
     pub(super) next_number: u64,
     /// Packets from here on were sent after it began.
     first_of_round: u64,
-    /// There was a mark; without one nothing is known of the path (Linux `saw_ce`).
+    /// Whether there was a mark; without one nothing is known of the path (Linux `saw_ce`).
     seen: bool,
 }
 
 impl MarkedShare {
-    /// As if all were marked, until the first mark comes: it ends slow start and halves the window,
-    /// by the rule of draft §2.4.2.
+    /// A share as if all were marked, until the first mark comes: it ends slow start and halves the
+    /// window, by the rule of draft §2.4.2.
     pub(super) fn new(now: Time) -> Self {
         Self {
             alpha: 1.0,

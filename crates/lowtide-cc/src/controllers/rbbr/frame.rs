@@ -24,9 +24,10 @@ const TWO_BYTES: u64 = 0x4000;
 /// What the extension's frame says. One frame speaks for both roles of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// As a sender of data: whether the sender or the path limits it (Algs. 2 and 3).
+    /// Signal of the endpoint as a sender of data: whether the sender or the path limits it (Algs.
+    /// 2 and 3).
     pub signal: PeerSignal,
-    /// As a receiver of data: its estimate of what the path carries; zero: it has none.
+    /// Estimate of the endpoint as a receiver of data: what the path carries. Zero: none yet.
     pub rate: Rate,
 }
 

@@ -32,11 +32,11 @@ impl Filter {
 /// not print them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Of the state (√p).
+    /// Deviation of the state (√p).
     pub state: f64,
-    /// Of its change from sample to sample (√Q).
+    /// Deviation of the state's change from sample to sample (√Q).
     pub process: f64,
-    /// Of a measurement (√R).
+    /// Deviation of a measurement (√R).
     pub measurement: f64,
 }
 
@@ -213,7 +213,8 @@ impl Receiver {
         self.take(now, bytes);
     }
 
-    /// As [`on_packet`](Self::on_packet); the sample and the time that it took, if one was taken.
+    /// Does what [`on_packet`](Self::on_packet) does, and returns the sample and the time that it
+    /// took, if one was taken.
     #[inline]
     pub(super) fn take(&mut self, now: Time, bytes: Bytes) -> Option<(Rate, Duration)> {
         let silent = now.since(self.last_arrival);

@@ -63,7 +63,8 @@ impl Witness {
         }
     }
 
-    /// As at the receiver, no sample spans a time in which the sender was the limit.
+    /// Takes an acknowledgment. As at the receiver, no sample spans a time in which the sender was
+    /// the limit.
     pub(super) fn on_ack(&mut self, ack: &AckEvent<'_>, regular: &Regular) {
         let (Some(first), Some(last)) = (ack.packets.first(), ack.packets.last()) else {
             return;

@@ -15,9 +15,9 @@ const HARDLY_ANY: f64 = 2.0;
 /// The moving average's weight for the newest tick.
 const EWMA_WEIGHT: f64 = 0.125;
 
-/// A mean above this share of the range lets the range double, …
+/// A mean above this share of the range lets the range double.
 const NEARLY_ALL: f64 = 0.75;
-/// … one below this, halve.
+/// A mean below this share of the range halves it.
 const NEARLY_NONE: f64 = 0.2;
 
 /// How a receiver forecasts.
@@ -125,7 +125,7 @@ impl Forecaster {
     }
 }
 
-/// Whose silence the newest ticks heard.
+/// Whose silence the newest ticks heard: the sender's or the link's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
     ticks: u32,

@@ -38,7 +38,7 @@ impl Thresholds {
 /// What a round has shown so far.
 #[derive(Clone, Copy, Debug)]
 struct RoundStats {
-    /// Its smallest RTT: the least spoilt by delayed acknowledgments (Linux
+    /// The round's smallest RTT: the least spoilt by delayed acknowledgments (Linux
     /// `tcp_vegas_pkts_acked`).
     rtt: Duration,
     /// The newest: at the round's end, of the first packet sent in the round.

@@ -8,7 +8,7 @@ use crate::controller::{
 use crate::state::{State, StateKind};
 use crate::units::{Bytes, Rate};
 
-/// It has one state only.
+/// The only state.
 const STATES: &[State] = &[State::new("Constant", StateKind::Steady)];
 
 /// Keeps the same number of packets in flight, regardless of loss and delay. Does not pace.

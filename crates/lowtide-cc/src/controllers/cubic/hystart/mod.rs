@@ -16,17 +16,17 @@ pub(super) const CAREFUL: State = State::new("ConservativeSlowStart", StateKind:
 /// How a flow leaves slow start before packets are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HyStart {
-    /// It does not: RFC 9438 alone.
+    /// Not before a loss: RFC 9438 alone.
     Off,
-    /// As in Linux: by the RTT or the length of a round's train of acknowledgments. The window then
-    /// grows as Linux's does, too.
+    /// Linux's HyStart: by the RTT or the length of a round's train of acknowledgments. The window
+    /// then grows as Linux's does, too.
     Linux,
     /// HyStart++ (RFC 9406), by the RTT.
     Rfc9406,
 }
 
 impl HyStart {
-    /// What hosts of this transport have.
+    /// The HyStart that hosts of this transport have.
     #[must_use]
     pub const fn of(transport: Transport) -> Self {
         match transport {
