@@ -58,16 +58,16 @@ pub fn recorded(make: Make) -> (Make, Shared) {
     recorded_by(make, Fates::OfPackets, None)
 }
 
-/// As [`recorded`], with controllers that ask for `ecn` whatever they make of marks.
+/// Does what [`recorded`] does, with controllers that ask for `ecn` whatever they make of marks.
 #[must_use]
 pub fn recorded_with_ecn(make: Make, ecn: Ecn) -> (Make, Shared) {
     recorded_by(make, Fates::OfPackets, Some(ecn))
 }
 
-/// As [`recorded`], for TCP: what is acknowledged there is data. A transmission may leave the
-/// flight without notice because another with the same data arrived, and a spurious timeout brings
-/// back what it gave up, so that bytes in flight are checked against their bounds, and a time of
-/// sending may be earlier than the last.
+/// Does what [`recorded`] does, for TCP: what is acknowledged there is data. A transmission may
+/// leave the flight without notice because another with the same data arrived, and a spurious
+/// timeout brings back what it gave up, so that bytes in flight are checked against their bounds,
+/// and a time of sending may be earlier than the last.
 #[must_use]
 pub fn recorded_tcp(make: Make) -> (Make, Shared) {
     recorded_by(make, Fates::OfData, None)
@@ -96,7 +96,7 @@ fn recorded_by(make: Make, fates: Fates, ecn: Option<Ecn>) -> (Make, Shared) {
     (Arc::new(make), notes)
 }
 
-/// What acknowledgments and losses are of.
+/// Whether acknowledgments and losses are of packets or of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fates {
     OfPackets,
@@ -129,7 +129,7 @@ struct Recorder {
     inner: Box<dyn Controller>,
     notes: Shared,
     fates: Fates,
-    /// What is asked for in the controller's place.
+    /// Codepoint that is asked for in the controller's place.
     ecn: Option<Ecn>,
     in_flight: Packets,
     /// Declared lost; may be acknowledged after all.

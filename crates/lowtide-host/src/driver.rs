@@ -19,7 +19,7 @@ const MAX_WAKEUPS: u32 = 1_000;
 pub struct SentPacket {
     /// The controller's number for it.
     pub number: u64,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// When it left.
     pub sent_at: Time,
@@ -130,8 +130,8 @@ impl Driver {
         (sent, rate_state)
     }
 
-    /// As [`on_sent`](Self::on_sent) for a packet that does not count as in flight (RFC 9002 §2):
-    /// the controller is not told.
+    /// Does what [`on_sent`](Self::on_sent) does, for a packet that does not count as in flight
+    /// (RFC 9002 §2): the controller is not told.
     #[inline]
     pub fn on_sent_uncounted(&mut self, now: Time) -> PacketRateState {
         self.sampler.on_packet_sent(now, Bytes::ZERO, self.inflight)
@@ -152,8 +152,8 @@ impl Driver {
         self.acknowledge(now, packet, received_at);
     }
 
-    /// As [`note_acked`](Self::note_acked) for a packet that was declared lost before and is no longer
-    /// in flight.
+    /// Does what [`note_acked`](Self::note_acked) does, for a packet that was declared lost before
+    /// and is no longer in flight.
     #[inline]
     pub fn note_late_ack(&mut self, now: Time, packet: &SentPacket, received_at: Option<Time>) {
         self.begin();
@@ -194,7 +194,7 @@ impl Driver {
         });
     }
 
-    /// What is lost amounts to a timeout of this kind.
+    /// Notes that what is lost amounts to a timeout of this kind.
     #[inline]
     pub fn note_timeout(&mut self, kind: TimeoutKind) {
         self.timeout = Some(kind);

@@ -59,7 +59,7 @@ impl Factory {
         }
     }
 
-    /// The same with the controller of another spec; observers and the receiver stay.
+    /// Returns this factory with the controller of another spec; observers and the receiver stay.
     #[must_use]
     pub fn with_spec(&self, spec: &Spec) -> Self {
         let (made, name) = (spec.clone(), spec.entry().name);

@@ -23,9 +23,9 @@ const MAX_SLACK: Duration = Duration::from_millis(10);
 pub struct Sent {
     /// The controller's number for it.
     pub number: u64,
-    /// Its packet number, where known.
+    /// The packet's number, where known.
     pub wire_number: Option<u64>,
-    /// Its size; zero when it does not count as in flight.
+    /// The packet's size; zero when it does not count as in flight.
     pub bytes: Bytes,
     /// When it left.
     pub at: Time,
@@ -141,7 +141,7 @@ impl Flight {
         std::mem::take(&mut sent.in_flight).then_some(*sent)
     }
 
-    /// As [`settle_at`](Self::settle_at), for the last packet that an event takes.
+    /// Does what [`settle_at`](Self::settle_at) does, for the last packet that an event takes.
     fn settle_last(&mut self, index: usize) -> Option<Sent> {
         let sent = self.settle_at(index)?;
         self.forget_settled();

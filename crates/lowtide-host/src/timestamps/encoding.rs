@@ -38,7 +38,7 @@ const ONE_BYTE_COUNT: u8 = 63;
 /// Why a report cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// It ends within a field.
+    /// The report ends within a field.
     Truncated,
     /// More timestamps or ranges than [`MAX_PER_ACK`].
     TooMany,
