@@ -20,7 +20,7 @@ struct State {
     received: u64,
     /// The peer has sent a datagram of the extension.
     is_spoken: bool,
-    /// What the peer's estimator should know, and what it was told and when.
+    /// Signal for the peer's estimator, and when it was told what.
     signal: Option<PeerSignal>,
     told: Option<PeerSignal>,
     told_at: Time,

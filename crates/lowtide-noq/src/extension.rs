@@ -99,8 +99,8 @@ impl Extension {
         true
     }
 
-    /// What the connection has received until now. Only intervals in which data came count: lone
-    /// acknowledgments do not show what the path carries.
+    /// Takes what the connection has received until now. Only intervals in which data came count:
+    /// lone acknowledgments do not show what the path carries.
     pub fn on_received(&mut self, now: Instant, stats: &ConnectionStats) {
         let frames = stats
             .frame_rx

@@ -14,7 +14,7 @@ use noq_proto::congestion::{
 use crate::exchange::Exchange;
 use crate::host::Host;
 
-/// noq's own controllers.
+/// Controllers of noq's own.
 pub static STOCK: &[Stock] = &[
     Stock {
         name: "noq/bbr3",
