@@ -7,7 +7,7 @@ use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 pub struct SelfSigned {
     /// The certificate, PEM.
     pub certificate: String,
-    /// Its private key, PEM.
+    /// The certificate's private key, PEM.
     pub key: String,
 }
 

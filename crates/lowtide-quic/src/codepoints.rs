@@ -152,7 +152,7 @@ impl<Tx: tx::Queue> tx::Queue for Queue<'_, Tx> {
 struct Message<'a, M> {
     message: M,
     connections: &'a Connections,
-    /// What it is to carry, known once it is written.
+    /// Codepoint that the packet is to carry, known once it is written.
     wanted: Option<Ecn>,
 }
 

@@ -58,7 +58,7 @@ struct AckedRanges {
 struct Received {
     /// The peer's estimator for what it sends to us.
     estimator: Receiver,
-    /// What the peer is told of them, where it has asked.
+    /// Arrivals that the peer is told of, where it has asked.
     arrivals: Option<Arrivals>,
     clock: Clock,
 }
@@ -124,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// s2n-quic's number of it.
+    /// Number that s2n-quic gives the connection.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }

@@ -76,7 +76,7 @@ fn setup<E: fmt::Display>(error: E) -> Error {
     Error::Setup(format!("s2n-quic: {error}").into())
 }
 
-/// s2n-quic's randomness from a seed.
+/// Randomness for s2n-quic from a seed.
 struct Seeded(Pcg64Mcg);
 
 impl Seeded {

@@ -20,7 +20,7 @@ use s2n_quic_core::recovery::bbr::BbrCongestionController;
 use crate::controllers::Controllers;
 use crate::host::{self, Host};
 
-/// s2n-quic's own controllers.
+/// Controllers of s2n-quic's own.
 pub static STOCK: &[Stock] = &[
     Stock {
         name: BBR,
@@ -38,7 +38,7 @@ const SOURCE: &str = "s2n-quic 1.91.0";
 const BBR: &str = "s2n/bbr";
 const CUBIC: &str = "s2n/cubic";
 
-/// What they show of their phases.
+/// Phases that these controllers show.
 const PHASES: &[State] = &[
     State::new("SlowStart", StateKind::Start),
     State::new("CongestionAvoidance", StateKind::Steady),
@@ -51,7 +51,7 @@ const PHASES: &[State] = &[
     State::new("ProbeRTT", StateKind::ProbeRtt),
 ];
 
-/// Who decides at an endpoint.
+/// Controller that decides at an endpoint.
 #[derive(Clone)]
 pub(super) struct Choice {
     /// Lowtide's controller, or what is shown of s2n-quic's.
@@ -84,7 +84,7 @@ impl Choice {
         }
     }
 
-    /// The same for the flow's receiver, which sends next to nothing.
+    /// Choice for the flow's receiver, which sends next to nothing.
     pub(super) fn of_receiver(&self) -> Self {
         match self.stock {
             Some(_) => Self::stock(CUBIC),
