@@ -15,7 +15,7 @@ pub struct Sent {
     pub now: Time,
     /// Number of the transmission, from 0; retransmissions get new ones.
     pub number: u64,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// Whether its data was sent before.
     pub retransmission: bool,
@@ -33,7 +33,7 @@ pub struct Delivery<'a> {
     /// What propagation took beyond the least of the flow's way; see
     /// [`Arrival`](crate::network::Arrival).
     pub detour: Duration,
-    /// Its size.
+    /// The packet's size.
     pub bytes: Bytes,
     /// Whether the receiver had not seen this data before.
     pub first_copy: bool,

@@ -84,7 +84,7 @@ impl PipeConfig {
 }
 
 impl<L> PipeConfig<L> {
-    /// The same over another link.
+    /// Returns this configuration over another link.
     #[must_use]
     pub fn over<M>(self, link: M) -> PipeConfig<M> {
         PipeConfig {
@@ -104,7 +104,7 @@ impl<L> PipeConfig<L> {
         }
     }
 
-    /// The same with a propagation delay that moves.
+    /// Returns this configuration with a propagation delay that moves.
     #[must_use]
     pub fn with_moving_delay(mut self, delay: Arc<MovingDelay>) -> Self {
         self.delay = delay.mean();

@@ -17,7 +17,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
 
     /// The other one.

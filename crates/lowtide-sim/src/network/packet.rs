@@ -10,7 +10,7 @@ use super::direction::Direction;
 pub struct Packet<P> {
     /// Index of its flow in [`NetworkConfig::access`](super::NetworkConfig::access).
     pub flow: u32,
-    /// What it counts on links and in queues.
+    /// Size of the packet on links and in queues.
     pub bytes: Bytes,
     /// The ECN bits of its header; queues on the way may set them.
     pub ecn: Ecn,
@@ -53,19 +53,19 @@ impl Handle {
         self.id() == CROSS
     }
 
-    /// Its number in the store of its direction.
+    /// The packet's number in the store of its direction.
     #[inline]
     pub(crate) fn id(self) -> u32 {
         self.key as u32
     }
 
-    /// Its flow.
+    /// The packet's flow.
     #[inline]
     pub(crate) fn flow(self) -> u32 {
         (self.key >> FLOW_SHIFT) as u32
     }
 
-    /// Its ECN bits.
+    /// The packet's ECN bits.
     #[inline]
     pub(crate) fn ecn(self) -> Ecn {
         Ecn::from_bits((self.key >> ECN_SHIFT) as u8)
@@ -126,7 +126,7 @@ pub struct Departure {
 pub enum DropCause {
     /// The queue before the shared link was full.
     QueueFull,
-    /// It exceeded a policer's rate and burst.
+    /// The packet exceeded a policer's rate and burst.
     Policed,
     /// The queue's management dropped it to keep the queue short.
     Managed,

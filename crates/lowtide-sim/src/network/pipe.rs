@@ -58,7 +58,7 @@ pub(super) struct Pipe<Q = Queue> {
     /// The queue decides late, and the link sends at moments of its own: the packet for the next moment
     /// is chosen at that moment.
     chooses_late: bool,
-    /// That moment is set.
+    /// Whether that moment is set.
     awaits_moment: bool,
     ecn: EcnTreatment,
     loss: LossProcess,

@@ -22,7 +22,7 @@ use crate::network::link::Link;
 /// How the link's service in the coming base RTT R is forecast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Forecast {
-    /// As in the last R.
+    /// The service of the last R.
     Last,
     /// A mean over R and one over 16 R, the slower one with the larger weight the steadier the link is.
     Mix,
@@ -126,7 +126,7 @@ impl Weighted {
 /// Where a causal sender stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Its round-trip propagation delay.
+    /// The flow's round-trip propagation delay.
     pub(super) base_rtt: Duration,
     /// The part of it between sender and link.
     pub(super) to_link: Duration,

@@ -207,17 +207,17 @@ impl std::fmt::Debug for SenderKind {
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowConfig {
-    /// Its sender.
+    /// The flow's sender.
     pub sender: SenderKind,
-    /// Its transport protocol.
+    /// The flow's transport protocol.
     pub transport: TransportConfig,
     /// How its receiver reports marks.
     pub ecn: EcnFeedback,
-    /// What its receiver lies about.
+    /// What the flow's receiver lies about.
     pub lie: Option<Lie>,
     /// How its host paces.
     pub pacing: Pacing,
-    /// What it has to send.
+    /// What the flow has to send.
     pub source: SourceConfig,
     /// When it starts.
     pub start: Time,
@@ -263,7 +263,7 @@ pub enum ConfigError {
     /// Nothing would happen.
     #[error("the duration must be longer than zero")]
     ZeroDuration,
-    /// Who knows the link would send infinitely fast.
+    /// A sender that knows the link would send infinitely fast.
     #[error("flow {0}: the oracle and the causal bound need a bottleneck of limited rate")]
     UnlimitedLinkKnown(usize),
     /// Flow, which rate.

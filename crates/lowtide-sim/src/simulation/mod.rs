@@ -167,7 +167,7 @@ impl Simulation {
         }
     }
 
-    /// What it says of itself so far.
+    /// What the simulation says of itself so far.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.outcome

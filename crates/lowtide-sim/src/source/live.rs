@@ -6,7 +6,7 @@ use super::writes::frame_time;
 
 const FPS: u32 = 30;
 
-/// Such an application at work. A codec that follows the rate which its transport gets without any
+/// A live encoder at work. A codec that follows the rate which its transport gets without any
 /// delay: what waits at the sender is never older than the time that one frame takes to leave.
 #[derive(Clone, Debug)]
 pub(super) struct Live {

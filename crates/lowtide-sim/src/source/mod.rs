@@ -30,7 +30,7 @@ enum Kind {
         pending: Bytes,
         /// The write that comes next.
         next: Option<(Time, Bytes)>,
-        /// Whose frames are told apart.
+        /// A source whose frames are told apart.
         frames: Option<Box<Frames>>,
     },
 }
@@ -42,9 +42,9 @@ struct Frames {
     writes: Writes,
     /// When the oldest of them was written.
     written_at: Time,
-    /// What of it has not been taken.
+    /// Bytes of the frame that have not been taken.
     left: Bytes,
-    /// What has been taken behind it.
+    /// Bytes that have been taken behind the frame.
     ahead: Bytes,
 }
 

@@ -5,7 +5,7 @@ use lowtide_cc::units::{Bytes, Time};
 use super::config::{Step, Steps};
 use super::writes::Steady;
 
-/// Such an application at work.
+/// An application with steps, at work.
 #[derive(Clone, Debug)]
 pub(super) struct Stepped {
     steps: Steps,

@@ -111,11 +111,11 @@ struct InFlight<T> {
 /// A packet of a stack at its other end.
 #[derive(Debug)]
 pub struct Received<T> {
-    /// Of which flow.
+    /// The packet's flow.
     pub flow: usize,
     /// With its data; otherwise it is on the way back.
     pub is_forward: bool,
-    /// Its codepoint now.
+    /// The packet's codepoint now.
     pub ecn: Ecn,
     /// What was handed in.
     pub payload: T,

@@ -19,13 +19,13 @@ pub const OUTAGE: Duration = Duration::from_millis(200);
 /// Why a link cannot be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InfoError {
-    /// It has no end, or no limit.
+    /// The link has no end, or no limit.
     #[error("it has no length")]
     NoLength,
     /// There is no whole bin.
     #[error("it is shorter than {} ms", BIN.as_nanos() / 1_000_000)]
     TooShort,
-    /// It would take too much memory.
+    /// The description would take too much memory.
     #[error(
         "it is {} s long; what is described is at most {} s in bins of {} ms: cut it, or check the \
          unit of its times",
@@ -57,7 +57,8 @@ pub struct Info {
     pub max: Rate,
     /// Standard deviation of the bins' rates over their mean.
     pub variation: f64,
-    /// The same over bins of [`WIDER`] widths; `None` where the link is shorter than ten of them.
+    /// The variation over bins of [`WIDER`] widths; `None` where the link is shorter than ten of
+    /// them.
     pub variation_of_wider: [Option<f64>; 2],
     /// Share of bins in which nothing could leave.
     pub empty_share: f64,
@@ -65,7 +66,7 @@ pub struct Info {
     pub longest_gap: Duration,
     /// How many times of at least [`OUTAGE`] there are in which nothing could leave.
     pub outages: u64,
-    /// Their mean length, in whole bins; zero without any.
+    /// Mean length of the outages, in whole bins; zero without any.
     pub outage_length: Duration,
     /// Autocorrelation of the bins' rates at [`LAGS`]; `None` where the trace is too short or
     /// constant.

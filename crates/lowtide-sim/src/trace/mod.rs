@@ -29,7 +29,7 @@ pub enum TraceError {
         MAX_FILE_BYTES >> 20
     )]
     TooLarge,
-    /// There is nothing in it.
+    /// The trace is empty.
     #[error("it has no entries; is it a trace?")]
     Empty,
     /// A line is wrong.

@@ -49,7 +49,7 @@ impl Connection {
         self.deliver_older(now, number, Duration::ZERO)
     }
 
-    /// The same of a transmission that must have left so long ago at least.
+    /// Delivers a transmission that must have left so long ago at least.
     #[inline]
     pub(super) fn deliver_older(
         &mut self,

@@ -13,12 +13,13 @@ use super::ranges::Range;
 )]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Lie {
-    /// It acknowledges what it never got (optimistic acknowledgments, RFC 9000 §21.4): all up to the
+    /// Acknowledges what it never got (optimistic acknowledgments, RFC 9000 §21.4): all up to the
     /// newest packet.
     Losses,
-    /// It reports marked packets as not marked (RFC 9002 §8.3).
+    /// Reports marked packets as not marked (RFC 9002 §8.3).
     Marks,
-    /// It reports that each packet took as long as the one that took the least, so that none ever queued.
+    /// Reports that each packet took as long as the one that took the least, so that none ever
+    /// queued.
     Timestamps,
 }
 

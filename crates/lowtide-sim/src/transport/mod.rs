@@ -28,9 +28,10 @@ pub use self::pacer::Pacing;
 pub enum TransportConfig {
     /// QUIC (RFC 9000, RFC 9002).
     Quic {
-        /// The receiver acknowledges every Nth packet (RFC 9000 §13.2.2: 2) …
+        /// The receiver acknowledges every Nth packet (RFC 9000 §13.2.2: 2).
         ack_every: u32,
-        /// … or after this time (`max_ack_delay`, 25 ms by default).
+        /// Time after which an acknowledgment leaves in any case (`max_ack_delay`, 25 ms by
+        /// default).
         max_ack_delay: Duration,
         /// The receiver reports when packets arrived (draft-ietf-quic-receive-ts), and the controller
         /// is told.

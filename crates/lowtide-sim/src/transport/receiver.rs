@@ -20,7 +20,8 @@ const QUIC_RANGES: usize = 32;
 const SACK_BLOCKS: usize = 3;
 /// Blocks that a TCP receiver keeps in the order of their arrival (Linux `TCP_NUM_SACKS`).
 const RECENT_BLOCKS: usize = 4;
-/// Of these, those that may grow while an acknowledgment waits (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+/// The blocks among these that may grow while an acknowledgment waits (Linux
+/// `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;
 /// Bytes that an acknowledgment in a datagram of 1200 bytes leaves for timestamps, and more than they
 /// take but where all are ranges of their own.
@@ -40,7 +41,7 @@ pub(crate) struct Ack {
     pub(crate) number: u64,
     /// When it left (TCP's timestamp).
     pub(crate) sent_at: Time,
-    /// What it says of marks.
+    /// What the acknowledgment says of marks.
     pub(crate) ecn: Echo,
     /// The estimate of the receiver's bandwidth estimator.
     pub(crate) feedback: Option<Rate>,
@@ -149,7 +150,7 @@ impl Receiver {
         }
     }
 
-    /// The same, but it lies.
+    /// Makes the receiver lie.
     pub(crate) fn lying(mut self, lie: Option<Lie>) -> Self {
         self.liar = lie.filter(|_| self.quic).map(Liar::new);
         self

@@ -88,7 +88,7 @@ impl Recovery {
         }
     }
 
-    /// That time has come. Appends to `lost` what a timeout gives up.
+    /// Acts on the timer. Appends to `lost` what a timeout gives up.
     pub(super) fn on_timeout(
         &mut self,
         now: Time,

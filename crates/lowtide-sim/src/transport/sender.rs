@@ -29,10 +29,10 @@ pub(crate) struct Outgoing {
     pub(crate) segment: u64,
     pub(crate) bytes: Bytes,
     pub(crate) retransmission: bool,
-    /// What the controller tells the receiver's estimator with it.
+    /// What the controller tells the receiver's estimator with the packet.
     pub(crate) signal: Option<PeerSignal>,
     pub(crate) ecn: Ecn,
-    /// It says that the window has been reduced (TCP's CWR).
+    /// Whether the packet says that the window has been reduced (TCP's CWR).
     pub(crate) reduced: bool,
     /// The last of what the application has written (TCP's PSH).
     pub(crate) pushed: bool,

@@ -86,7 +86,7 @@ impl DelayProcess {
         }
     }
 
-    /// The same with a busy Wi-Fi's delays besides.
+    /// Adds the delays of a busy Wi-Fi.
     #[must_use]
     pub fn over_wifi(mut self, wifi: Option<Arc<WifiJitter>>) -> Self {
         self.keeps_order |= wifi.is_some();

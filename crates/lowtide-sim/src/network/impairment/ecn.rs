@@ -7,10 +7,10 @@ use lowtide_cc::units::quantity::QuantityError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum EcnTreatment {
-    /// They stay as they are.
+    /// The bits stay as they are.
     #[default]
     Kept,
-    /// They are cleared, marks as well.
+    /// The bits are cleared, marks as well.
     Bleached,
     /// ECT(1) becomes ECT(0).
     Downgraded,
@@ -20,7 +20,7 @@ pub enum EcnTreatment {
     Marked,
 }
 
-/// As users call them.
+/// Names that users call the treatments by.
 const NAMES: [(&str, EcnTreatment); 5] = [
     ("kept", EcnTreatment::Kept),
     ("bleached", EcnTreatment::Bleached),

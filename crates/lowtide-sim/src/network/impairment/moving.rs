@@ -16,7 +16,7 @@ pub struct MovingDelay {
     /// Start of each step, from zero on, strictly increasing, and its delay.
     steps: Vec<(Time, Duration)>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    /// For each step when all that left the link in it and before has arrived.
+    /// Per step, when all that left the link in it and before has arrived.
     arrived: Vec<Time>,
     /// Length of one repetition; `Time::MAX` without repetition.
     period: Time,
@@ -59,7 +59,7 @@ impl MovingDelay {
         Self::new(steps.collect(), AfterLast::Hold)
     }
 
-    /// The same, where what leaves the link later may arrive earlier.
+    /// Lets what leaves the link later arrive earlier.
     #[must_use]
     pub fn reordering(mut self) -> Self {
         self.reorders = true;
@@ -78,7 +78,7 @@ impl MovingDelay {
         delays.min().unwrap_or_default()
     }
 
-    /// Its mean over one repetition; the first where nothing repeats.
+    /// Mean delay over one repetition; the first where nothing repeats.
     #[must_use]
     pub fn mean(&self) -> Duration {
         if self.period == Time::MAX {
@@ -130,7 +130,7 @@ pub(super) struct Moving {
     origin: Time,
     /// When the last packet arrives, jitter not counted.
     last: Time,
-    /// What its way took beyond the least.
+    /// Propagation of the packet's way beyond the least.
     detour: Duration,
 }
 

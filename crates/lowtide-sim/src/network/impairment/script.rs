@@ -6,9 +6,9 @@ use lowtide_cc::units::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Span {
-    /// So many of them.
+    /// A number of packets.
     Packets(u64),
-    /// Those that leave within this time.
+    /// The packets that leave within this time.
     Time(Duration),
 }
 
@@ -18,7 +18,7 @@ pub enum Span {
 pub struct Share {
     /// How many.
     pub hit: u64,
-    /// Of how many, at least 1.
+    /// How many packets make one period, at least 1.
     pub of: u64,
 }
 
@@ -76,7 +76,7 @@ impl Script {
         self.losses.is_empty() && self.held_back.is_empty()
     }
 
-    /// The same so much later.
+    /// Shifts the script to later.
     #[must_use]
     pub fn shifted(mut self, by: Duration) -> Self {
         for loss in &mut self.losses {

@@ -29,7 +29,7 @@ pub struct Opportunities {
     /// Milliseconds from the start, not decreasing.
     times: Vec<u32>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    /// For each millisecond of a round, how many opportunities come up to and with it.
+    /// Per millisecond of a round, how many opportunities come up to and with it.
     up_to: Vec<u32>,
     size: Bytes,
 }

@@ -55,8 +55,8 @@ pub struct RateSchedule {
     /// Byte-nanoseconds carried before each step.
     carried_before: Vec<u128>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    /// For each step the last step up to it whose rate is not zero (cyclically); `None` where
-    /// there is none.
+    /// Per step, the last step up to it whose rate is not zero (cyclically); `None` where there is
+    /// none.
     last_active: Vec<Option<usize>>,
     /// Length of one repetition; `Time::MAX` without repetition.
     period: Time,
@@ -121,7 +121,7 @@ impl RateSchedule {
         Self::new(vec![(Time::ZERO, rate)], AfterLast::Hold)
     }
 
-    /// The same schedule with all rates in proportion, so that the mean is `mean`.
+    /// Scales all rates of the schedule in proportion, so that the mean is `mean`.
     ///
     /// # Errors
     /// When every rate would round to zero.

@@ -44,7 +44,7 @@ struct FlowQueue<S> {
     fifo: Fifo,
     /// Bytes that it may still send in this turn.
     deficit: i64,
-    /// It is on one of the lists.
+    /// Whether the queue is on one of the lists.
     is_active: bool,
     state: S,
 }

@@ -8,13 +8,13 @@ use super::{QUEUES, QueueKind};
 /// A discipline that has a name.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueEntry {
-    /// Its name in a spec.
+    /// The discipline's name in a spec.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the discipline is, in one line.
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
-    /// What can be set.
+    /// Parameters that a spec can set.
     pub parameters: &'static [Parameter],
     pub(super) make: fn(&Values) -> QueueKind,
 }

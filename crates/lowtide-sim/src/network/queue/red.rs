@@ -81,7 +81,7 @@ pub(crate) struct Red {
     count: Option<u64>,
     /// Since when nothing waits.
     empty_since: Time,
-    /// For a typical packet at the link's mean rate.
+    /// Transmission time of a typical packet at the link's mean rate.
     transmission: Duration,
 }
 

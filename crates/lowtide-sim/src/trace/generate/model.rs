@@ -30,7 +30,7 @@ impl Model {
         }
     }
 
-    /// The same model with another mean rate.
+    /// Returns this model with another mean rate.
     #[must_use]
     pub const fn with_mean(mut self, mean: Rate) -> Self {
         match &mut self {
@@ -69,9 +69,9 @@ impl Model {
 /// A model that can be asked for by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// Its name.
+    /// The model's name.
     pub name: &'static str,
-    /// What it is like.
+    /// What the model is like.
     pub summary: &'static str,
     make: fn() -> Model,
 }

@@ -12,7 +12,7 @@ pub(super) struct GaussMarkov {
 }
 
 impl GaussMarkov {
-    /// Its autocorrelation falls to 1/e in `time`.
+    /// A process whose autocorrelation falls to 1/e in `time`.
     pub(super) fn new(time: Duration, step: Duration, random: &mut Random) -> Self {
         let rho = libm::exp(-step.as_secs_f64() / time.as_secs_f64().max(1e-9));
         Self {
@@ -51,7 +51,7 @@ impl Random {
         -mean * libm::log(self.uniform())
     }
 
-    /// Of mean 0 and variance 1.
+    /// Draws a value of mean 0 and variance 1.
     pub(super) fn draw(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

@@ -56,7 +56,7 @@ pub struct Choice {
     pub uplink: bool,
     /// The run (Lumos5G).
     pub run: Option<u64>,
-    /// Who receives (captures); without it the address to which most bytes go.
+    /// Address of the receiver (captures); without it the address to which most bytes go.
     pub receiver: Option<IpAddr>,
 }
 

@@ -46,7 +46,8 @@ impl ProbeTimeout {
         self.pto_count = 0;
     }
 
-    /// It expired: how many packets to send, whatever the window (§7.5). Nothing is lost by that (§6.2).
+    /// The timer expired: how many packets to send, whatever the window (§7.5). Nothing is lost by
+    /// that (§6.2).
     pub(super) fn on_expiry(&mut self) -> usize {
         self.pto_count += 1;
         PROBES

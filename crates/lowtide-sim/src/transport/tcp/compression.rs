@@ -7,13 +7,13 @@ use lowtide_cc::units::Duration;
 
 /// Acknowledgments for a gap that leave at once (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u32 = 3;
-/// Longest wait (`tcp_comp_sack_delay_ns`) …
+/// Longest wait (`tcp_comp_sack_delay_ns`).
 const MAX_WAIT: Duration = Duration::from_millis(1);
-/// … and which part of the RTT it is otherwise.
+/// Part of the RTT that an acknowledgment waits otherwise.
 const WAITS_PER_RTT: u64 = 20;
 /// What the timer may be late beside (`tcp_comp_sack_slack_ns`): it fires then where nothing wakes the host before.
 const SLACK: Duration = Duration::from_micros(100);
-/// As many as may wait as one (`tcp_comp_sack_nr`).
+/// Acknowledgments that may wait as one (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
 
 #[derive(Clone, Copy, Debug, Default)]

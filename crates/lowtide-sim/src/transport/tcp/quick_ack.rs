@@ -28,9 +28,9 @@ pub(crate) struct Segment {
     pub(crate) bytes: Bytes,
     /// When the newest acknowledgment left that its sender had seen (the echoed timestamp).
     pub(crate) echo: Option<Time>,
-    /// It was there before.
+    /// Whether the segment was there before.
     pub(crate) is_copy: bool,
-    /// It is the one that was missing first.
+    /// Whether the segment is the one that was missing first.
     pub(crate) is_next: bool,
     /// All that has arrived without a gap, in segments, with this one.
     pub(crate) read: u64,
