@@ -11,24 +11,24 @@ use crate::setting::built_in;
 /// A controller, a bound or a queue discipline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
-    /// Its name in a spec.
+    /// The controller's name in a spec.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the controller is, in one line.
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
-    /// What can be set, as `NAME:key=value,key=value`.
+    /// Parameters that a spec can set, as `NAME:key=value,key=value`.
     pub parameters: Vec<ListedParameter>,
 }
 
-/// What can be set.
+/// A parameter that a spec can set.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedParameter {
-    /// Its key.
+    /// The parameter's key.
     pub name: &'static str,
-    /// What it does.
+    /// What the parameter does.
     pub summary: &'static str,
-    /// Its value when it is not given.
+    /// The default value.
     pub default: String,
     /// Which values it may have, for people.
     pub values: String,
@@ -83,11 +83,11 @@ pub fn queues() -> Vec<Listed> {
 /// A model of generated links.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedModel {
-    /// Its name.
+    /// The model's name.
     pub name: &'static str,
-    /// What it is like.
+    /// What the model is like.
     pub summary: &'static str,
-    /// Its mean rate when no other is given.
+    /// The mean rate when no other is given.
     pub mean_mbps: f64,
 }
 
@@ -105,11 +105,11 @@ pub fn models() -> Vec<ListedModel> {
 /// A setting that needs no input.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedScenario {
-    /// Its name.
+    /// The scenario's name.
     pub name: &'static str,
-    /// What it shows.
+    /// What the scenario shows.
     pub summary: &'static str,
-    /// Its sections, as a scenario file has them.
+    /// The scenario's sections, as a scenario file has them.
     pub sections: toml::Table,
 }
 

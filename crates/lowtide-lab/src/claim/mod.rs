@@ -41,7 +41,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// For people and in JSON.
+    /// Name for people and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

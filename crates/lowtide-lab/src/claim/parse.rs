@@ -9,7 +9,7 @@ pub enum Expression {
     Number(f64),
     /// A value of the cells with these labels.
     Value {
-        /// Its name.
+        /// The value's name.
         name: String,
         /// The labels; none: all cells.
         labels: Vec<String>,

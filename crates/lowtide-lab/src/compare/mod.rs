@@ -59,9 +59,9 @@ impl Role {
 /// A controller's results.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name.
+    /// The result's name.
     pub name: String,
-    /// Its part.
+    /// The result's part.
     pub role: Role,
     /// Mean over the seeds.
     pub mean: Metrics,
@@ -109,7 +109,7 @@ impl Entry {
         }
     }
 
-    /// The same with the flows of a setting of several groups named.
+    /// Names the flows of a setting of several groups.
     #[must_use]
     pub fn with_flows_of(mut self, setting: &Setting) -> Self {
         if setting.groups.len() > 1 {

@@ -14,8 +14,8 @@ const WINDOWS_BDP: [f64; 11] = [
 /// A run of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
-    /// Who runs, counted from 0; the same in every comparison of the same contenders in the same
-    /// setting.
+    /// Participant that runs, counted from 0; the same in every comparison of the same contenders
+    /// in the same setting.
     pub participant: usize,
     /// With which seed.
     pub seed: u64,
@@ -202,7 +202,7 @@ impl Underway {
         best.map(|(n, _)| n)
     }
 
-    /// What is known, of all runs that are done so far.
+    /// The comparison as known from all runs that are done so far.
     #[must_use]
     pub fn comparison(mut self) -> Comparison {
         let best = self.best_window();

@@ -7,11 +7,11 @@ use lowtide_sim::{CausalConfig, Forecast};
 /// A bound that has a name, as a controller does.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// Its name in a spec.
+    /// The bound's name in a spec.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the bound is, in one line.
     pub summary: &'static str,
-    /// What can be set.
+    /// Parameters that a spec can set.
     pub parameters: &'static [Parameter],
 }
 

@@ -19,7 +19,7 @@ pub type MakeSender = Arc<dyn Fn(&[(&str, &str)]) -> Result<MadeSender, String> 
 /// A controller that [`Contenders::with_made`](super::Contenders::with_made) takes.
 #[derive(Clone)]
 pub struct Made {
-    /// Its name in a spec.
+    /// The controller's name in a spec.
     pub name: String,
     /// Names its code: results in a store are those of a controller with the same.
     pub contents: String,
@@ -44,7 +44,7 @@ impl Made {
         Ok(())
     }
 
-    /// Its sender as `spec` has it, which names it.
+    /// The controller's sender as `spec` has it, which names it.
     pub(super) fn sender(&self, spec: &str) -> Result<MadeSender, registry::Error> {
         let text = spec.split_once(':').map(|(_, parameters)| parameters);
         let parts = text.into_iter().flat_map(|text| text.split(','));
@@ -77,7 +77,7 @@ type Around = dyn Fn(&mut (dyn FnMut() + Send)) + Send + Sync;
 pub struct Surroundings(Arc<Around>);
 
 impl Surroundings {
-    /// Those that call what they are given once.
+    /// Surroundings that call what they are given once.
     #[must_use]
     pub fn new(around: impl Fn(&mut (dyn FnMut() + Send)) + Send + Sync + 'static) -> Self {
         Self(Arc::new(around))

@@ -20,12 +20,12 @@ pub use self::made::{Made, MadeSender, MakeSender, Surroundings};
 use self::stock::parse_stock;
 pub use self::stock::stock;
 
-/// Who sends a group's flows, or takes part in a comparison.
+/// A sender of a group's flows, or a participant of a comparison.
 #[derive(Clone, Debug)]
 pub enum Contender {
     /// The physical limit.
     Oracle,
-    /// What can be done without knowing the future.
+    /// The bound of what can be done without knowing the future.
     Causal {
         /// How it is shown; the spec as the user wrote it.
         name: String,
@@ -36,16 +36,16 @@ pub enum Contender {
     Abc {
         /// How it is shown; the spec as the user wrote it.
         name: String,
-        /// Its queue, which it brings along.
+        /// ABC's queue, which it brings along.
         queue: AbcConfig,
     },
     /// A controller: one of the registry's, or your own.
     Controller {
         /// How it is shown; the spec as the user wrote it.
         name: String,
-        /// What it is, whatever it is called: equal for equal controllers.
+        /// Identity of the controller, whatever it is called: equal for equal controllers.
         identity: String,
-        /// What makes one for each flow.
+        /// What makes a controller for each flow.
         sender: SenderKind,
         /// Whether it lacks its estimate where receivers report no timestamps.
         needs_timestamps: bool,
@@ -79,7 +79,7 @@ impl Contender {
         }
     }
 
-    /// What it is, whatever it is called: equal for equal senders.
+    /// Identity of the sender, whatever it is called: equal for equal senders.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Causal { config, .. } => {
@@ -114,7 +114,7 @@ impl Contender {
         }
     }
 
-    /// What makes its senders.
+    /// What makes this contender's senders.
     #[must_use]
     pub fn sender(&self) -> SenderKind {
         match self {
@@ -262,8 +262,8 @@ impl Contenders {
         is_controller && self.made(contender.name()).is_none()
     }
 
-    /// Those that are compared when nobody names any: all controllers but the constant window, which
-    /// is part of every comparison.
+    /// Contenders that are compared when nobody names any: all controllers but the constant window,
+    /// which is part of every comparison.
     #[must_use]
     pub fn usual(&self) -> Vec<Contender> {
         let names = self.registry.entries().iter().map(|entry| entry.name);
@@ -273,8 +273,8 @@ impl Contenders {
             .collect()
     }
 
-    /// Those that specs name, separated by commas: `bbr,cubic:hystart=true`. What has the form of a
-    /// parameter belongs to the spec before it.
+    /// Contenders that specs name, separated by commas: `bbr,cubic:hystart=true`. What has the form
+    /// of a parameter belongs to the spec before it.
     ///
     /// # Errors
     /// As [`Self::parse`].

@@ -6,7 +6,7 @@ use lowtide_host::Stock;
 /// What stands between a stack's name and its controller's, and in no other controller's name.
 const SEPARATOR: char = '/';
 
-/// Those of the stacks that are part of this build.
+/// Controllers of the stacks that are part of this build.
 pub fn stock() -> impl Iterator<Item = &'static Stock> {
     const STACKS: &[&[Stock]] = &[
         #[cfg(feature = "stacks")]

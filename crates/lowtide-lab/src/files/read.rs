@@ -9,9 +9,9 @@ use lowtide_sim::trace;
 /// A kind of file, and how large one may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// What it is called.
+    /// Name of the kind of file.
     pub name: &'static str,
-    /// Its greatest size in bytes.
+    /// Greatest size in bytes.
     pub most: u64,
 }
 
@@ -57,7 +57,7 @@ pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, ReadError> {
     contents(path, kind, "copy what it gives into a file")
 }
 
-/// The same, or standard input where the path is `-`.
+/// Reads a file, or standard input where the path is `-`.
 ///
 /// # Errors
 /// As [`read`].
@@ -140,7 +140,7 @@ fn bounded(from: impl Read, kind: Kind) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What it is if no regular file.
+/// What a path is if no regular file.
 fn what(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;

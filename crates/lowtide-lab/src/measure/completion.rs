@@ -10,7 +10,7 @@ use crate::setting::measures::Completion;
 #[derive(Debug)]
 pub(super) struct Transfers {
     quantile: Option<f64>,
-    /// Of the group's flows: index, start, end.
+    /// Per flow of the group: index, start, end.
     flows: Vec<(usize, Time, Time)>,
 }
 

@@ -52,7 +52,7 @@ pub trait Gauge: Probe + Debug + Send {
     fn finish(self: Box<Self>) -> f64;
 }
 
-/// Those of a setting at work, in the order of their names.
+/// Gauges of a setting at work, in the order of their names.
 pub type Gauges = Vec<Box<dyn Gauge>>;
 
 /// An expression that has been checked; what cannot be read is no number.

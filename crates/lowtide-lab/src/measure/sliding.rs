@@ -29,11 +29,11 @@ impl Volumes {
 /// A flow as a window sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
-    /// Its group.
+    /// The flow's group.
     pub(super) group: usize,
-    /// It has something to send in all of the window.
+    /// Whether the flow has something to send in all of the window.
     pub(super) is_alive: bool,
-    /// It is there for what it does to others, or goes the other way.
+    /// Whether the flow is there for what it does to others, or goes the other way.
     pub(super) is_background: bool,
     pub(super) did: Volumes,
 }

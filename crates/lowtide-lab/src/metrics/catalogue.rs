@@ -14,7 +14,7 @@ pub enum Better {
     More,
     /// The smaller ones.
     Less,
-    /// There is no better.
+    /// Neither direction is better.
     Neither,
 }
 
@@ -32,21 +32,22 @@ pub enum Of {
 /// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name in JSON, CSV, claims, scenario files and stored results; a dot makes a JSON object.
+    /// The metric's name in JSON, CSV, claims, scenario files and stored results; a dot makes a
+    /// JSON object.
     pub key: &'static str,
-    /// What it is defined for.
+    /// What the metric is defined for.
     pub of: Of,
-    /// Those of a small rank are wanted first, where a reader can choose.
+    /// Order in which metrics are wanted, the smallest first, where a reader can choose.
     pub rank: u8,
     /// Which values are better.
     pub better: Better,
-    /// What people are shown is the value times this.
+    /// Factor of the value that people are shown.
     pub factor: f64,
     /// Digits after the point, as shown.
     pub digits: usize,
     /// Heading of a table's column.
     pub head: &'static str,
-    /// What it is, in words.
+    /// What the metric is, in words.
     pub label: &'static str,
     /// The unit of what is shown; empty for a number without one.
     pub unit: &'static str,
@@ -65,7 +66,7 @@ pub(super) enum Definition {
 }
 
 impl Metric {
-    /// What it is, with its unit.
+    /// What the metric is, with its unit.
     #[must_use]
     pub fn title(&self) -> String {
         match self.unit {

@@ -38,8 +38,9 @@ const COLUMNS: [(&str, &[Table]); 13] = {
 };
 
 impl Table {
-    /// Its columns. That of the index of fairness is left out where flows are alone; those of marks, frames and
-    /// transfers where there are none: `has` tells whether any result has a value of that name above zero.
+    /// Columns of this table. That of the index of fairness is left out where flows are alone;
+    /// those of marks, frames and transfers where there are none: `has` tells whether any result
+    /// has a value of that name above zero.
     #[must_use]
     pub fn columns(self, several_flows: bool, has: impl Fn(&str) -> bool) -> Vec<&'static Metric> {
         let shown = COLUMNS.iter().filter(|(key, tables)| {

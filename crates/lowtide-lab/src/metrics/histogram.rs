@@ -19,7 +19,7 @@ const BLOCK: usize = 16;
 /// A histogram with counts of type `C`, which saturate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Histogram<C> {
-    /// For each block of bins, its number in `blocks` plus 1; 0: nothing was recorded there.
+    /// Per block of bins, its number in `blocks` plus 1; 0: nothing was recorded there.
     places: Vec<u16>,
     blocks: Vec<[C; BLOCK]>,
 }
@@ -102,8 +102,8 @@ impl<C: Copy + Default + Into<u64> + TryFrom<u64>> Histogram<C> {
             .map(|(bin, count)| (largest_of(bin), count))
     }
 
-    /// For each of the ascending percentiles the largest value of the bin in which it lies; `None`
-    /// without values.
+    /// Per ascending percentile, the largest value of the bin in which it lies; `None` without
+    /// values.
     pub(super) fn percentiles<const N: usize>(&self, percents: [f64; N]) -> Option<[u64; N]> {
         let total: u64 = self.bins().map(|(_, count)| count).sum();
         let mut bins = self.bins();

@@ -15,9 +15,9 @@ use lowtide_sim::link::Link;
 
 use super::histogram::Histogram;
 
-/// Between two deliveries the difference is taken once a millisecond …
+/// Between two deliveries the difference is taken this often.
 const STEP: Duration = Duration::from_millis(1);
-/// … but at most so often, which bounds the work for a packet.
+/// The most steps for a packet, which bounds its work.
 const MAX_STEPS: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct SelfInflicted {
 }
 
 impl SelfInflicted {
-    /// Of a flow over a link, and a delay behind it that moves.
+    /// Starts the metric of a flow over a link, with a delay behind it that moves.
     pub(super) fn new(link: Arc<Link>, moving: Option<Arc<MovingDelay>>) -> Self {
         Self {
             link,

@@ -18,8 +18,9 @@ pub(super) struct Totals<'a> {
     pub(super) marked_packets: u64,
     pub(super) received: Bytes,
     pub(super) first_copies: Bytes,
-    /// For each of the [`TRANSFERS`](super::meter::TRANSFERS), the mean over the flows of the time, in ms,
-    /// from a flow's start until so much of it had arrived. NaN where a flow did not come so far.
+    /// Per size of [`TRANSFERS`](super::meter::TRANSFERS), the mean over the flows of the time, in
+    /// ms, from a flow's start until so much of it had arrived. NaN where a flow did not come so
+    /// far.
     pub(super) transfers_ms: [f64; 2],
     /// What the link could have carried in that time.
     pub(super) opportunities: Bytes,
@@ -29,9 +30,9 @@ pub(super) struct Totals<'a> {
     /// Milliseconds.
     pub(super) self_inflicted_p95: f64,
     pub(super) jain: f64,
-    /// Of the flows' goodput over their life.
+    /// Jain's index of the flows' goodput over their life.
     pub(super) jain_overall: f64,
-    /// Of a whole run.
+    /// Counts of a whole run.
     pub(super) counts: Option<&'a Counts>,
 }
 

@@ -53,7 +53,7 @@ impl Metrics {
         value.is_finite().then_some(value)
     }
 
-    /// The same with another value of one metric. A key that is none changes nothing.
+    /// Sets the value of one metric. An unknown key changes nothing.
     #[must_use]
     pub fn with(mut self, key: &str, value: f64) -> Self {
         if let Some(n) = Self::place(key) {
@@ -62,7 +62,7 @@ impl Metrics {
         self
     }
 
-    /// The same without the values of these metrics.
+    /// Drops the values of these metrics.
     pub(crate) fn without(self, keys: &[&str]) -> Self {
         keys.iter().fold(self, |m, key| m.with(key, f64::NAN))
     }
@@ -72,7 +72,7 @@ impl Metrics {
         CATALOGUE.iter().zip(self.0)
     }
 
-    /// Those that a single flow can have; comparisons show these.
+    /// The metrics that a single flow can have; comparisons show these.
     pub fn of_flows(&self) -> impl Iterator<Item = (&'static Metric, f64)> + '_ {
         self.iter().filter(|(metric, _)| metric.of == Of::Flows)
     }
@@ -106,7 +106,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// What does not exist equals what does not exist.
+/// Two values that do not exist are equal.
 impl PartialEq for Metrics {
     fn eq(&self, other: &Self) -> bool {
         let pairs = self.0.iter().zip(&other.0);
@@ -116,8 +116,8 @@ impl PartialEq for Metrics {
     }
 }
 
-/// As an object of those metrics that a single flow can have; what stands before a dot is the name
-/// of an object within.
+/// Serialises as an object of those metrics that a single flow can have; what stands before a dot
+/// is the name of an object within.
 impl Serialize for Metrics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -228,7 +228,7 @@ pub fn split_group(name: &str) -> (Option<usize>, &str) {
 }
 
 impl Measured {
-    /// The same without the values of these metrics, whosever they are.
+    /// Drops the values of these metrics, of flows, groups and the run.
     pub(crate) fn without(self, keys: &[&str]) -> Self {
         let known = |all: Vec<Metrics>| all.into_iter().map(|m| m.without(keys)).collect();
         Self {

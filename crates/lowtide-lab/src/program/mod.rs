@@ -29,10 +29,10 @@ use crate::metrics::Meter;
 use crate::run::{self, Keep};
 use crate::setting::{LinkSource, Setting};
 
-/// What it is called among controllers.
+/// Name of a program among controllers.
 pub const NAME: &str = "your program";
 
-/// What nobody knows who sees the link alone.
+/// Metrics that the link alone does not show.
 const UNKNOWN_OF_ALL: [&str; 2] = ["goodput_mbps", "retransmitted_share"];
 
 /// How long a timeline is before it grows.
@@ -60,9 +60,9 @@ pub struct Active {
     pub from_s: f64,
     /// When its last packet arrived behind the link, seconds.
     pub to_s: f64,
-    /// Its rate in that time, Mbit/s.
+    /// The program's rate in that time, Mbit/s.
     pub throughput_mbps: f64,
-    /// Its share of what the link offered in that time.
+    /// The program's share of what the link offered in that time.
     pub utilisation: f64,
 }
 
@@ -103,7 +103,7 @@ impl Program {
         })
     }
 
-    /// What it has done in all the time until `end`, rounded up to a millisecond.
+    /// What the program has done in all the time until `end`, rounded up to a millisecond.
     #[must_use]
     pub fn finish(self, end: Duration) -> Watched {
         const STEP: Duration = Duration::from_millis(1);

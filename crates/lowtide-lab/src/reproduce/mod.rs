@@ -23,9 +23,9 @@ use crate::statistics::{ci95, mean};
 pub struct Experiment {
     /// The file.
     pub file: ScenarioFile,
-    /// Its cells.
+    /// The experiment's cells.
     pub results: Vec<CellResult>,
-    /// The same on recorded links, where there are any.
+    /// The experiment's cells on recorded links, where there are any.
     pub on_traces: Vec<CellResult>,
 }
 

@@ -27,7 +27,7 @@ pub enum Keep {
     Metrics,
     /// The distributions of delays.
     Distributions,
-    /// The same and the run over time, which takes some megabytes of memory.
+    /// Distributions and the run over time, which takes some megabytes of memory.
     Timeline,
 }
 
@@ -47,7 +47,7 @@ pub struct Details {
 /// A run that came to its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// Its seed.
+    /// The run's seed.
     pub seed: u64,
     /// What was measured.
     pub measured: Measured,
@@ -59,9 +59,9 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}, seed {seed}: {reason}")]
 pub struct FailedRun {
-    /// Who was running, or in which cell.
+    /// Controller that was running, or cell.
     pub name: String,
-    /// With which seed.
+    /// Seed of the run.
     pub seed: u64,
     /// What went wrong.
     pub reason: String,
@@ -75,7 +75,7 @@ pub fn run(setting: &Setting, seed: u64, keep: Keep) -> Result<Run, String> {
     run_until(setting, seed, keep, &Stop::default())
 }
 
-/// The same, unless it is to end before.
+/// Runs a setting, unless `stop` ends it before.
 ///
 /// # Errors
 /// As [`run`]; also when it was ended.
@@ -203,7 +203,7 @@ fn within(surroundings: &[&Surroundings], run: &mut (dyn FnMut() + Send)) {
     }
 }
 
-/// The same without what surrounds it.
+/// Runs without what surrounds the run.
 fn carry<P: Probe + Send + 'static>(
     setting: &Setting,
     config: SimConfig,

@@ -12,13 +12,13 @@ use crate::store::Store;
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
-    /// What it is called where it fails.
+    /// Name of the run where it fails.
     pub name: &'a str,
     /// What is simulated.
     pub setting: &'a Setting,
     /// The seed.
     pub seed: u64,
-    /// What is kept of it.
+    /// What is kept of the run.
     pub keep: Keep,
     /// The cell that it is of, by which a store knows it; without one it is not kept there.
     pub cell: Option<&'a Cell>,

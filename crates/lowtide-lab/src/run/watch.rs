@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lowtide_sim::Probe;
 use lowtide_sim::probe::{AckSeen, Departure, Sent};
 
-/// Who watches runs being made; any `Fn() + Sync` is one that never ends them.
+/// Watches runs being made; any `Fn() + Sync` is one that never ends them.
 pub trait Watch: Sync {
     /// A run that was not known has been made.
     fn on_run(&self);

@@ -23,7 +23,8 @@ pub struct Job {
     pub candidate: usize,
     /// The case, with the controller in its place.
     pub case: ScenarioFile,
-    /// Its cells, and the place of each one's run in [`Plan::cells`]; or why it is not applicable.
+    /// The case's cells, and the place of each one's run in [`Plan::cells`]; or why it is not
+    /// applicable.
     pub cells: Result<Vec<(Cell, usize)>, String>,
 }
 
@@ -68,7 +69,7 @@ pub fn host_of(candidates: &[Contender], asked: Option<Host>) -> Result<Option<H
 /// All that has to be run, nothing twice: what others are held against is the same for all of them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who is judged.
+    /// Controllers that are judged.
     pub candidates: Vec<Contender>,
     /// The cases of each.
     pub jobs: Vec<Job>,

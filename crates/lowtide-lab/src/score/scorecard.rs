@@ -18,9 +18,9 @@ use crate::setting::Host;
 pub struct CaseResult {
     /// The case.
     pub id: String,
-    /// What it is.
+    /// What the case is.
     pub title: String,
-    /// Who asks for it.
+    /// Source that asks for the case.
     pub source: String,
     /// The metric of the limit that decides: one that fails, or else is undecided, or else is the nearest to failing.
     pub metric: String,
@@ -41,14 +41,14 @@ pub struct CaseResult {
     /// Runs that did not come to their end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_runs: Vec<String>,
-    /// Its results, for reports.
+    /// The case's results, for reports.
     #[serde(skip)]
     pub results: Vec<CellResult>,
     /// The run that shows why it fails, over time: the cell with that seed only. Where it is kept; see
     /// [`explain_all`](super::explain_all).
     #[serde(skip)]
     pub shown_by: Option<CellResult>,
-    /// Its file's text, for reports.
+    /// Text of the case's file, for reports.
     #[serde(skip)]
     pub text: String,
     /// The place of the limit that decides.
@@ -81,7 +81,7 @@ pub struct Score {
 pub struct Scorecard {
     /// The suite.
     pub suite: String,
-    /// What it is.
+    /// What the suite is.
     #[serde(default)]
     pub about: String,
     /// Each controller.
@@ -272,7 +272,7 @@ impl LimitResult {
         self.limit.map_or_else(|| "?".to_string(), short)
     }
 
-    /// Both: `0.93 ±0.01 ≥ 0.9`, or `0.93 ±0.05, limit ≥ 0.9` where that is undecided.
+    /// Value and limit: `0.93 ±0.01 ≥ 0.9`, or `0.93 ±0.05, limit ≥ 0.9` where that is undecided.
     #[must_use]
     pub fn shown(&self) -> String {
         let (measured, sign, bound) = (self.measured(), self.sense.sign(), self.bound());

@@ -8,11 +8,11 @@ use crate::scenario_file::{FileError, JudgedCase, Need, ScenarioFile};
 /// Cases that are judged together.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// Its name.
+    /// The suite's name.
     pub name: String,
-    /// What it is, in a sentence.
+    /// What the suite is, in a sentence.
     pub about: String,
-    /// Its cases, in the order of their ids.
+    /// The suite's cases, in the order of their ids.
     pub cases: Vec<ScenarioFile>,
 }
 
@@ -22,7 +22,7 @@ pub enum SuiteError {
     /// One of its files is wrong.
     #[error("{0}")]
     File(#[from] FileError),
-    /// It is wrong as a whole.
+    /// The suite is wrong as a whole.
     #[error("{0}")]
     Whole(String),
 }
@@ -80,7 +80,7 @@ struct Part {
     of: &'static str,
     name: &'static str,
     about: &'static str,
-    /// Of each case at most.
+    /// Seeds of each case at most.
     seeds: i64,
     cases: &'static [&'static str],
 }
@@ -96,7 +96,7 @@ static PARTS: &[Part] = &[Part {
     ],
 }];
 
-/// Those that are built in, and their parts.
+/// Suites that are built in, and their parts.
 ///
 /// # Errors
 /// When one is wrong, which the tests rule out.

@@ -24,7 +24,8 @@ pub enum Verdict {
     Undecided,
     /// One does not.
     Fail,
-    /// What it takes was not measured: a program did not start, a link was late, the work was interrupted.
+    /// The case was not measured: a program did not start, a link was late, the work was
+    /// interrupted.
     NotRun,
 }
 
@@ -46,10 +47,10 @@ impl Verdict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sense {
-    /// It is no larger.
+    /// The value is no larger.
     #[default]
     AtMost,
-    /// It is no smaller.
+    /// The value is no smaller.
     AtLeast,
 }
 
@@ -99,13 +100,13 @@ pub struct LimitResult {
     pub verdict: Verdict,
     /// Why the limit is this one; of one that is not run or not applicable, why that is so.
     pub reason: String,
-    /// Whose number it is.
+    /// Source of the limit's number.
     pub source: String,
     /// The cell that is worst off; empty where the value is of several.
     pub cell: String,
     /// In how many of its seeds it is beyond the limit, and how many there are.
     pub seeds_beyond: (usize, usize),
-    /// That cell and its worst seed, by their places.
+    /// Places of the worst cell and of its worst seed.
     #[serde(skip)]
     pub worst: Option<(usize, usize)>,
 }

@@ -20,9 +20,9 @@ pub(super) const PARTITION: &str = "scenario=";
 /// Lines that are not taken for results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// They were cut off or changed.
+    /// Lines that were cut off or changed.
     pub damaged: usize,
-    /// They are of a version whose keys were of what was written, and not of what was simulated.
+    /// Lines of a version whose keys were of what was written, and not of what was simulated.
     pub old: usize,
 }
 
@@ -34,7 +34,7 @@ impl AddAssign for LeftOut {
 }
 
 impl LeftOut {
-    /// What is to be said of them; empty where there are none.
+    /// Warning about these lines; empty where there are none.
     #[must_use]
     pub fn warning(self) -> String {
         let kinds = [

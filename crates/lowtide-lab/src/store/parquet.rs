@@ -48,7 +48,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Those of a table.
+    /// Columns of a table.
     pub(super) fn of(table: &Table) -> io::Result<Self> {
         let (labels, values) = (table.labels(), table.measured());
         let text = |name: &str, repetition| {

@@ -18,7 +18,7 @@ pub(super) type Labels = BTreeMap<String, String>;
 pub(super) struct Name {
     /// The scenario file.
     pub(super) scenario: String,
-    /// Who sends.
+    /// Controller that sends.
     pub(super) controller: String,
     /// The cell.
     pub(super) labels: Labels,
@@ -57,7 +57,7 @@ pub(super) struct Row {
     pub(super) key: Key,
     /// The run's seed.
     pub(super) seed: u64,
-    /// What it is called.
+    /// Names of the cell and its labels.
     pub(super) name: Name,
     /// What was measured.
     pub(super) values: Named,
