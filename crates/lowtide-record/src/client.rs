@@ -39,7 +39,7 @@ pub enum ClientError {
         Reason::Plan => "it cannot do what was asked for; is it of another version?",
     })]
     Refused(Reason),
-    /// It was stopped before it had begun.
+    /// The recording was stopped before it had begun.
     #[error("it was interrupted before anything was recorded")]
     Interrupted,
 }

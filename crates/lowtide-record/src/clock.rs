@@ -22,13 +22,13 @@ pub struct Clocks {
     pub base_rtt_us: f64,
 }
 
-/// What no crystal does, parts in a million: a path has changed.
+/// Drift that no crystal has, parts in a million: a path has changed.
 const IMPLAUSIBLE: f64 = 500.0;
 /// A drift is believed beyond so many times its uncertainty.
 const CERTAIN: f64 = 3.0;
 
 impl Clocks {
-    /// Of the delays down and up.
+    /// Estimates the clocks from the delays down and up.
     pub(crate) fn of(down: &[Point], up: &[Point]) -> Self {
         let slopes = Slope::of(down).zip(Slope::of(up));
         let (drift, uncertainty) = slopes.map_or((0.0, f64::INFINITY), |(down, up)| {

@@ -127,7 +127,7 @@ fn comments(way: &Way, name: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Who recorded, when, and with what.
+/// Origin of a recording: who recorded, when, and with what.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The server, as the user named it.

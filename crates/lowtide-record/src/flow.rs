@@ -20,7 +20,7 @@ const LEAST_FEEDBACK: Duration = Duration::from_millis(2);
 /// An end that hears nothing for so long sends no more data.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 
-/// Of IPv6 and UDP; the other end may have the larger headers, behind a translator.
+/// Headers of IPv6 and UDP; the other end may have the larger headers, behind a translator.
 const MOST_HEADERS: usize = 48;
 
 /// Packets that are said to have been sent at the same time: sending them takes less than 0.1 ms.
@@ -39,7 +39,7 @@ pub(crate) struct EndKeys {
     pub(crate) own: Key,
     /// Signs what comes.
     pub(crate) peer: Key,
-    /// Of what only a packet that came can say.
+    /// Makes what only a packet that came can say.
     pub(crate) proof: Key,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Flow {
     peer_is_done: bool,
     peer_sent: u32,
     wants_stop: bool,
-    /// It goes on saying what it heard though it hears nothing: one of two must.
+    /// Whether the end keeps reporting although it hears nothing: one of two must.
     persists: bool,
     out: Vec<u8>,
     noise: Vec<u8>,
@@ -155,7 +155,7 @@ impl Flow {
         }
     }
 
-    /// It begins, if it has not yet.
+    /// Begins, if the flow has not yet.
     pub(crate) fn start(&mut self, now: Time) {
         if self.started.is_none() {
             self.started = Some(now);
@@ -164,7 +164,7 @@ impl Flow {
         }
     }
 
-    /// The same, of a client.
+    /// Makes this the end of a client, which keeps reporting.
     pub(crate) fn persisting(mut self) -> Self {
         self.persists = true;
         self

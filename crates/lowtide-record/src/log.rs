@@ -3,7 +3,7 @@
 /// A packet that arrived. Times are microseconds since the session began, each by its own end's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number among those of its kind.
+    /// The packet's number among those of its kind.
     pub number: u32,
     /// When it was sent, by the sender's clock.
     pub sent: u32,

@@ -56,7 +56,7 @@ pub enum PlanError {
     /// Neither way is to be recorded.
     #[error("nothing is to be recorded: name a way")]
     NoWay,
-    /// It is too short or too long.
+    /// The time to record is too short or too long.
     #[error("the time to record must lie between {} and {} s", Plan::SHORTEST.as_secs_f64(), Plan::LONGEST.as_secs_f64())]
     Duration,
     /// The limits of the queueing delay make no band.

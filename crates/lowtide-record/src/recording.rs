@@ -11,14 +11,14 @@ use crate::wire::FEEDBACK;
 /// A span of the recording, from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// From,
+    /// Beginning of the span.
     pub from: Duration,
-    /// until.
+    /// End of the span.
     pub to: Duration,
 }
 
 impl Span {
-    /// How long it is.
+    /// Length of the span.
     #[must_use]
     pub fn length(&self) -> Duration {
         self.to - self.from
@@ -28,11 +28,12 @@ impl Span {
 /// A packet of a recorded way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Came {
-    /// When, from the recording's beginning.
+    /// Time of arrival, from the recording's beginning.
     pub at: Duration,
-    /// Its bytes, IP header included.
+    /// Size of the packet, IP header included.
     pub bytes: Bytes,
-    /// How much longer it took than one that met no queue; of packets that filled the link.
+    /// Queueing delay: how much longer the packet took than one that met no queue. Known of packets
+    /// that filled the link.
     pub queue: Option<Duration>,
 }
 
@@ -42,19 +43,19 @@ pub struct Way {
     /// Packets in the order in which they came: those that filled the link, and the feedback among them, which takes its
     /// share of it.
     pub came: Vec<Came>,
-    /// How long it is.
+    /// Length of the recording.
     pub length: Duration,
-    /// Where the link may have been idle: what came then is the least that it can carry.
+    /// Spans in which the link may have been idle: what came then is the least that it can carry.
     pub idle: Vec<Span>,
-    /// Where nothing came though packets were sent, and lost.
+    /// Spans in which nothing came, although packets were sent and lost.
     pub outages: Vec<Span>,
     /// Packets that were sent to fill the link.
     pub sent: u32,
-    /// Of those, what came before the recording began.
+    /// Filling packets that came before the recording began.
     pub left_out: u32,
-    /// Of those, what never came.
+    /// Filling packets that never came.
     pub lost: u32,
-    /// Those that came after one that was sent later.
+    /// Filling packets that came after one that was sent later.
     pub reordered: u32,
     /// Half of the shortest round trip.
     pub base_delay: Duration,
@@ -87,7 +88,7 @@ const CLOSE: Duration = Duration::from_millis(20);
 const MARGIN_US: f64 = 1000.0;
 /// Lost packets make an outage of a pause where there is one for each of this.
 const LOST_EVERY: Duration = Duration::from_millis(200);
-/// A longer delay nobody waits for: what says so lies, and files of delays do not take it.
+/// The longest delay that is believed. Files of delays take no longer one.
 const LONGEST: Duration = Duration::from_secs(100);
 const DELAY_STEP_US: f64 = 100_000.0;
 
@@ -115,7 +116,7 @@ struct Passed {
 }
 
 impl Recording {
-    /// Of what was noted. `None` where nothing came of what was to be recorded.
+    /// Makes a recording of what was noted. `None` where nothing came of what was to be recorded.
     #[must_use]
     pub fn of(noted: &Noted) -> Option<Self> {
         let plan = noted.plan;

@@ -17,9 +17,9 @@ use crate::wire::{self, Packet, Reason};
 pub struct Limits {
     /// Recordings at a time.
     pub sessions: usize,
-    /// Of one address (IPv6: of one /64).
+    /// Recordings at a time of one address (IPv6: of one /64).
     pub sessions_per_address: usize,
-    /// The longest.
+    /// The longest recording.
     pub duration: Duration,
     /// The highest rate each way.
     pub rate: Rate,

@@ -24,9 +24,11 @@ pub(crate) struct Feedback {
 
 /// Growth of the window in a round trip, at most.
 const MOST: f64 = 2.0;
-/// And at least, once it has met the link's rate: what rises fast is to be found soon.
+/// Growth of the window in a round trip, at least, once it has met the link's rate: a fast rise is
+/// to be found soon.
 const LEAST: f64 = 1.1;
-/// It shrinks in a round trip to this share at least: a pause of the link is no reason to let it idle afterwards.
+/// Share to which the window shrinks in a round trip at least: a pause of the link is no reason to
+/// let it idle afterwards.
 const SHRINK: f64 = 0.8;
 /// Packets under way at the start.
 const INITIAL: f64 = 10.0;
@@ -76,7 +78,7 @@ pub(crate) struct Steering {
 }
 
 impl Steering {
-    /// Of packets of this size.
+    /// Steering with packets of this size.
     pub(crate) fn new(now: Time, band: QueueBand, packet: Bytes, max_rate: Rate) -> Self {
         Self {
             band,

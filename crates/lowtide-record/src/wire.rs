@@ -43,7 +43,7 @@ pub(crate) const LARGEST: usize = 9000;
 pub enum Reason {
     /// The secret is missing or another.
     Token = 1,
-    /// It records as much as it may already.
+    /// The server records as much as it may already.
     Busy = 2,
     /// What is asked for makes no sense.
     Plan = 3,
@@ -53,9 +53,9 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// It keeps the link backlogged.
+    /// Keeps the link backlogged.
     Fill = 0,
-    /// It sees the delay without a queue.
+    /// Sees the delay without a queue.
     Probe = 1,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Report {
     pub(crate) newest: u32,
     /// What that packet had to prove that it came.
     pub(crate) proof: u64,
-    /// Its delay as the clocks have it, µs.
+    /// The newest packet's delay as the clocks have it, µs.
     pub(crate) delay: i64,
     /// How many came.
     pub(crate) received: u32,
