@@ -22,7 +22,7 @@ pub enum Error {
     /// A TUN device that cannot be created or set up.
     #[error("cannot set up the TUN device {name}: {problem}{}", tun_remedy(.problem))]
     Tunnel {
-        /// Its name.
+        /// The device's name.
         name: String,
         /// What the kernel says.
         problem: io::Error,

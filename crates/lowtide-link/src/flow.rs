@@ -3,7 +3,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// As many as the Linux kernel's FQ-CoDel has queues. Two flows of the same number share a queue.
+/// Number of flows that are told apart: as many as the Linux kernel's FQ-CoDel has queues. Two
+/// flows of the same number share a queue.
 pub(crate) const FLOWS: u32 = 1024;
 
 /// The flow of all packets that have this in common.

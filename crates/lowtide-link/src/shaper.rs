@@ -33,13 +33,13 @@ struct Stored<D> {
 /// A packet that comes to the link.
 #[derive(Debug)]
 pub struct Incoming<'a, D> {
-    /// What it is.
+    /// The packet's bytes.
     pub packet: &'a [u8],
-    /// What it counts as on the link.
+    /// Size of the packet on the link.
     pub size: Bytes,
-    /// Its ECN bits.
+    /// The packet's ECN bits.
     pub ecn: Ecn,
-    /// Its flow, below 1024, for queues that tell flows apart.
+    /// The packet's flow, below 1024, for queues that tell flows apart.
     pub flow: u32,
     /// Where it goes.
     pub destination: D,

@@ -45,11 +45,11 @@ struct EcnCountsInJson {
 pub struct DirectionSummary {
     /// Packets that came to the link.
     pub offered_packets: u64,
-    /// Their bytes.
+    /// Bytes that came to the link.
     pub offered_bytes: u64,
     /// Packets that were sent on.
     pub delivered_packets: u64,
-    /// Their bytes.
+    /// Bytes that were sent on.
     pub delivered_bytes: u64,
     /// Delivered bytes over the whole time, Mbit/s.
     pub throughput_mbps: f64,

@@ -34,8 +34,8 @@ const PEER_READY: Duration = Duration::from_secs(2);
 /// running there.
 #[derive(Debug)]
 pub struct Ends {
-    /// Of the near end, and of the far one where it is a namespace of the link's own. Dropped first: they end what is
-    /// left before the namespaces go.
+    /// Guards of the near end, and of the far one where it is a namespace of the link's own.
+    /// Dropped first: they end what is left before the namespaces go.
     guards: Vec<Guard>,
     tunnel: Arc<Tunnel>,
 }

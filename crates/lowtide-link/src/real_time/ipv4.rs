@@ -69,7 +69,7 @@ fn header(packet: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    /// Of RFC 1071's kind: zero when the header is whole.
+    /// Checksum of RFC 1071: zero when the header is whole.
     fn checksum(header: &[u8]) -> u16 {
         let words = header
             .chunks(2)

@@ -41,7 +41,7 @@ pub struct Relay {
     listener: Arc<UdpSocket>,
     target: SocketAddr,
     clients: Clients,
-    /// Of packets to clients, and to the service.
+    /// Rejections of packets to clients, and to the service.
     rejected_down: Rejections,
     rejected_up: Rejections,
 }
