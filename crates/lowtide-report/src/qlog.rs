@@ -40,7 +40,7 @@ pub enum Error {
     /// qlog's files have one connection each.
     #[error("qlog shows one flow, not {0}")]
     SeveralFlows(usize),
-    /// Its events are QUIC's.
+    /// The flow is over TCP, and qlog's events are QUIC's.
     #[error("qlog's events are those of QUIC, not of TCP")]
     NotQuic,
     /// A program's own would have to be asked for.

@@ -65,7 +65,7 @@ impl Default for Style {
 }
 
 impl Style {
-    /// The same in another size, as in `800x500`: width and height in pixels, at 96 to an inch.
+    /// Sets the size of figures, as in `800x500`: width and height in pixels, at 96 to an inch.
     ///
     /// # Errors
     /// When the text is no size, or one that no figure can have.
@@ -82,7 +82,7 @@ impl Style {
         Ok(Self { size, ..self })
     }
 
-    /// The same with names in a font of another size, pixels; all other texts and lines follow.
+    /// Sets the size of the font of names, pixels; all other texts and lines follow.
     ///
     /// # Errors
     /// When nobody could read it, or nothing else had a place.
@@ -94,7 +94,7 @@ impl Style {
         Ok(Self { font, ..self })
     }
 
-    /// The same in these formats.
+    /// Sets the formats of figures.
     #[must_use]
     pub fn with_formats(self, formats: Vec<Format>) -> Self {
         Self { formats, ..self }

@@ -146,7 +146,7 @@ struct FilterData {
 #[derive(Serialize, Default)]
 struct TrackData {
     states: Vec<String>,
-    /// Of each state.
+    /// Colours of the states.
     colours: Vec<String>,
     /// Milliseconds, index of the state.
     changes: Vec<(u64, u8)>,

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct FailureLinks {
     /// Over time: its place among the report's runs.
     pub link: Option<usize>,
-    /// Its qlog's path from the report.
+    /// Path of the run's qlog from the report.
     pub qlog: Option<String>,
 }
 

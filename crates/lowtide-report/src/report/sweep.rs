@@ -26,9 +26,9 @@ pub struct Sweep {
     group: usize,
     /// The field that tells the controllers apart.
     pub(crate) controllers: Option<usize>,
-    /// Of each cell: the index of its label in each field.
+    /// Per cell, the index of its label in each field.
     pub(crate) cells: Vec<Vec<usize>>,
-    /// Of each cell: runs that came to their end.
+    /// Per cell, the runs that came to their end.
     seeds: Vec<usize>,
     /// Runs that did not: cell, what went wrong.
     failed: Vec<(usize, String)>,

@@ -6,7 +6,8 @@ use lowtide_lab::setting::Setting;
 /// How much throughput a calmer controller may cost to be named.
 const AFFORDABLE: f64 = 0.1;
 
-/// Who has the most throughput, at what delay, and what less of that would cost; empty where nothing is compared.
+/// Sentence on which controller has the most throughput, at what delay, and what less of that would
+/// cost; empty where nothing is compared.
 pub(super) fn sentence(setting: &Setting, comparison: &Comparison) -> String {
     let entries = comparison.entries.iter();
     let must = entries.clone().find(|e| e.role == Role::Limit).map(delay);
