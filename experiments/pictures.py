@@ -2,6 +2,7 @@
 """Draws the pictures of the book: docs/house.svg and docs/ebb-run.svg.
 
     experiments/pictures.py            # needs a release build of lowtide
+    experiments/pictures.py --check    # fails where house.svg is not that of these manifests
 
 The first shows the crates and what they depend on, from the Cargo manifests. The second is a run of ebb with its
 phases, from its qlog. The same sources give the same bytes.
@@ -75,10 +76,8 @@ class Picture:
             f"{escape(text)}</text>"
         )
 
-    def write(self, name):
-        path = os.path.join(ROOT, "docs", name)
-        Path(path).write_text("\n".join([*self.parts, "</svg>", ""]))
-        print(path, file=sys.stderr)
+    def svg(self):
+        return "\n".join([*self.parts, "</svg>", ""])
 
 
 def manifests():
@@ -137,7 +136,7 @@ def house():
         picture.box(x - wide / 2, y - high / 2, wide, high, BOX, LINE, 5, about)
         picture.text(x, y + 4.5, name.removeprefix("lowtide-"), anchor="middle", bold=True)
     picture.text(left - wide / 2, bottom, "A line leads down to a crate that is used; dashed: by a feature.", MUTED, size=12)
-    picture.write("house.svg")
+    return picture.svg()
 
 
 SCHEDULE, RTT_MS, SECONDS = [(0, 20), (5, 8), (7, 20)], 40, 10
@@ -209,9 +208,17 @@ def ebb_run():
         picture.path([(across(at), 326), (across(at), 334)], LINE, 1)
     picture.text(width - right, 346, f"{SECONDS} s", MUTED, "end", 12)
     picture.text(left, 364, "lowtide " + " ".join(RUN), MUTED, size=11)
-    picture.write("ebb-run.svg")
+    return picture.svg()
+
+
+def main():
+    house_svg = Path(ROOT, "docs/house.svg")
+    if sys.argv[1:] == ["--check"]:
+        return 0 if house_svg.read_text() == house() else "error: docs/house.svg is old; run experiments/pictures.py"
+    house_svg.write_text(house())
+    Path(ROOT, "docs/ebb-run.svg").write_text(ebb_run())
+    return 0
 
 
 if __name__ == "__main__":
-    house()
-    ebb_run()
+    sys.exit(main())
