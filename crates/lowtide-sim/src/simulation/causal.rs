@@ -94,9 +94,11 @@ pub(super) struct Causal {
     per_packet: Weighted,
     /// Sum over looks of the forecasts' relative errors, squared, and its weight.
     squared_error: Weighted,
+    fades: Fades,
     /// The forecasts of one base RTT, by look.
     forecasts: Box<[f64]>,
     looks: u64,
+    blend: Blend,
     window: Bytes,
 }
 
@@ -120,6 +122,41 @@ impl Weighted {
         } else {
             otherwise
         }
+    }
+}
+
+/// What a look leaves of the means over time. All looks are as long.
+#[derive(Clone, Copy, Debug)]
+struct Fades {
+    fast: f64,
+    slow: f64,
+    errors: f64,
+}
+
+impl Fades {
+    /// With so many looks in a base RTT.
+    fn new(looks: f64) -> Self {
+        Self {
+            fast: libm::exp(-1.0 / looks),
+            slow: libm::exp(-1.0 / (SLOW * looks)),
+            errors: libm::exp(-1.0 / (ERRORS * looks)),
+        }
+    }
+}
+
+/// The weighted geometric mean of [`Forecast::Blend`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Blend {
+    /// The newest mean over time and its part: on a steady link the mean stays the same.
+    fast: (f64, f64),
+}
+
+impl Blend {
+    fn of(&mut self, fast: f64, per_packet: f64) -> f64 {
+        if self.fast.0 != fast {
+            self.fast = (fast, libm::pow(fast, 1.0 - BLENDED));
+        }
+        self.fast.1 * libm::pow(per_packet, BLENDED)
     }
 }
 
@@ -160,8 +197,10 @@ impl Causal {
             slow: Weighted::default(),
             per_packet: Weighted::default(),
             squared_error: Weighted::default(),
+            fades: Fades::new(per_rtt as f64),
             forecasts: vec![0.0; per_rtt as usize].into_boxed_slice(),
             looks: 0,
+            blend: Blend::default(),
             window: cc.initial_window,
         };
         causal.look(cc.now);
@@ -182,9 +221,8 @@ impl Causal {
         let last = self.link.volume_between(at - self.rtt, at).as_f64();
         let least = (self.packet * LEAST_PACKETS).as_f64();
         let steps = self.forecasts.len() as f64;
-        self.fast.add(served * steps, 1.0, libm::exp(-1.0 / steps));
-        let fade = libm::exp(-1.0 / (SLOW * steps));
-        self.slow.add(served * steps, 1.0, fade);
+        self.fast.add(served * steps, 1.0, self.fades.fast);
+        self.slow.add(served * steps, 1.0, self.fades.slow);
         if served > 0.0 {
             let window = self.per_packet.mean(last).max(least);
             let fade = libm::exp(-served / (SLOW * window));
@@ -194,8 +232,8 @@ impl Causal {
         if self.looks >= self.forecasts.len() as u64 {
             let made = self.forecasts[place];
             let error = ((last - made) / made.max(least)).min(LARGEST_ERROR);
-            let fade = libm::exp(-1.0 / (ERRORS * steps));
-            self.squared_error.add(error * error, 1.0, fade);
+            self.squared_error
+                .add(error * error, 1.0, self.fades.errors);
         }
         self.looks += 1;
         let error = libm::sqrt(self.squared_error.mean(0.0));
@@ -205,7 +243,7 @@ impl Causal {
         self.window = Bytes::new(window as u64) + self.packet * LEAST_PACKETS;
     }
 
-    fn forecast(&self, last: f64, error: f64) -> f64 {
+    fn forecast(&mut self, last: f64, error: f64) -> f64 {
         match self.config.forecast {
             Forecast::Last => last,
             Forecast::Mix => {
@@ -215,7 +253,7 @@ impl Causal {
             Forecast::Packets => self.per_packet.mean(last),
             Forecast::Blend => {
                 let per_packet = self.per_packet.mean(last);
-                libm::pow(self.fast.mean(last), 1.0 - BLENDED) * libm::pow(per_packet, BLENDED)
+                self.blend.of(self.fast.mean(last), per_packet)
             }
         }
     }
