@@ -1,5 +1,6 @@
 //! s2n-quic, noq and quinn in virtual time, with their own controllers and with Lowtide's.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
@@ -8,7 +9,7 @@ use lowtide_host::{Stock, contract};
 use lowtide_quic::virtual_time as s2n;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
-use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen};
+use lowtide_sim::probe::{AckSeen, Delivery, Departure, DropCause, LossSeen, Sent};
 use lowtide_sim::queue::{QueueKind, QueueLimit};
 use lowtide_sim::source::SourceConfig;
 use lowtide_sim::stack::Error;
@@ -125,6 +126,35 @@ fn model(config: SimConfig) -> Watch {
     let mut watch = Watch::default();
     Simulation::new(config).unwrap().run(&mut watch);
     watch
+}
+
+/// Ends a run as the lab does, after so many packets.
+struct Ending(u32);
+
+impl Probe for Ending {
+    fn on_send(&mut self, _sent: &Sent) {
+        self.0 -= 1;
+        if self.0 == 0 {
+            panic::resume_unwind(Box::new("ended"));
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_ended_ends_alone() {
+    for name in ["s2n/cubic", "noq/cubic", "quinn/cubic"] {
+        let (stack, _) = name.split_once('/').unwrap();
+        let config = config(name, 10, 2);
+        let before = run(stack, &config);
+        let ended = AssertUnwindSafe(|| match stack {
+            "s2n" => s2n::run(&config, Ending(200)).map(drop),
+            "noq" => noq::run(&config, Ending(200)).map(drop),
+            _ => quinn::run(&config, Ending(200)).map(drop),
+        });
+        let panic = panic::catch_unwind(ended).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"ended"), "{name}");
+        assert_eq!(run(stack, &config), before, "{name}");
+    }
 }
 
 /// The stacks that leave clock and sockets to their callers.

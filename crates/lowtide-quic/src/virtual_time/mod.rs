@@ -17,9 +17,10 @@ mod network;
 mod stock;
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
+use std::{fmt, mem, panic};
 
 use lowtide_cc::units::{Bytes, Duration, Time};
 use lowtide_host::Factory;
@@ -108,6 +109,9 @@ impl s2n_quic::provider::random::Provider for Seeded {
 ///
 /// # Errors
 /// When the configuration cannot run with s2n-quic; see [`Error`].
+///
+/// # Panics
+/// When the probe or a controller does; the memory of the run's endpoints is not freed then.
 pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
     let packet_size = stack::check(config)?;
     let certificate = SelfSigned::new([SERVER_NAME]).map_err(setup)?;
@@ -115,7 +119,12 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
     let mut executor = Executor::new(Driven(network.clone()), config.seed);
     let handle = executor.handle().clone();
     executor.enter(|| start(config, packet_size, &certificate, &network, &handle))?;
-    executor.run();
+    let run = AssertUnwindSafe(|| executor.run());
+    if let Err(panic) = panic::catch_unwind(run) {
+        // When dropped it would poll its tasks once more, also the one that panicked. Its memory is lost.
+        mem::forget(executor);
+        panic::resume_unwind(panic);
+    }
     drop(executor);
     Ok(network.into_inner()?.dumbbell.finish())
 }
