@@ -284,7 +284,13 @@ impl<E: End, P: Probe + Send + 'static> Run<E, P> {
     fn serve(&mut self, now: Time, index: usize, side: Side) -> Result<(), Error> {
         let instant = self.instant(now);
         let flow = &mut self.flows[index];
-        flow.end(side).update(instant);
+        if let Some(reason) = flow.end(side).update(instant) {
+            return Err(Error::Closed {
+                flow: index,
+                at: now,
+                reason,
+            });
+        }
         match side {
             Side::Sender => {
                 if flow.stage == Stage::Waiting && now >= flow.config.start {

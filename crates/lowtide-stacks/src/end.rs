@@ -83,8 +83,8 @@ pub(crate) trait End {
 
     fn receive(&mut self, now: Instant, ecn: Ecn, datagram: &[u8]);
 
-    /// What has happened since the last call is taken note of.
-    fn update(&mut self, now: Instant);
+    /// What has happened since the last call is taken note of; why the connection was closed, where that has happened.
+    fn update(&mut self, now: Instant) -> Option<String>;
 
     /// Whether data may be written.
     fn is_up(&self) -> bool;
@@ -236,10 +236,10 @@ macro_rules! end {
                 Some((connection, self.stream?))
             }
 
-            fn take_events(&mut self) {
-                let Some((handle, connection)) = &mut self.connection else {
-                    return;
-                };
+            /// Why the connection was closed, where one of the events says so.
+            fn take_events(&mut self) -> Option<String> {
+                let (handle, connection) = self.connection.as_mut()?;
+                let mut closed = None;
                 while let Some(event) = connection.poll_endpoint_events() {
                     if let Some(event) = self.endpoint.handle_event(*handle, event) {
                         connection.handle_event(event);
@@ -259,9 +259,13 @@ macro_rules! end {
                         proto::Event::Stream(proto::StreamEvent::Finished { .. }) => {
                             self.is_delivered = true;
                         }
+                        proto::Event::ConnectionLost { reason } => {
+                            closed = Some(reason.to_string());
+                        }
                         _ => {}
                     }
                 }
+                closed
             }
         }
 
@@ -302,13 +306,14 @@ macro_rules! end {
                 }
             }
 
-            fn update(&mut self, now: Instant) {
-                self.take_events();
+            fn update(&mut self, now: Instant) -> Option<String> {
+                let closed = self.take_events();
                 if self.is_up
                     && let Some((_, connection)) = &mut self.connection
                 {
                     (self.attend)(now, connection);
                 }
+                closed
             }
 
             fn is_up(&self) -> bool {

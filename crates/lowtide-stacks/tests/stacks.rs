@@ -157,6 +157,22 @@ fn a_run_that_is_ended_ends_alone() {
     }
 }
 
+#[test]
+fn a_connection_that_a_stack_closes_is_no_idle_one() {
+    // `docs/findings/quinn-stream-gaps.md`.
+    for (name, mbps, bdp) in [("quinn/cubic", 74, 10.0), ("noq/cubic", 50, 12.0)] {
+        let (stack, _) = name.split_once('/').unwrap();
+        let mut config = config(name, mbps, 4);
+        config.forward.buffer = QueueLimit::Bdp(bdp);
+        let error = try_run(stack, &config).unwrap_err();
+        let Error::Closed { flow, at, reason } = error else {
+            panic!("{name}: {error}");
+        };
+        assert!(flow == 0 && at > Time::ZERO, "{name}: {at}");
+        assert!(reason.contains("too many gaps"), "{name}: {reason}");
+    }
+}
+
 /// The stacks that leave clock and sockets to their callers.
 const STACKS: [&str; 2] = ["noq", "quinn"];
 

@@ -50,6 +50,16 @@ pub enum Error {
     /// Outside [`PACKET_SIZES`].
     #[error("QUIC packets are 1228 B to 65535 B on the wire, not {0}")]
     PacketSize(Bytes),
+    /// The stack closed a flow's connection before the run was over.
+    #[error("flow {flow}: the connection was closed after {at}: {reason}")]
+    Closed {
+        /// The flow.
+        flow: usize,
+        /// When the first of its ends closed it.
+        at: Time,
+        /// Why, in the stack's words.
+        reason: String,
+    },
     /// The stack refused something.
     #[error("{0}")]
     Setup(Box<dyn std::error::Error + Send + Sync>),
