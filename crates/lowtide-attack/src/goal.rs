@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use lowtide_cc::registry::unknown;
+use lowtide_lab::metrics::Measured;
 use toml::{Table, Value};
 
 use crate::network::{Network, Step, text, time_us};
@@ -218,6 +219,22 @@ impl Goal {
     #[must_use]
     pub fn limit(self) -> f64 {
         self.form().at_most
+    }
+
+    /// The most that its value can be after this run of the candidate, whatever the reference does: that uses all of
+    /// the link, without a queue or a loss. `None` where it takes more to say.
+    #[must_use]
+    pub fn bound(self, run: &Measured) -> Option<f64> {
+        let total = &run.total;
+        let missing = || Some(1.0 - total.get("utilisation")?.min(1.0));
+        let longer = || Some(1.0 - 20.0 / (total.get("queue_delay_ms.p95")? + 20.0));
+        match self {
+            Self::Throughput | Self::Crowd => missing(),
+            Self::Delay => longer(),
+            Self::Both => Some(1.0 - (1.0 - missing()?) * (1.0 - longer()?)),
+            Self::Loss => total.get("loss_share"),
+            _ => None,
+        }
     }
 
     #[allow(clippy::too_many_lines)]

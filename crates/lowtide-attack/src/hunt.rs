@@ -13,6 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use crate::budget::Budget;
 use crate::found::Finding;
 use crate::minimise::minimised;
+use crate::network::Network;
 use crate::search::{Arena, Found, Journal, JournalError, Method, Progress, SearchError};
 use crate::trial::{Subject, TrialError};
 use crate::world::World;
@@ -179,12 +180,14 @@ fn findings(
         if findings.len() == most || stop.is_uttered() {
             break;
         }
-        let small = minimised(&found.network, |network| subject.try_on(network, stop)).and_then(
-            |(network, _)| {
-                let tried = subject.confirm_on(&network, stop)?;
-                Ok((network, tried))
-            },
-        );
+        let score = |network: &Network, wanted: f64| {
+            let badness = subject.try_above(network, wanted, stop)?;
+            Ok(badness.score)
+        };
+        let small = minimised(&found.network, score).and_then(|(network, _)| {
+            let tried = subject.confirm_on(&network, stop)?;
+            Ok((network, tried))
+        });
         match small {
             // What no longer breaks the limit when it is small was on its edge, or one seed's.
             Ok(small) if small.1.score <= limit => {}

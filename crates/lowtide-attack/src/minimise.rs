@@ -8,24 +8,24 @@ const KEPT: f64 = 0.9;
 /// Passes over all changes at most; each but the last makes the network smaller.
 const PASSES: usize = 20;
 
-/// Makes a network small: `score` says how bad the controller is on one. Each change is kept that leaves nine tenths of
-/// the score that it began with.
+/// Makes a network small: `score` says how bad the controller is on one; of what is less than its second argument it need
+/// not say how much less. Each change is kept that leaves nine tenths of the score that it began with.
 ///
 /// # Errors
 /// Those of `score`.
 pub fn minimised<E>(
     network: &Network,
-    mut score: impl FnMut(&Network) -> Result<f64, E>,
+    mut score: impl FnMut(&Network, f64) -> Result<f64, E>,
 ) -> Result<(Network, f64), E> {
     let mut best = network.clone();
-    let mut of_best = score(&best)?;
+    let mut of_best = score(&best, f64::NEG_INFINITY)?;
     let wanted = KEPT * of_best;
     for _ in 0..PASSES {
         let before = best.clone();
         let mut at = 0;
         // What remains after a change is asked anew: it may be smaller by more than the change.
         while let Some(smaller) = smaller(&best).into_iter().nth(at) {
-            let of_smaller = score(&smaller)?;
+            let of_smaller = score(&smaller, wanted)?;
             if of_smaller >= wanted {
                 (best, of_best) = (smaller, of_smaller);
             } else {

@@ -8,6 +8,7 @@ use lowtide_lab::run::{FailedRun, Keep, Stop, run_until};
 use lowtide_lab::scenario_file::{FileError, ScenarioFile};
 use lowtide_lab::score::{CaseResult, Plan, Suite, Verdict, judge};
 use lowtide_lab::setting::{Host, Links};
+use serde::{Deserialize, Serialize};
 
 use crate::goal::Goal;
 use crate::network::Network;
@@ -28,6 +29,19 @@ pub struct Subject {
     pub reference: String,
     /// Whom the lab knows.
     pub contenders: Contenders,
+}
+
+/// A bound that is not by so much below what was asked for is not trusted: links round to whole packets.
+const ROUNDING: f64 = 0.01;
+
+/// How bad a controller is on a network: 0 as good as can be, 1 as bad as can be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Badness {
+    /// How bad.
+    pub score: f64,
+    /// It may be less: the reference was not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }
 
 /// What came of a trial.
@@ -147,7 +161,24 @@ impl Subject {
     /// # Errors
     /// When it cannot be tried, or the trial was ended.
     pub fn try_on(&self, network: &Network, stop: &Stop) -> Result<f64, TrialError> {
-        Ok(self.try_with(network, 1, stop)?.score)
+        Ok(self.try_above(network, f64::NEG_INFINITY, stop)?.score)
+    }
+
+    /// The same; where the controller's own run shows that it is less than `floor`, no more than that is found out.
+    ///
+    /// # Errors
+    /// As of [`try_on`](Self::try_on).
+    pub fn try_above(
+        &self,
+        network: &Network,
+        floor: f64,
+        stop: &Stop,
+    ) -> Result<Badness, TrialError> {
+        let (tried, at_most) = self.try_with(network, 1, floor, stop)?;
+        Ok(Badness {
+            score: tried.score,
+            at_most,
+        })
     }
 
     /// How bad it is by the mean of [`SEEDS`] seeds, which a finding must be.
@@ -155,10 +186,16 @@ impl Subject {
     /// # Errors
     /// As of [`try_on`](Self::try_on).
     pub fn confirm_on(&self, network: &Network, stop: &Stop) -> Result<Tried, TrialError> {
-        self.try_with(network, SEEDS, stop)
+        Ok(self.try_with(network, SEEDS, f64::NEG_INFINITY, stop)?.0)
     }
 
-    fn try_with(&self, network: &Network, seeds: u32, stop: &Stop) -> Result<Tried, TrialError> {
+    fn try_with(
+        &self,
+        network: &Network,
+        seeds: u32,
+        floor: f64,
+        stop: &Stop,
+    ) -> Result<(Tried, bool), TrialError> {
         let suite = Suite {
             name: "attack".to_string(),
             about: String::new(),
@@ -170,7 +207,16 @@ impl Subject {
             let mut result = CellResult::new(cell.clone());
             for seed in cell.setting.seeds.iter() {
                 match run_until(&cell.setting, seed, Keep::Metrics, stop) {
-                    Ok(run) => result.runs.push(run),
+                    Ok(run) => {
+                        // The candidate's is the first cell, and with one seed its only run.
+                        let is_all = results.is_empty() && seeds == 1;
+                        let bound = self.goal.bound(&run.measured).filter(|_| is_all);
+                        if let Some(score) = bound.filter(|bound| bound + ROUNDING < floor) {
+                            let reason = String::new();
+                            return Ok((Tried { score, reason }, true));
+                        }
+                        result.runs.push(run);
+                    }
                     Err(_) if stop.is_uttered() => return Err(TrialError::Ended),
                     Err(reason) => result.failed.push(FailedRun {
                         name: cell.name(),
@@ -184,6 +230,8 @@ impl Subject {
         let card = judge(&suite, &plan, &results)?;
         let case = card.results.first().and_then(|score| score.cases.first());
         let case = case.ok_or_else(|| TrialError::NotApplicable("no case".to_string()))?;
-        Tried::of(case).ok_or_else(|| TrialError::NotApplicable(case.reason.clone()))
+        let tried = Tried::of(case);
+        let tried = tried.ok_or_else(|| TrialError::NotApplicable(case.reason.clone()))?;
+        Ok((tried, false))
     }
 }

@@ -66,7 +66,7 @@ fn of_a_network_what_is_not_needed_goes_and_what_remains_is_round() {
     let genome = Genome((0..Genome::LEN).map(|n| n as f64 * 0.37 % 1.0).collect());
     let mut network = genome.network(World::find("anything").unwrap(), 20_000);
     (network.jitter_us, network.rtt_us) = (13_700, 47_300);
-    let bad = |n: &Network| Ok::<_, ()>(if n.jitter_us >= 5_000 { 0.8 } else { 0.1 });
+    let bad = |n: &Network, _| Ok::<_, ()>(if n.jitter_us >= 5_000 { 0.8 } else { 0.1 });
     let (small, score) = minimised(&network, bad).unwrap();
     let mut expected = Network::calm(small.rates[0].kbit, 50_000);
     expected.jitter_us = 10_000;
@@ -114,6 +114,31 @@ fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
         .confirm_on(&finding.network, &Stop::default())
         .unwrap();
     assert_eq!(again.score, finding.score);
+}
+
+#[test]
+fn the_controllers_own_run_bounds_how_bad_it_is() {
+    let stop = Stop::default();
+    let mut spared = 0;
+    for goal in [Goal::Throughput, Goal::Delay, Goal::Both, Goal::Loss] {
+        let subject = subject("bbr", goal, "causal");
+        for n in 0..10 {
+            let genes = (0..Genome::LEN).map(|place| ((n * 71 + place + 1) as f64 * 0.618) % 1.0);
+            let world = &WORLDS[n % WORLDS.len()];
+            let network = Genome(genes.collect()).network(world, goal.run_ms());
+            let exact = subject.try_on(&network, &stop).unwrap();
+            let bound = subject.try_above(&network, 2.0, &stop).unwrap();
+            assert!(
+                exact <= bound.score + 0.01,
+                "{goal:?}: {exact} {bound:?} {network:?}"
+            );
+            spared += u32::from(bound.at_most);
+            // What may be as bad as is asked for is found out.
+            let exactly = subject.try_above(&network, bound.score, &stop).unwrap();
+            assert_eq!((exactly.score, exactly.at_most), (exact, false));
+        }
+    }
+    assert!(spared > 20, "{spared}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cmaes::{CMAESOptions, DVector, Mode, ParallelObjectiveFunction};
 
 use super::{Arena, Chance, SearchError, Trier};
 use crate::genome::Genome;
-use crate::trial::TrialError;
+use crate::trial::{Badness, TrialError};
 
 /// How far it looks at first, as a standard deviation.
 const STEP: f64 = 0.25;
@@ -19,18 +19,19 @@ const OUTSIDE: f64 = 0.01;
 /// What the library calls, and what a generation has tried.
 struct Objective<'a> {
     trier: Arc<Trier<'a>>,
-    tried: Mutex<Vec<(Genome, Result<f64, TrialError>)>>,
+    tried: Mutex<Vec<(Genome, Result<Badness, TrialError>)>>,
 }
 
 impl ParallelObjectiveFunction for &Objective<'_> {
     fn evaluate_parallel(&self, x: &DVector<f64>) -> f64 {
         let genome = Genome(x.iter().map(|gene| gene.clamp(0.0, 1.0)).collect());
-        let score = self.trier.try_one(&genome);
+        let badness = self.trier.try_one(&genome, f64::NEG_INFINITY);
         let outside: f64 = x.iter().zip(&genome.0).map(|(a, b)| (a - b).abs()).sum();
-        let value = score.as_ref().copied().unwrap_or(0.0) - OUTSIDE * outside;
+        let score = badness.as_ref().map_or(0.0, |badness| badness.score);
+        let value = score - OUTSIDE * outside;
         let tried = self.tried.lock();
         let mut tried = tried.unwrap_or_else(PoisonError::into_inner);
-        tried.push((genome, score));
+        tried.push((genome, badness));
         value
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::network::Network;
+use crate::trial::Badness;
 
 /// The first line: whose trials these are.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,18 +20,19 @@ struct Head {
 /// Each other line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    score: f64,
+    #[serde(flatten)]
+    badness: Badness,
     network: Network,
 }
 
 /// Changes with what lines mean.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// A file of networks that were tried, and how bad the controller was on them.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    known: HashMap<Network, f64>,
+    known: HashMap<Network, Badness>,
 }
 
 /// A file that is not this search's journal.
@@ -103,7 +105,7 @@ impl Journal {
                 for (n, line) in lines.into_iter().enumerate() {
                     match serde_json::from_str::<Line>(&line) {
                         Ok(line) => {
-                            known.insert(line.network, line.score);
+                            known.insert(line.network, line.badness);
                         }
                         // The last one was cut off when the search was killed.
                         Err(_) if n + 1 == count => {}
@@ -121,13 +123,13 @@ impl Journal {
         Ok(Self { file, known })
     }
 
-    pub(super) fn take_known(&mut self) -> HashMap<Network, f64> {
+    pub(super) fn take_known(&mut self) -> HashMap<Network, Badness> {
         std::mem::take(&mut self.known)
     }
 
-    pub(super) fn note(&mut self, network: &Network, score: f64) -> io::Result<()> {
+    pub(super) fn note(&mut self, network: &Network, badness: Badness) -> io::Result<()> {
         let line = Line {
-            score,
+            badness,
             network: network.clone(),
         };
         writeln!(self.file, "{}", serde_json::to_string(&line)?)

@@ -23,7 +23,7 @@ pub use self::journal::{Journal, JournalError};
 use crate::budget::Budget;
 use crate::genome::Genome;
 use crate::network::Network;
-use crate::trial::{Subject, TrialError};
+use crate::trial::{Badness, Subject, TrialError};
 use crate::world::World;
 
 /// Trials between two looks at the budget.
@@ -166,7 +166,7 @@ struct Trier<'a> {
     subject: &'a Subject,
     world: &'a World,
     stop: Stop,
-    known: Mutex<HashMap<Network, f64>>,
+    known: Mutex<HashMap<Network, Badness>>,
 }
 
 impl Trier<'_> {
@@ -175,13 +175,15 @@ impl Trier<'_> {
         self.subject.for_host(network)
     }
 
-    fn try_one(&self, genome: &Genome) -> Result<f64, TrialError> {
+    /// Of a controller that is less bad than `floor` on this network no more need be known.
+    fn try_one(&self, genome: &Genome, floor: f64) -> Result<Badness, TrialError> {
         let network = self.network(genome);
         let known = self.known.lock().ok();
-        if let Some(score) = known.and_then(|known| known.get(&network).copied()) {
-            return Ok(score);
+        let known = known.and_then(|known| known.get(&network).copied());
+        match known {
+            Some(badness) if !badness.at_most || badness.score < floor => Ok(badness),
+            _ => self.subject.try_above(&network, floor, &self.stop),
         }
-        self.subject.try_on(&network, &self.stop)
     }
 }
 
@@ -256,10 +258,13 @@ impl<'a> Arena<'a> {
     }
 
     /// Notes what came of trials, in their order; what was ended is not counted.
-    fn learn(&mut self, tried: Vec<(Genome, Result<f64, TrialError>)>) -> Result<(), SearchError> {
-        for (genome, score) in tried {
-            let score = match score {
-                Ok(score) => score,
+    fn learn(
+        &mut self,
+        tried: Vec<(Genome, Result<Badness, TrialError>)>,
+    ) -> Result<(), SearchError> {
+        for (genome, badness) in tried {
+            let badness = match badness {
+                Ok(badness) => badness,
                 Err(TrialError::Ended) => continue,
                 Err(e) => return Err(e.into()),
             };
@@ -270,13 +275,15 @@ impl<'a> Arena<'a> {
             self.tried += 1;
             let network = self.trier.network(&genome);
             let mut known = self.trier.known.lock().ok();
-            let before = known.as_mut().map(|k| k.insert(network.clone(), score));
+            let before = known.as_mut().map(|k| k.insert(network.clone(), badness));
             drop(known);
-            if let (Some(None), Some(journal)) = (before, &mut self.journal) {
-                journal.note(&network, score)?;
+            if let (Some(before), Some(journal)) = (before, &mut self.journal)
+                && before != Some(badness)
+            {
+                journal.note(&network, badness)?;
             }
-            let kind = network.troubles();
-            if self.elites.get(&kind).is_none_or(|f| f.score < score) {
+            let (kind, score) = (network.troubles(), badness.score);
+            if !badness.at_most && self.elites.get(&kind).is_none_or(|f| f.score < score) {
                 let found = Found {
                     genome,
                     network,
@@ -300,14 +307,16 @@ impl<'a> Arena<'a> {
         Ok(())
     }
 
-    /// Tries all of these at once.
+    /// Tries all of these at once, as far as they may be the worst of their kind of trouble.
     fn try_all(&mut self, genomes: Vec<Genome>) -> Result<(), SearchError> {
-        let trier = &self.trier;
-        let scores = genomes.into_par_iter().map(|genome| {
-            let score = trier.try_one(&genome);
-            (genome, score)
+        let (trier, elites) = (&self.trier, &self.elites);
+        let tried = genomes.into_par_iter().map(|genome| {
+            let worst = elites.get(&trier.network(&genome).troubles());
+            let floor = worst.map_or(f64::NEG_INFINITY, |worst| worst.score);
+            let badness = trier.try_one(&genome, floor);
+            (genome, badness)
         });
-        let tried = scores.collect();
+        let tried = tried.collect();
         self.learn(tried)
     }
 }
