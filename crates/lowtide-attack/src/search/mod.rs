@@ -33,11 +33,11 @@ const BATCH: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// The worst of each kind of trouble, changed a little (MAP-Elites; Mouret and Clune, 2015).
-    #[default]
     Elites,
     /// Covariance matrix adaptation (Hansen, 2016), begun anew where it has converged.
     Cma,
     /// The first half of the budget as [`Self::Elites`], the second as [`Self::Cma`] from the worst of what that found.
+    #[default]
     Both,
     /// At random: what the others must beat.
     Random,

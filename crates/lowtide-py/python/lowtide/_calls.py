@@ -140,7 +140,7 @@ def attack(
     reference: str = "causal",
     host: str | None = None,
     budget: int | Time = 1000,
-    method: str = "elites",
+    method: str = "both",
     seed: int = 1,
     most: int = 3,
     output: File | None = None,
@@ -152,7 +152,7 @@ def attack(
     ``goal`` says what is bad: ``"throughput"``, ``"stall"``, ``"share:bbr"``, … or ``"all"``; ``docs/attack.md`` has them with their
     limits. ``world`` bounds what networks may be like, and ``reference`` is the built-in controller or bound that is done better.
     ``budget`` is a number of networks for each controller and goal, or a time for all, as in ``"10m"``. ``method`` chooses
-    networks: ``"elites"``, ``"cma"`` or ``"random"``. The same ``seed`` and number of networks give the same findings, ``most`` for
+    networks: ``"both"``, ``"elites"``, ``"cma"`` or ``"random"``. The same ``seed`` and number of networks give the same findings, ``most`` for
     each controller and goal at most. ``output`` is a folder that keeps what was tried, from which the same call goes on.
     ``host`` takes the place of the controller's own. ``jobs`` and ``progress`` are those of :func:`compare`; progress counts networks,
     or seconds where ``budget`` is a time.

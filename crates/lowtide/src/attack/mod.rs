@@ -54,8 +54,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N|TIME", default_value = "1000")]
     budget: Budget,
 
-    /// How networks are chosen: elites, cma, both or random
-    #[arg(long, value_name = "METHOD", default_value = "elites", value_parser = Method::find)]
+    /// How networks are chosen: both, elites, cma or random
+    #[arg(long, value_name = "METHOD", default_value = "both", value_parser = Method::find)]
     method: Method,
 
     /// What chance begins with; the same seed and number of networks give the same findings
