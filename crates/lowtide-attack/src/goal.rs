@@ -28,7 +28,7 @@ pub enum Goal {
     Latecomer,
     /// One of two flows of its own starves whose round trips differ by a factor of four.
     Rtt,
-    /// Ten flows of its own carry less than as many of the reference.
+    /// Ten flows of its own carry less, or lose more, than as many of the reference.
     Crowd,
     /// CUBIC carries less beside it than beside CUBIC.
     Harm,
@@ -192,7 +192,7 @@ impl Goal {
             Self::Starvation => "Starves a flow of its own",
             Self::Latecomer => "Lets no newcomer in",
             Self::Rtt => "Starves the shorter or the longer of two paths",
-            Self::Crowd => "Carries less with ten flows",
+            Self::Crowd => "Carries less or loses more with ten flows",
             Self::Harm => "Harms CUBIC",
             Self::Share(0) => "Gives way to CUBIC",
             Self::Share(1) => "Gives way to BBR",
@@ -229,7 +229,8 @@ impl Goal {
         let missing = || Some(1.0 - total.get("utilisation")?.min(1.0));
         let longer = || Some(1.0 - 20.0 / (total.get("queue_delay_ms.p95")? + 20.0));
         match self {
-            Self::Throughput | Self::Crowd => missing(),
+            Self::Throughput => missing(),
+            Self::Crowd => Some(missing()?.max(total.get("loss_share")?)),
             Self::Delay => longer(),
             Self::Both => Some(1.0 - (1.0 - missing()?) * (1.0 - longer()?)),
             Self::Loss => total.get("loss_share"),
@@ -285,7 +286,11 @@ impl Goal {
             },
             Self::Crowd => Form {
                 flows: Flows::Ten,
-                ..Self::Throughput.form()
+                metric: "share of the reference's throughput that is missing, or of packets lost beyond the reference's: the greater",
+                value: "max(1 - throughput_mbps('candidate') / max(throughput_mbps('REFERENCE'), 0.001), loss_share('candidate') - loss_share('REFERENCE'))",
+                at_most: 0.2,
+                reason: "as of one flow; ten in a short queue may use all of a link and lose most of what they send",
+                ..ALONE
             },
             Self::Latecomer => Form {
                 seconds: 30,
