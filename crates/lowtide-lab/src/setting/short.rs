@@ -21,6 +21,7 @@ pub const SHORT: &[(&str, &str)] = &[
     ("mangle_ecn", "path.ecn"),
     ("loss", "path.loss"),
     ("burst_loss", "path.burst_loss"),
+    ("scripted_loss", "path.scripted_loss"),
     ("ack_loss", "path.ack_loss"),
     ("jitter", "path.jitter"),
     ("reorder", "path.reorder"),

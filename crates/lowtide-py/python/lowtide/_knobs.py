@@ -115,6 +115,7 @@ class Options(TypedDict, total=False):
     mangle_ecn: str
     loss: str | float
     burst_loss: str
+    scripted_loss: str
     ack_loss: str | float
     jitter: Time
     reorder: bool
