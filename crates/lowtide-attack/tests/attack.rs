@@ -9,14 +9,17 @@ use lowtide_attack::genome::Genome;
 use lowtide_attack::goal::Goal;
 use lowtide_attack::hunt::{Question, hunt};
 use lowtide_attack::minimise::minimised;
-use lowtide_attack::network::{Network, Step};
+use lowtide_attack::network::{Network, Queue, Step};
 use lowtide_attack::search::Method;
 use lowtide_attack::trial::Subject;
 use lowtide_attack::world::{WORLDS, World};
+use lowtide_cc::units::Time;
 use lowtide_lab::contender::Contenders;
 use lowtide_lab::key::Key;
-use lowtide_lab::run::Stop;
+use lowtide_lab::run::{Stop, watched};
 use lowtide_lab::score::Suite;
+use lowtide_sim::Probe;
+use lowtide_sim::probe::{AckSeen, Sent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -168,6 +171,58 @@ fn a_link_that_is_known_to_be_bad_scores_badly_and_a_calm_one_does_not() {
         (finding.lines(), finding.network.named_troubles()),
         (3, "rate".to_string())
     );
+}
+
+/// Nothing happens before what has happened.
+#[derive(Default)]
+struct Onward(Time);
+
+impl Onward {
+    fn note(&mut self, now: Time) {
+        assert!(now >= self.0, "back from {} to {now}", self.0);
+        self.0 = now;
+    }
+}
+
+impl Probe for Onward {
+    fn on_send(&mut self, sent: &Sent) {
+        self.note(sent.now);
+    }
+
+    fn on_ack(&mut self, _flow: usize, ack: &AckSeen<'_>) {
+        self.note(ack.now);
+    }
+
+    fn on_timeout(&mut self, _flow: usize, now: Time) {
+        self.note(now);
+    }
+}
+
+#[test]
+fn a_timeout_that_shrinks_below_what_has_passed_does_not_turn_time_back() {
+    // Found by a search, which did not come to the end of another such network.
+    let rates = [
+        (3_500, 2_000),
+        (12_000, 210),
+        (18_000, 440),
+        (180_000, 2_200),
+    ];
+    let network = Network {
+        rates: rates.map(|(kbit, ms)| Step { kbit, ms }).to_vec(),
+        buffer_tenths: Some(17),
+        queue: Queue::CoDel,
+        jitter_us: 900,
+        reorder: true,
+        loss_ppm: 4_200,
+        burst: 4,
+        ack_batch_us: 16_000,
+        tcp: true,
+        ..Network::calm(3_500, 95_000)
+    };
+    let subject = subject("ebb", Goal::Throughput, "bbr");
+    let file = subject.file(&network, 1).unwrap();
+    let cells = file.judging("ebb").cells(&subject.contenders).unwrap();
+    watched(&cells[0].setting, 1, Onward::default(), &Stop::default()).unwrap();
 }
 
 #[test]

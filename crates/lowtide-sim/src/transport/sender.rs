@@ -176,7 +176,8 @@ impl Sender {
         if let Some(slot) = self.oracle.as_ref().and_then(|o| o.next) {
             next = next.min(slot);
         }
-        (next != Time::MAX).then_some(next)
+        // A timeout that counts from the past is overdue as soon as an acknowledgment makes it shorter.
+        (next != Time::MAX).then_some(next.max(now))
     }
 
     /// Whether this is the oracle with a slot to come. It then needs no retransmission timer: the
