@@ -37,6 +37,8 @@ def methods(args):
     print("| controller, goal, world | " + " | ".join(METHODS) + " |")
     print("|---|" + "--:|" * len(METHODS))
     for controller, goal, world in QUESTIONS:
+        if args.only not in f"{controller}, {goal}, {world}":
+            continue
         cells = []
         for method in METHODS:
             worst = []
@@ -137,8 +139,8 @@ def main():
     parser.add_argument("--budget", type=int, help="networks of a search")
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--method", default="elites")
-    parser.add_argument("--only", default="", help="known failures with this in their names")
+    parser.add_argument("--method", default="both")
+    parser.add_argument("--only", default="", help="questions and known failures with this in their names")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--lowtide", default=os.path.join(program.BUILT, "lowtide"))
     args = parser.parse_args()
