@@ -51,8 +51,8 @@ impl Reader<'_> {
     clippy::cast_sign_loss
 )]
 fn number(gene: f64, least: u64, most: u64) -> u64 {
-    let (low, high) = ((least.max(1) as f64).ln(), (most.max(1) as f64).ln());
-    let value = (low + gene * (high - low)).exp().round() as u64;
+    let [low, high] = [least, most].map(|end| libm::log(end.max(1) as f64));
+    let value = libm::exp(low + gene * (high - low)).round() as u64;
     rounded(value).clamp(least, most.max(least))
 }
 

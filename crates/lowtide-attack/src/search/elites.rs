@@ -48,7 +48,7 @@ fn child(parents: &[Found], chance: &mut Chance) -> Genome {
     };
     let (first, second) = (&parents[pick()].genome, &parents[pick()].genome);
     let crossed = chance.unit() < CROSSED;
-    let far = FAR.0 * (FAR.1 / FAR.0).powf(chance.unit());
+    let far = FAR.0 * libm::pow(FAR.1 / FAR.0, chance.unit());
     // Genes that stand together mean things that belong together.
     let (from, to) = (chance.below(Genome::LEN), chance.below(Genome::LEN));
     let genes = first.0.iter().zip(&second.0).enumerate();
