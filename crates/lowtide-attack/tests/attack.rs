@@ -240,6 +240,13 @@ fn what_breaks_an_invariant_is_named_and_sound_controllers_break_none() {
     for sound in ["bbr", "bbr3", "cubic", "ebb"] {
         assert_eq!(tried(sound, &calm), (0.0, String::new()), "{sound}");
     }
+    // Marks end UP, and the same acknowledgment goes on from DOWN.
+    let marked = Network {
+        queue: Queue::CoDel,
+        rtt_steps: vec![(5_000, 2_000)],
+        ..Network::calm(5_000, 10_000)
+    };
+    assert_eq!(tried("bbr3", &marked), (0.0, String::new()));
     let one_packet = "window:packets=1";
     assert_eq!(
         tried(one_packet, &calm),

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
-use lowtide_sim::probe::{AckSeen, LossSeen, Sent};
+use lowtide_sim::probe::{AckSeen, Departure, LossSeen, Sent};
 use lowtide_sim::{Probe, SimConfig};
 
 use super::state::{Rounds, State};
@@ -38,8 +39,8 @@ fn gain(phase: &str) -> Option<f64> {
 /// What came since the last acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since {
-    /// Packets may have been declared lost, which ends UP before the acknowledgment goes on from DOWN.
-    lost: bool,
+    /// Packets may have been declared lost, or marked, which ends UP before the acknowledgment goes on from DOWN.
+    signalled: bool,
     /// A recovery may have proved spurious.
     undone: bool,
     /// No queue stands, so that DRAIN is over as it begins.
@@ -54,7 +55,7 @@ fn may_follow(from: &str, to: &str, since: Since) -> bool {
         (DOWN, CRUISE | REFILL) | (CRUISE, REFILL) | (REFILL, UP) | (UP, DOWN) => true,
         // DOWN and then what follows it, both with the same acknowledgment.
         (PROBE_RTT, STARTUP | DOWN | CRUISE) | (DRAIN, CRUISE | REFILL) => true,
-        (UP, CRUISE | REFILL) if since.lost => true,
+        (UP, CRUISE | REFILL) if since.signalled => true,
         (STARTUP, DOWN | CRUISE | REFILL) if since.drained => true,
         (_, STARTUP | REFILL) => since.undone,
         _ => false,
@@ -75,6 +76,8 @@ pub(super) struct Rules {
     broken: u64,
     /// Packets were declared lost since the last acknowledgment.
     has_lost: bool,
+    /// Packets were marked at some time: which acknowledgment tells of them is not seen.
+    has_marked: bool,
     /// The newest of all that were.
     lost: VecDeque<u64>,
     /// A timer has fired, and nothing has shown yet that its recovery is over.
@@ -103,6 +106,7 @@ impl Rules {
             is_known: false,
             broken: 0,
             has_lost: false,
+            has_marked: false,
             lost: VecDeque::new(),
             timed_out: false,
             allowed: None,
@@ -180,6 +184,10 @@ impl Probe for Rules {
         }
     }
 
+    fn on_bottleneck_exit(&mut self, exit: &Departure) {
+        self.has_marked |= exit.ecn == Ecn::Ce && self.state.is_of(exit.flow as usize);
+    }
+
     fn on_loss(&mut self, flow: usize, loss: &LossSeen<'_>) {
         if !self.state.is_of(flow) {
             return;
@@ -226,7 +234,7 @@ impl Probe for Rules {
                     let had_lost = |number| self.lost.contains(&number);
                     let undone = ack.packets.iter().any(|p| had_lost(p.number));
                     let since = Since {
-                        lost: self.has_lost,
+                        signalled: self.has_lost || self.has_marked,
                         undone,
                         drained: self.state.get("inflight") <= self.drained_inflight,
                     };
@@ -267,7 +275,7 @@ mod tests {
             assert!(!follows(from, to), "{from} {to}");
         }
         let all = Since {
-            lost: true,
+            signalled: true,
             undone: true,
             drained: true,
         };
