@@ -210,6 +210,12 @@ impl Underway {
         let windows = windows
             .filter_map(|p| Some((p.name.clone(), p.runs.first()?.measured.total)))
             .collect();
+        // A window with which a stack closed its connection is not the best one, and nobody asked for it.
+        let is_other_window = |n: usize| {
+            best.is_some_and(|best| best != n) && self.participants[n].role == Role::Floor
+        };
+        self.failed
+            .retain(|(due, _)| !is_other_window(due.participant));
         // All have the seeds of one setting, which may wrap around.
         let first = self.participants.first().map(|p| p.setting.seeds.first);
         let order = |due: &Due| due.seed.wrapping_sub(first.unwrap_or_default());
