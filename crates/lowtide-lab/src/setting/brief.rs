@@ -334,6 +334,10 @@ mod tests {
         assert_eq!(wrong("link = { rate = '20' }").0, "link.rate");
         assert_eq!(wrong("buffer = []").0, "buffer");
         assert_eq!(wrong("flows = [{ access = [] }]").0, "flows.0.access");
+        assert_eq!(
+            wrong("flows = [{ access = { \"\" = 1 } }]").0,
+            "flows.0.access."
+        );
         let (at, problem) = wrong("link = { rat = '20mbit' }");
         assert_eq!(at, "link.rat");
         assert!(problem.contains("did you mean `rate`"), "{problem}");

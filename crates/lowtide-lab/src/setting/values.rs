@@ -43,48 +43,41 @@ impl Refused {
 /// of the crate's machine code.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
     toml::from_str(text).map_err(|e| {
-        let span = e.span().unwrap_or(0..0);
-        let table = DeTable::parse(text);
+        let key = e.span().and_then(|span| {
+            let table = DeTable::parse(text).ok()?;
+            path_to(table.get_ref(), &span)
+        });
         Refused {
-            at: span.start,
-            key: table.map_or_else(|_| String::new(), |t| key_around(t.get_ref(), &span)),
+            at: e.span().map_or(0, |span| span.start),
+            key: key.unwrap_or_default().join("."),
             message: e.message().trim().replace('\n', " "),
         }
     })
 }
 
-/// The key of the innermost entry around a span.
-fn key_around(table: &DeTable<'_>, span: &Range<usize>) -> String {
-    for (key, value) in table {
-        let name = key.get_ref();
-        if key.span().start <= span.start && span.start < key.span().end {
-            return name.to_string();
-        }
-        if let Some(inner) = inside(value.get_ref(), value.span(), span) {
-            return match inner.is_empty() {
-                true => name.to_string(),
-                false => format!("{name}.{inner}"),
-            };
-        }
-    }
-    String::new()
+/// The keys that lead to the innermost entry around a span.
+fn path_to(table: &DeTable<'_>, span: &Range<usize>) -> Option<Vec<String>> {
+    table.iter().find_map(|(key, value)| {
+        let inner = match key.span().contains(&span.start) {
+            true => Vec::new(),
+            false => inside(value.get_ref(), value.span(), span)?,
+        };
+        Some([vec![key.get_ref().to_string()], inner].concat())
+    })
 }
 
-fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<String> {
+fn inside(value: &DeValue<'_>, at: Range<usize>, span: &Range<usize>) -> Option<Vec<String>> {
     let inner = match value {
         // A table's own span is only that of its header.
-        DeValue::Table(table) => Some(key_around(table, span)).filter(|key| !key.is_empty()),
+        DeValue::Table(table) => path_to(table, span),
         DeValue::Array(items) => items.iter().enumerate().find_map(|(n, item)| {
             let inner = inside(item.get_ref(), item.span(), span)?;
-            Some(match inner.is_empty() {
-                true => n.to_string(),
-                false => format!("{n}.{inner}"),
-            })
+            Some([vec![n.to_string()], inner].concat())
         }),
         _ => None,
     };
     let is_itself = at.start <= span.start && span.start < at.end.max(at.start + 1);
-    inner.or_else(|| is_itself.then(String::new))
+    inner.or_else(|| is_itself.then(Vec::new))
 }
 
 /// The nearest of the known names in a message about an unknown one.
