@@ -330,12 +330,6 @@ impl ScenarioFile {
         overrides: &[Override<'_>],
         resolver: &mut Resolver,
     ) -> Result<(Cell, usize), FileError> {
-        let own: toml::Table = self
-            .table
-            .iter()
-            .filter(|(key, _)| SECTIONS.contains(&key.as_str()))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
         let said_at = |o: &Override<'_>, problem| match &o.said_at {
             None => error_of_varied(o.key, problem),
             Some(path) => {
@@ -343,33 +337,36 @@ impl ScenarioFile {
                 self.error_at(&path, problem)
             }
         };
-        let put = |table: &mut toml::Table, o: &Override| {
-            let first = o.key.split('.').next().unwrap_or_default();
-            if !SECTIONS.contains(&first) {
-                return Err(said_at(o, unknown(o.key)));
-            }
-            let path: Vec<&str> = o.key.split('.').take(MAX_KEY_PARTS + 1).collect();
-            if path.len() > MAX_KEY_PARTS {
-                let problem = format!("no key has more than {MAX_KEY_PARTS} parts");
-                return Err(said_at(o, problem));
-            }
-            put(table, &path, o.value).map_err(|problem| said_at(o, problem))
-        };
-        let mut table = own.clone();
-        overrides.iter().try_for_each(|o| put(&mut table, o))?;
-        let mut sections: Sections = read(&table.to_string()).map_err(|refused: Refused| {
-            // The first value without which all would be well so far.
-            let mut table = own;
+        let with = |overrides: &[Override<'_>]| -> Result<Result<Sections, Refused>, FileError> {
+            let own = self.table.iter();
+            let own = own.filter(|(key, _)| SECTIONS.contains(&key.as_str()));
+            let mut table: toml::Table = own.map(|(k, v)| (k.clone(), v.clone())).collect();
             for o in overrides {
-                if let Err(error) = put(&mut table, o) {
-                    return error;
+                let first = o.key.split('.').next().unwrap_or_default();
+                if !SECTIONS.contains(&first) {
+                    return Err(said_at(o, unknown(o.key)));
                 }
-                if let Err(refused) = read::<Sections>(&table.to_string()) {
-                    return said_at(o, refusal(o.key, &refused.message));
+                let path: Vec<&str> = o.key.split('.').take(MAX_KEY_PARTS + 1).collect();
+                if path.len() > MAX_KEY_PARTS {
+                    let problem = format!("no key has more than {MAX_KEY_PARTS} parts");
+                    return Err(said_at(o, problem));
                 }
+                put(&mut table, &path, o.value).map_err(|problem| said_at(o, problem))?;
             }
-            self.error_at(&[], refused.problem())
-        })?;
+            Ok(read(&table.to_string()))
+        };
+        let mut sections = match with(overrides)? {
+            Ok(sections) => sections,
+            Err(refused) => {
+                // The first value without which all would be well so far.
+                for (n, o) in overrides.iter().enumerate() {
+                    if let Err(refused) = with(&overrides[..=n])? {
+                        return Err(said_at(o, refusal(o.key, &refused.message)));
+                    }
+                }
+                return Err(self.error_at(&[], refused.problem()));
+            }
+        };
         for (n, flows) in sections.flows.iter_mut().enumerate() {
             if flows.controller.as_deref() == Some(CANDIDATE) {
                 let Some(candidate) = &self.candidate else {
