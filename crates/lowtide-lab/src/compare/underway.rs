@@ -212,7 +212,10 @@ impl Underway {
             .collect();
         // A window with which a stack closed its connection is not the best one, and nobody asked for it.
         let is_other_window = |n: usize| {
-            best.is_some_and(|best| best != n) && self.participants[n].role == Role::Floor
+            let p = &self.participants[n];
+            best.is_some_and(|best| best != n)
+                && p.role == Role::Floor
+                && p.setting.host.stack().is_some()
         };
         self.failed
             .retain(|(due, _)| !is_other_window(due.participant));
