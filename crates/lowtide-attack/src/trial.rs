@@ -164,7 +164,8 @@ impl Subject {
         Ok(self.try_above(network, f64::NEG_INFINITY, stop)?.score)
     }
 
-    /// The same; where the controller's own run shows that it is less than `floor`, no more than that is found out.
+    /// How bad the controller is on a network by one seed, as far as it may be `floor` or more: where its own run shows
+    /// that it is less, only a bound is found out.
     ///
     /// # Errors
     /// As of [`try_on`](Self::try_on).

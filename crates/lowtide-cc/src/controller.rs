@@ -284,7 +284,7 @@ pub struct FeedbackSnapshot {
     pub age: Duration,
     /// The sender's own estimate of that rate, once there is one.
     pub own: Option<Rate>,
-    /// What is done with the feedback: `"used"`; `"waiting"` for ProbeBW; `"stale"`, too old;
+    /// Use of the feedback: `"used"`; `"waiting"` for ProbeBW; `"stale"`, too old;
     /// `"doubted"`, because it has not been what the sender saw acknowledged.
     pub state: &'static str,
 }

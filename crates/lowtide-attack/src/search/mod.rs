@@ -175,7 +175,7 @@ impl Trier<'_> {
         self.subject.for_host(network)
     }
 
-    /// Of a controller that is less bad than `floor` on this network no more need be known.
+    /// Tries a network, as far as it may be as bad as `floor`.
     fn try_one(&self, genome: &Genome, floor: f64) -> Result<Badness, TrialError> {
         let network = self.network(genome);
         let known = self.known.lock().ok();

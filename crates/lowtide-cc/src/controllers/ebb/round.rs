@@ -18,7 +18,7 @@ pub(super) struct Round {
     inflight: f64,
     /// The least queueing delay of its packets.
     least: Option<Duration>,
-    /// That delay in the last round that had any.
+    /// The least queueing delay in the last round that had any packets.
     standing: Duration,
 }
 

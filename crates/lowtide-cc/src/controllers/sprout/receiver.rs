@@ -125,7 +125,7 @@ impl Forecaster {
     }
 }
 
-/// Whose silence the newest ticks heard: the sender's or the link's.
+/// The newest ticks, which tell the sender's silence from the link's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
     ticks: u32,
