@@ -126,7 +126,7 @@ pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(O
         panic::resume_unwind(panic);
     }
     drop(executor);
-    Ok(network.into_inner()?.dumbbell.finish())
+    network.into_inner()?.finish()
 }
 
 fn limits(max_ack_delay: StdDuration, initial_rtt: Duration) -> Result<Limits, Error> {
@@ -344,15 +344,19 @@ async fn sleep_until<P: Probe + Send + 'static>(network: &Shared<P>, until: Time
     time::delay(until.since(now).into()).await;
 }
 
-/// Connects and sends what the source writes. A connection that fails ends its flow, which then
-/// shows as a flow without throughput.
+/// Connects and sends what the source writes. A run whose connection fails fails.
 async fn send<P: Probe + Send + 'static>(
     client: Client,
     connect: Connect,
     app: Application<P>,
     flow: FlowConfig,
 ) {
-    let _ = try_send(&client, connect, app, &flow).await;
+    let (index, network) = (app.flow, app.network.clone());
+    if let Err(error) = try_send(&client, connect, app, &flow).await {
+        let mut network = network.lock();
+        let now = network.now();
+        network.close(index, now, error.to_string());
+    }
 }
 
 async fn try_send<P: Probe + Send + 'static>(

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use lowtide_cc::Ecn;
 use lowtide_cc::units::{Bytes, Time};
 use lowtide_sim::stack::{self, Dumbbell, HEADERS, Received, Timed};
-use lowtide_sim::{Probe, SimConfig};
+use lowtide_sim::{Outcome, Probe, SimConfig};
 use s2n_quic::provider::io::testing::network::{self as s2n, Buffers};
 use s2n_quic::provider::io::testing::{spawn, time};
 use s2n_quic_core::inet::ExplicitCongestionNotification;
@@ -20,6 +20,8 @@ pub(crate) struct Hosts<P> {
     clock: Clock,
     /// The next time at which the executor will look here.
     wakes_at: Option<Time>,
+    /// The first connection that failed.
+    closed: Option<stack::Error>,
 }
 
 impl<P: Probe> Hosts<P> {
@@ -29,6 +31,21 @@ impl<P: Probe> Hosts<P> {
             addresses: Vec::new(),
             clock: Clock::default(),
             wakes_at: None,
+            closed: None,
+        }
+    }
+
+    /// The connection of a flow failed at a time.
+    pub(crate) fn close(&mut self, flow: usize, at: Time, reason: String) {
+        self.closed
+            .get_or_insert(stack::Error::Closed { flow, at, reason });
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(self) -> Result<(Outcome, P), stack::Error> {
+        match self.closed {
+            Some(error) => Err(error),
+            None => Ok(self.dumbbell.finish()),
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod contract;
 mod ecn;
+mod failing;
 mod host;
 mod hostile;
 mod peers;
