@@ -15,9 +15,10 @@ use lowtide_attack::trial::Subject;
 use lowtide_attack::world::{WORLDS, World};
 use lowtide_cc::units::Time;
 use lowtide_lab::contender::Contenders;
+use lowtide_lab::experiment::{self, Options};
 use lowtide_lab::key::Key;
 use lowtide_lab::run::{Stop, watched};
-use lowtide_lab::score::Suite;
+use lowtide_lab::score::{Plan, Suite, judge};
 use lowtide_sim::Probe;
 use lowtide_sim::probe::{AckSeen, Sent};
 use proptest::collection::vec;
@@ -324,3 +325,37 @@ fn who_is_named_twice_is_tried_once_and_nobody_against_itself() {
     );
     assert!(all("nobody").is_err());
 }
+
+#[test]
+fn kept_networks_replay_to_the_bit_on_every_machine() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/found");
+    let suite = Suite::find(folder).unwrap();
+    let contenders = Contenders::default();
+    let copa = contenders.parse("copa").unwrap();
+    let plan = Plan::new(&suite, vec![copa], &contenders, None).unwrap();
+    let options = Options {
+        jobs: 2,
+        ..Options::default()
+    };
+    let results = experiment::run(&plan.cells, options, &|| {}).unwrap();
+    let card = judge(&suite, &plan, &results).unwrap();
+    let cases = card.results.iter().flat_map(|score| &score.cases);
+    let limits = cases.flat_map(|case| case.limits.iter().map(|limit| (&case.id, limit)));
+    let values: Vec<_> = limits
+        .map(|(id, limit)| (id.as_str(), limit.value.unwrap()))
+        .collect();
+    // Who changes them says in the commit what changed, and why.
+    assert_eq!(values, REPLAYED);
+}
+
+/// Copa's values on them.
+const REPLAYED: &[(&str, f64)] = &[
+    ("ebb-delay-3", 0.10937112670761961),
+    ("ebb-delay-4", -0.9606272431909921),
+    ("ebb-stall-5", 0.2212289095945606),
+    ("ebb-stall-6", 0.2183586464162003),
+    ("ebb-starvation-7", 1.0),
+    ("ebb-starvation-8", 1.0),
+    ("ebb-throughput-1", -0.2274519781198321),
+    ("ebb-throughput-2", -0.1384599824691526),
+];
