@@ -200,7 +200,7 @@ fn run(cli: Cli, contenders: &Contenders) -> u8 {
         Command::Fetch(args) => transfer::fetch::run(&args, contenders),
         #[cfg(not(feature = "stacks"))]
         Command::Fetch { .. } => Err(Failure::Input(
-            "'fetch' is not in this build: it needs the feature 'stacks'".to_string(),
+            "'fetch' is not in this build; build it with --features stacks".to_string(),
         )),
         Command::Link(args) => match link::run(&args, contenders) {
             Ok(code) => return code,

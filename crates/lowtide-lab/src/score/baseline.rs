@@ -48,6 +48,14 @@ impl Baseline {
         list.into_iter().map(read).collect()
     }
 
+    /// Whether a case of a suite was judged for a controller then.
+    #[must_use]
+    pub fn knows(&self, suite: &str, controller: &str, case: &str) -> bool {
+        let Self(old) = self;
+        let mut of_it = old.results.iter().filter(|o| o.controller == controller);
+        old.suite == suite && of_it.any(|o| o.cases.iter().any(|o| o.id == case))
+    }
+
     /// What has become worse since: a case that passed and fails, or a value that is worse by more than
     /// both intervals together. Cases and controllers that are new are no worse, nor are cases that are not run.
     #[must_use]

@@ -87,7 +87,10 @@ impl std::str::FromStr for Host {
         let known = HOSTS.iter().find(|about| about.name == name);
         known.map(|about| about.host).ok_or_else(|| {
             if STACKS.contains(&name) {
-                return format!("'{name}' is not in this build: it needs the feature 'stacks'");
+                return format!(
+                    "'{name}' is not in this build; build it with --features stacks, as in cargo install --path \
+                     crates/lowtide --features stacks"
+                );
             }
             let known: Vec<&str> = HOSTS.iter().map(|about| about.name).collect();
             registry::unknown("", name, &known)

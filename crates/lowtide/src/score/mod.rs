@@ -3,6 +3,7 @@
 mod stage;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,9 +26,9 @@ use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A suite ('lowtide score --list' has them), a folder of cases, or a case's file; repeatable
-    /// [default: rfc9743; with --link: link]
-    #[arg(long = "suite", value_name = "NAME")]
+    /// Suites ('lowtide score --list' has them), folders of cases, or a case's file, as in rfc9743,aqm, or one
+    /// each time [default: rfc9743; with --link: link]
+    #[arg(long = "suite", value_name = "NAME", value_delimiter = ',')]
     suites: Vec<String>,
 
     /// Controllers, as in bbr3,ebb:idle=3%, or one each time [default: ebb]; with --link programs: recipes
@@ -67,7 +68,8 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Fail when a case or value is worse than in this earlier --json, beyond the intervals
+    /// Fail on what is worse than in this earlier --json, beyond the intervals, and on new cases that fail; not on
+    /// what failed then
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
@@ -137,25 +139,58 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
     if let Some(Interrupted { signal, problem }) = signal {
         return Err(Failure::Interrupted { signal, problem });
     }
-    let scores = || cards.iter().flat_map(|card| &card.results);
-    let said = [
-        (scores().map(|s| s.failed).sum(), "case fails", "cases fail"),
+    outcome(args, &cards, baseline.as_deref(), regressions.len())
+}
+
+/// Whether all is well. A case that a baseline knows may fail as it did then.
+fn outcome(
+    args: &Args,
+    cards: &[Scorecard],
+    baseline: Option<&[Baseline]>,
+    worse: usize,
+) -> Result<(), Failure> {
+    let (mut failed, mut not_run, mut known) = (0, 0, 0);
+    let mut applicable: BTreeMap<&str, usize> = BTreeMap::new();
+    for card in cards {
+        for score in &card.results {
+            *applicable.entry(&score.controller).or_default() += score.applicable();
+            not_run += score.not_run;
+            for case in &score.cases {
+                let mut old = baseline.into_iter().flatten();
+                if old.any(|old| old.knows(&card.suite, &score.controller, &case.id)) {
+                    known += 1;
+                } else {
+                    failed += usize::from(case.verdict == Verdict::Fail);
+                }
+            }
+        }
+    }
+    let (fails, fail) = match baseline {
+        None => ("case fails", "cases fail"),
+        Some(_) => ("new case fails", "new cases fail"),
+    };
+    let counted = [
+        (failed, fails, fail),
+        (not_run, "case was not run", "cases were not run"),
         (
-            scores().map(|s| s.not_run).sum(),
-            "case was not run",
-            "cases were not run",
-        ),
-        (
-            regressions.len(),
+            worse,
             "value is worse than before",
             "values are worse than before",
         ),
     ];
-    let said: Vec<String> = said
-        .into_iter()
-        .filter(|(count, ..): &(usize, _, _)| *count > 0)
+    let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
+    let mut said: Vec<String> = counted
         .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
         .collect();
+    let without = applicable.iter().filter(|(_, cases)| **cases == 0);
+    said.extend(without.map(|(controller, _)| format!("no case applies to {controller}")));
+    if let Some(path) = &args.baseline {
+        let path = path.display();
+        output::say(format_args!("{known} cases compared with {path}"));
+        if known == 0 {
+            said.push(format!("{path} has none of these cases and controllers"));
+        }
+    }
     if said.is_empty() {
         return Ok(());
     }

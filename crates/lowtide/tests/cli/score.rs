@@ -165,6 +165,19 @@ fn ci_gets_junit_a_baseline_and_an_exit_code() {
         &folder.run(&compare).code(1).out,
         &["bbr3 Q1: queueing delay, p95, ms was"],
     );
+
+    // What failed before may fail; a baseline of something else, and no case at all, are no success.
+    let fails = "score --suite suite --case Q1 --cc cubic";
+    folder.run(&format!("{fails} --json=fails.json")).code(1);
+    let known = folder.ok(&format!("{fails} --baseline fails.json"));
+    has(&known.err, &["1 cases compared with fails.json"]);
+    let other = folder
+        .run(&format!("{fails} --baseline before.json"))
+        .code(1);
+    let none = "before.json has none of these cases and controllers";
+    has(&other.err, &["1 new case fails", none]);
+    let inapplicable = folder.run("score --suite suite --case Q2 --cc cubic");
+    has(&inapplicable.code(1).err, &["no case applies to cubic"]);
 }
 
 #[test]
