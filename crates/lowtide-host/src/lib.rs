@@ -4,7 +4,9 @@
 //! simulator included. QUIC stacks tell their congestion controllers piecemeal what happened;
 //! [`Path`] and [`Flight`] put that together. [`contract`] checks that a host keeps the contract.
 
+mod clock;
 pub mod contract;
+mod deferred;
 mod driver;
 mod factory;
 mod flight;
@@ -15,6 +17,8 @@ mod path;
 mod signal;
 pub mod timestamps;
 
+pub use clock::Clock;
+pub use deferred::Deferred;
 pub use driver::{Driver, RoundTrip, SentPacket};
 pub use factory::{Factory, Make};
 pub use flight::{Flight, Sent, Token};

@@ -8,10 +8,10 @@ use lowtide_cc::controller::PeerSignal;
 use lowtide_cc::controllers::rbbr::frame::{Frame, LENGTH};
 use lowtide_cc::controllers::rbbr::{Receiver, ReceiverConfig};
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
+use lowtide_host::Clock;
 use noq_proto::ConnectionStats;
 use noq_proto::congestion::Controller;
 
-use crate::clock::Clock;
 use crate::exchange::Exchange;
 use crate::host::Host;
 

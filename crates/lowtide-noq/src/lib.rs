@@ -14,7 +14,6 @@
 //!
 //! RBBR's feedback travels in DATAGRAM frames; see [`Extension`].
 
-mod clock;
 mod controllers;
 mod exchange;
 mod extension;
