@@ -27,6 +27,7 @@ PLACES = {
     "lowtide-host": (1.6, 1),
     "lowtide-kernel": (5, 1),
     "lowtide-noq": (0, 2),
+    "lowtide-quinn": (1, 2),
     "lowtide-sim": (2, 2),
     "lowtide-ffi": (3.2, 2),
     "lowtide-stacks": (0, 3),

@@ -64,7 +64,7 @@ def scorecards(args):
                 row += [f"{score['passed']}/{ran}", ", ".join(failed) or "-"]
             rows.append(row)
     text = "## On scorecards\n\nCases passed of those that ran, and those that fail; all seeds. In a suite quinn's own `bbr`, `cubic` and\n"
-    text += "`newreno` stand for the yardsticks of these names, since it takes none of ours.\n\n"
+    text += "`newreno` stand for the yardsticks of these names.\n\n"
     return text + table(["controller", "app-limited", "fails", "cellular", "fails"], rows)
 
 

@@ -11,12 +11,13 @@ mod key;
 use key::Key;
 
 /// The crates that a simulated run goes through.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "lowtide-cc",
     "lowtide-host",
     "lowtide-lab",
     "lowtide-noq",
     "lowtide-quic",
+    "lowtide-quinn",
     "lowtide-sim",
     "lowtide-stacks",
 ];

@@ -4,8 +4,8 @@
 //! The same configuration that [`lowtide_sim::Simulation`] runs with its own transport runs here with a
 //! stack: handshake, streams, loss detection, acknowledgments, pacing and timers are the stack's, with
 //! its defaults; only clock and network are not. A flow's controller is one of the stack's own
-//! ([`SenderKind::Stock`](lowtide_sim::SenderKind::Stock)) or, in noq, one of Lowtide's. What is
-//! different from the model:
+//! ([`SenderKind::Stock`](lowtide_sim::SenderKind::Stock)) or one of Lowtide's. What is different from
+//! the model:
 //! - packets have headers and sizes of their own; links and queues carry them with 28 bytes of IPv4
 //!   and UDP; packets of the handshake count as full ones, because the stacks put a parameter of random
 //!   length into them, which no seed decides;

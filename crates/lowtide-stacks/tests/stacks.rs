@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lowtide_cc::units::{Bytes, Duration, Rate, Time};
 use lowtide_cc::{Ecn, registry};
-use lowtide_host::{Stock, contract};
+use lowtide_host::{Mirror, Stock, contract};
 use lowtide_quic::virtual_time as s2n;
 use lowtide_sim::impairment::LossModel;
 use lowtide_sim::link::Link;
@@ -15,6 +15,7 @@ use lowtide_sim::source::SourceConfig;
 use lowtide_sim::stack::Error;
 use lowtide_sim::transport::{EcnFeedback, TransportConfig};
 use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig, Simulation};
+use lowtide_stacks::quinn::Pacing;
 use lowtide_stacks::{noq, quinn};
 
 /// What is seen of all flows.
@@ -229,7 +230,8 @@ fn lowtides_controllers_carry_data_like_the_models() {
     let in_noq = ["cubic", "bbr", "bbr3", "rbbr", "ebb"]
         .into_iter()
         .flat_map(|spec| [("noq", spec, 10, 10), ("noq", spec, 50, 10)]);
-    for (stack, spec, mbps, seconds) in in_s2n.chain(in_noq) {
+    let in_quinn = ["cubic:hystart=false", "newreno"].map(|spec| ("quinn", spec, 10, 10));
+    for (stack, spec, mbps, seconds) in in_s2n.chain(in_noq).chain(in_quinn) {
         let config = config(spec, mbps, seconds);
         let (real, model) = (run(stack, &config), model(config));
         let throughput = real.delivered.as_f64() / model.delivered.as_f64();
@@ -243,11 +245,68 @@ fn lowtides_controllers_carry_data_like_the_models() {
 }
 
 #[test]
+fn in_quinn_lowtides_controllers_fill_the_link_and_are_told_what_happens() {
+    for entry in registry::all() {
+        let mut config = config(entry.name, 10, 8);
+        let spec = registry::parse(entry.name).unwrap();
+        let (controller, notes) = contract::recorded(Arc::new(move |c| spec.build(c)));
+        config.flows[0].sender = SenderKind::Controlled {
+            controller,
+            estimator: None,
+        };
+        let watch = run("quinn", &config);
+        let (mbps, rtt) = (watch.mbps(&config), watch.mean_rtt_ms());
+        let shows = format!("{}: {mbps:.2} Mbit/s, {rtt:.1} ms", entry.name);
+        assert_eq!(notes.lock().unwrap().breaches, [""; 0], "{shows}");
+        // The default window of 20 packets; Sprout as over noq.
+        if !["window", "sprout"].contains(&entry.name) {
+            assert!((8.5..10.01).contains(&mbps), "{shows}");
+        }
+        assert!((40.0..122.0).contains(&rtt), "{shows}");
+    }
+}
+
+/// The volume that has left since the first second.
+#[derive(Default)]
+struct Leaving(Bytes);
+
+impl Probe for Leaving {
+    fn on_send(&mut self, sent: &Sent) {
+        if sent.now >= Time::ZERO + Duration::from_secs(1) {
+            self.0 += sent.bytes;
+        }
+    }
+}
+
+#[test]
+fn in_quinn_the_window_keeps_a_flow_to_its_rate_and_the_pacer_does_not() {
+    let rate = Rate::from_mbps(5);
+    // A window that is never full and a rate.
+    let paced = Mirror::default();
+    paced.update(|shown| (shown.cwnd, shown.pacing_rate) = (Bytes::new(1_000_000), Some(rate)));
+    let sent = |pacing| {
+        let mut config = config("bbr", 100, 5);
+        let shown = paced.clone();
+        config.flows[0].sender = SenderKind::Controlled {
+            controller: Arc::new(move |_| Box::new(shown.clone())),
+            estimator: None,
+        };
+        let (_, left) = quinn::run_paced(pacing, &config, Leaving::default()).unwrap();
+        Rate::from_volume(left.0, Duration::from_secs(4)).as_mbps()
+    };
+    let by_window = sent(Pacing::Window);
+    assert!((4.9..5.2).contains(&by_window), "{by_window} Mbit/s");
+    let by_pacer = sent(Pacing::Quinn);
+    assert!(by_pacer > 90.0, "{by_pacer} Mbit/s");
+}
+
+#[test]
 fn runs_repeat_to_the_byte() {
     for (stack, name) in [
         ("noq", "noq/cubic"),
         ("quinn", "quinn/cubic"),
         ("quinn", "quinn/bbr"),
+        ("quinn", "ebb"),
         ("noq", "rbbr"),
         ("s2n", "s2n/cubic"),
         ("s2n", "s2n/bbr"),
@@ -453,7 +512,12 @@ fn what_a_stack_cannot_carry_is_refused() {
             "another QUIC stack",
         ),
         ("quinn", "noq/bbr3", |_| {}, "another QUIC stack"),
-        ("quinn", "bbr", |_| {}, "rate"),
+        (
+            "quinn",
+            "bbr",
+            |c| c.flows[0].sender = SenderKind::Oracle,
+            "oracle",
+        ),
         (
             "s2n",
             "bbr",

@@ -27,7 +27,7 @@ pub enum Host {
     /// noq, likewise.
     #[cfg(feature = "stacks")]
     Noq,
-    /// quinn, likewise, with its own controllers only.
+    /// quinn, likewise.
     #[cfg(feature = "stacks")]
     Quinn,
 }
@@ -38,8 +38,8 @@ struct About {
     name: &'static str,
     /// The QUIC stack that it is.
     stack: Option<&'static str>,
-    /// The metrics that nobody sees over it: stacks do not tell of timers that fire, and quinn of no
-    /// estimate.
+    /// The metrics that nobody sees over it: stacks do not tell of timers that fire, and quinn's own
+    /// controllers of no estimate.
     unseen: &'static [&'static str],
     /// The controllers that it brings along.
     stock: &'static [Stock],
@@ -119,11 +119,12 @@ impl Host {
         &HOSTS[self as usize]
     }
 
-    /// What a host that takes no controllers of ours has under the name of one: yardsticks of suites.
+    /// What stands for a yardstick of suites over a host whose pacer would not do it justice: its own
+    /// controller of that name.
     pub(crate) fn own(self, name: &str) -> Option<String> {
         let own = format!("{self}/{name}");
         let has = self.stock().iter().any(|stock| stock.name == own);
-        (!self.obeys_others() && has).then_some(own)
+        (!self.paces() && has).then_some(own)
     }
 
     /// The QUIC stack that it is; `None`: it is the simulator.
@@ -144,9 +145,9 @@ impl Host {
         self.about().stock
     }
 
-    /// Whether it obeys controllers that it does not bring along. quinn's trait for controllers has a
-    /// window only; packets leave at 1.25 windows a round trip, whatever the controller's rate.
-    const fn obeys_others(self) -> bool {
+    /// Whether packets leave at a controller's rate. quinn's trait for controllers has a window only;
+    /// packets leave at 1.25 windows a round trip.
+    const fn paces(self) -> bool {
         match self {
             #[cfg(feature = "stacks")]
             Self::Quinn => false,
@@ -155,14 +156,11 @@ impl Host {
     }
 
     /// Those that are compared over it when nobody names any: its own, and those of
-    /// [`Contenders::usual`] that it can carry.
+    /// [`Contenders::usual`].
     #[must_use]
     pub fn usual(self, contenders: &Contenders) -> Vec<Contender> {
-        let mut usual: Vec<Contender> = self.stock().iter().map(Contender::Stock).collect();
-        if self.obeys_others() {
-            usual.extend(contenders.usual());
-        }
-        usual
+        let own = self.stock().iter().map(Contender::Stock);
+        own.chain(contenders.usual()).collect()
     }
 
     /// Whether it can carry a setting's flows, whoever their controllers are.
@@ -186,7 +184,7 @@ impl Host {
     /// Whether the setting's host can carry its controllers.
     ///
     /// # Errors
-    /// When a stack's own controller is to run elsewhere, or the stack obeys its own only.
+    /// When a stack's own controller is to run elsewhere.
     pub fn check_senders(setting: &Setting) -> Result<(), Problem> {
         let host = setting.host;
         for (n, group) in setting.groups.iter().enumerate() {
@@ -201,14 +199,6 @@ impl Host {
                          under [run]"
                     )
                 }
-                Contender::Controller { .. } if !host.obeys_others() => {
-                    let own: Vec<&str> = host.stock().iter().map(|stock| stock.name).collect();
-                    let own = own.join(", ");
-                    format!(
-                        "{host} paces by the window alone, whatever a controller's rate: it runs its own, {own}; \
-                         use --host noq or --host model for {name}"
-                    )
-                }
                 _ => continue,
             };
             let at = match group.web {
@@ -220,15 +210,10 @@ impl Host {
         Ok(())
     }
 
-    /// The host of these groups: those with bounds stay with the model, and so do constant windows
-    /// beside a host that does not obey them.
+    /// The host of these groups: those with bounds stay with the model.
     #[must_use]
     pub fn of(setting: &Setting) -> Self {
-        let mut contenders = setting.groups.iter().map(|g| &g.contender);
-        let is_own = |c: &Contender| matches!(c, Contender::Stock(_));
-        if contenders.clone().any(Contender::is_bound)
-            || !setting.host.obeys_others() && !contenders.any(is_own)
-        {
+        if setting.groups.iter().any(|g| g.contender.is_bound()) {
             Self::Model
         } else {
             setting.host

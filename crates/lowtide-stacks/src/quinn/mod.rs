@@ -1,7 +1,4 @@
-//! quinn, with its own controllers. Its trait for controllers knows no pacing rate: packets leave at
-//! 1.25 windows a round trip, so that Lowtide's controllers would not be obeyed.
-
-mod stock;
+//! quinn.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,41 +7,65 @@ use std::time::Instant;
 use bytes::BytesMut;
 use lowtide_cc::Ecn;
 use lowtide_cc::units::Duration;
+use lowtide_host::Factory;
+use lowtide_quinn::{Controllers, StockControllers};
 use lowtide_sim::network::seed;
 use lowtide_sim::stack::{self, Error};
 use lowtide_sim::transport::TransportConfig;
-use lowtide_sim::{FlowConfig, Outcome, Probe, SimConfig};
+use lowtide_sim::{FlowConfig, Outcome, Probe, SenderKind, SimConfig};
 use quinn_proto as proto;
 use rustls::RootCertStore;
 
-pub use self::stock::STOCK;
-use self::stock::StockControllers;
 use crate::driver::{self, CLIENT_STREAM, SERVER_STREAM};
 use crate::end::{SEGMENTS, Setup, Stack, end};
+
+pub use lowtide_quinn::{Pacing, STOCK};
 
 /// Runs a configuration with quinn and hands back its outcome and the probe.
 ///
 /// # Errors
 /// When the configuration cannot run with quinn.
 pub fn run<P: Probe + Send + 'static>(config: &SimConfig, probe: P) -> Result<(Outcome, P), Error> {
-    driver::run(Quinn, config, probe)
+    run_paced(Pacing::default(), config, probe)
 }
 
-struct Quinn;
+/// Does what [`run`] does, with this to keep Lowtide's controllers to their pacing rates.
+///
+/// # Errors
+/// When the configuration cannot run with quinn.
+pub fn run_paced<P: Probe + Send + 'static>(
+    pacing: Pacing,
+    config: &SimConfig,
+    probe: P,
+) -> Result<(Outcome, P), Error> {
+    driver::run(Quinn(pacing), config, probe)
+}
+
+struct Quinn(Pacing);
 
 impl Stack for Quinn {
     type End = End;
 
     fn ends(&mut self, setup: &Setup<'_>) -> Result<[End; 2], Error> {
         let flow = setup.flow;
-        let stock = stack::stock_of(&flow.sender, STOCK)?;
-        let stock = stock.and_then(|name| StockControllers::new(name, setup.observer.clone()));
-        let Some(stock) = stock else {
-            return Err(Error::Pacing);
-        };
         let mut to_send = transport(setup);
         ask_for_acknowledgments(&mut to_send, flow);
-        to_send.congestion_controller_factory(Arc::new(stock));
+        let observer = setup.observer.clone();
+        let stock = stack::stock_of(&flow.sender, STOCK)?;
+        let stock = stock.and_then(|name| StockControllers::new(name, observer.clone()));
+        match (stock, &flow.sender) {
+            (Some(stock), _) => {
+                to_send.congestion_controller_factory(Arc::new(stock));
+            }
+            // quinn has no place for an estimator's feedback.
+            (None, SenderKind::Controlled { controller, .. }) => {
+                let factory = Factory::with_controller("flow", controller.clone());
+                let factory = factory.with_seed(setup.seed).with_observer(observer);
+                let sender = Controllers::from(factory).with_pacing(self.0);
+                to_send.congestion_controller_factory(Arc::new(sender));
+            }
+            (None, _) => return Err(Error::Bound),
+        }
         // quinn's callers have nothing to do beside it.
         let attend = || Box::new(|_, _: &mut _| {});
         Ok([

@@ -1,0 +1,50 @@
+//! What a pacing rate allows, where only a window is obeyed.
+
+use lowtide_cc::Controller;
+use lowtide_cc::units::{Bytes, Duration, Time};
+
+/// In flight these many packets may always be: acknowledgments bring the credit, and without any flight
+/// none would come.
+const MIN_PACKETS: u64 = 4;
+
+/// What part of a round trip unused credit lasts: the pacer of quinn needs some of it to send what a gap
+/// between acknowledgments has allowed.
+const LASTING: u64 = 8;
+
+/// Bytes that the pacing rate has allowed and that have not been sent.
+///
+/// Credit of a gap between acknowledgments is whole, up to a round trip: after a pause none come for so
+/// long. What is not used lasts an eighth of that, or a controller that slows down would be late by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Budget {
+    bytes: Bytes,
+    at: Option<Time>,
+}
+
+impl Budget {
+    /// Time passes. `None` of an RTT: before the first sample nothing is held back.
+    pub(crate) fn refill(&mut self, now: Time, core: &dyn Controller, rtt: Option<Duration>) {
+        let (Some(rate), Some(rtt)) = (core.pacing_rate(), rtt) else {
+            *self = Self::default();
+            return;
+        };
+        let since = self.at.map_or(rtt, |at| now.since(at).min(rtt));
+        let full = rate.volume_in(since.max(rtt.div(LASTING)));
+        let full = full.max(core.send_quantum());
+        self.bytes = (self.bytes + rate.volume_in(since)).min(full);
+        self.at = Some(now);
+    }
+
+    pub(crate) fn spend(&mut self, bytes: Bytes) {
+        self.bytes = self.bytes - bytes;
+    }
+
+    /// The part of a window that may be in flight now.
+    pub(crate) fn window(&self, cwnd: Bytes, inflight: Bytes, max_datagram: Bytes) -> Bytes {
+        if self.at.is_none() {
+            return cwnd;
+        }
+        let least = max_datagram * MIN_PACKETS;
+        cwnd.min((inflight + self.bytes).max(least))
+    }
+}
