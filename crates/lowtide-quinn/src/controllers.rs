@@ -8,20 +8,7 @@ use lowtide_host::Factory;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::host::Host;
-
-/// What keeps a flow to its controller's pacing rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pacing {
-    /// The window. quinn sees what is in flight and what the rate has allowed since, up to the
-    /// controller's own window. The rate's credit comes with acknowledgments, because quinn tells a
-    /// controller no other time. Between them quinn's pacer spreads the packets.
-    #[default]
-    Window,
-    /// Nothing but quinn's pacer, which sends 1.25 of the controller's windows a smoothed RTT. Meant for
-    /// a quinn whose pacer asks [`metrics`](quinn_proto::congestion::Controller::metrics) for the rate, as
-    /// its pull request 2481 would: the rate is there.
-    Quinn,
-}
+use crate::pacing::Pacing;
 
 /// A controller of the registry for the connections of a transport configuration.
 ///

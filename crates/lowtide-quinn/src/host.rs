@@ -14,8 +14,7 @@ use lowtide_host::{Deferred, Factory};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 
-use crate::budget::Budget;
-use crate::controllers::Pacing;
+use crate::pacing::{Budget, Pacing};
 
 #[derive(Debug)]
 struct Inner {

@@ -13,16 +13,17 @@
 //! quinn asks a controller for its window only. Its pacer sends 1.25 windows a smoothed RTT, whatever rate
 //! the controller wants; see [`Pacing`] for what is done about that.
 
-mod budget;
 mod controllers;
 mod host;
+mod pacing;
 mod stock;
 
-pub use controllers::{Controllers, Pacing};
+pub use controllers::Controllers;
 pub use host::Host;
 /// The core: what observers are told in, and what controllers of your own are written with.
 pub use lowtide_cc;
 pub use lowtide_host::{AckSeen, Factory, LossSeen, Make, Observer, Observers};
+pub use pacing::Pacing;
 pub use stock::{STOCK, StockControllers};
 
 /// Compiles what the README shows.

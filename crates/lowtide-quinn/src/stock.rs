@@ -10,8 +10,8 @@ use quinn_proto::congestion::{
     BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
 
-use crate::controllers::Pacing;
 use crate::host::Host;
+use crate::pacing::Pacing;
 
 /// Controllers of quinn's own.
 pub static STOCK: &[Stock] = &[

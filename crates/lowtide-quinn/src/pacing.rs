@@ -3,6 +3,20 @@
 use lowtide_cc::Controller;
 use lowtide_cc::units::{Bytes, Duration, Time};
 
+/// What keeps a flow to its controller's pacing rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// The window. quinn sees what is in flight and what the rate has allowed since, up to the
+    /// controller's own window. The rate's credit comes with acknowledgments, because quinn tells a
+    /// controller no other time. Between them quinn's pacer spreads the packets.
+    #[default]
+    Window,
+    /// Nothing but quinn's pacer, which sends 1.25 of the controller's windows a smoothed RTT. Meant for
+    /// a quinn whose pacer asks [`metrics`](quinn_proto::congestion::Controller::metrics) for the rate, as
+    /// its pull request 2481 would: the rate is there.
+    Quinn,
+}
+
 /// In flight these many packets may always be: acknowledgments bring the credit, and without any flight
 /// none would come.
 const MIN_PACKETS: u64 = 4;
