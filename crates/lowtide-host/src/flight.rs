@@ -96,8 +96,10 @@ impl Flight {
         self.first + self.packets.len() as u64
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    /// How many packets it keeps.
+    #[inline]
+    #[must_use]
+    pub fn kept(&self) -> usize {
         self.packets.len()
     }
 
@@ -328,7 +330,7 @@ mod tests {
         assert_eq!(numbers(&mut guessed, 4, 3, &[]), [2, 3, 4]);
         assert_eq!(numbers(&mut guessed, 6, 3, &[]), [1, 5, 6]);
         assert_eq!(numbers(&mut guessed, 1_000_000, 100, &[]), [0, 7, 8, 9]);
-        assert_eq!(guessed.len(), 0);
+        assert_eq!(guessed.kept(), 0);
         assert_eq!(numbers(&mut guessed, 3, 1, &[]), [0; 0], "long forgotten");
     }
 
@@ -341,7 +343,7 @@ mod tests {
             flight.push(ack_only);
         }
         assert_eq!(numbers(&mut flight, 999, 3, &[0..=4000]), [0, 1, 2]);
-        assert_eq!(flight.len(), 0);
+        assert_eq!(flight.kept(), 0);
     }
 
     #[test]
@@ -373,7 +375,7 @@ mod tests {
         let late = at(1) - Duration::from_micros(5);
         assert_eq!(number(flight.settle_sent(at(0), 0)), Some(0));
         assert_eq!(number(flight.settle_sent(late, 1)), Some(2));
-        assert_eq!(flight.len(), 0);
+        assert_eq!(flight.kept(), 0);
     }
 
     #[test]
@@ -382,11 +384,11 @@ mod tests {
         let state = PacketRateState::default();
         flight.push(Sent::new(4, Some(9), Bytes::new(1472), Time::ZERO, state));
         assert_eq!(flight.discard(Bytes::new(1472)), Bytes::ZERO, "MTU probe");
-        assert!(flight.settle_at(4).is_none() && flight.len() > 1);
+        assert!(flight.settle_at(4).is_none() && flight.kept() > 1);
         assert_eq!(flight.discard(Bytes::new(2 * SIZE)), Bytes::ZERO);
         assert_eq!(flight.packets[0].number, 2, "the oldest two are gone");
         assert_eq!(flight.discard(Bytes::new(5 * SIZE)), Bytes::new(3 * SIZE));
-        assert_eq!(flight.len(), 0);
+        assert_eq!(flight.kept(), 0);
     }
 
     proptest! {
@@ -432,7 +434,7 @@ mod tests {
             while let Some((token, bytes)) = open.pop() {
                 flight.acknowledge(token, bytes, &[], &mut Vec::new());
             }
-            prop_assert_eq!(flight.len(), 0);
+            prop_assert_eq!(flight.kept(), 0);
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! quinn names no single packets:
 //! - those of a batch are taken to be full but for the last;
+//! - one that holds an acknowledgment only is told as sent and never again: the oldest are forgotten when
+//!   there are more than a window can hold;
 //! - an acknowledged one is known by when it was sent, and its size;
 //! - of lost ones only the sum is known, and when the newest was sent: the oldest in flight are taken.
 
@@ -9,12 +11,15 @@ use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use lowtide_cc::units::Bytes;
+use lowtide_cc::units::{Bytes, Time};
 use lowtide_host::{Deferred, Factory};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 
 use crate::pacing::{Budget, Pacing};
+
+/// Packets that are remembered whatever the window.
+const MIN_REMEMBERED: u64 = 1024;
 
 #[derive(Debug)]
 struct Inner {
@@ -26,6 +31,17 @@ struct Inner {
 impl Inner {
     fn settle(&mut self) {
         self.on.settle(|_| None);
+    }
+
+    /// Forgets the oldest packets beyond twice what a window can hold.
+    fn forget_oldest(&mut self, now: Time) {
+        let window = self.on.path.core().cwnd().get() / self.max_datagram.get();
+        let most = window.saturating_mul(2).max(MIN_REMEMBERED);
+        while self.on.flight.kept() as u64 > most
+            && let Some(sent) = self.on.flight.settle_oldest(now)
+        {
+            self.on.path.on_discarded(sent.bytes);
+        }
     }
 
     fn refill(&mut self, now: Instant) {
@@ -96,6 +112,7 @@ impl Controller for Host {
             inner.on.flight.push(sent);
             left -= bytes;
         }
+        inner.forget_oldest(now);
     }
 
     fn on_ack(
@@ -207,5 +224,28 @@ impl Controller for Host {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_receiver_that_only_acknowledges_does_not_grow() {
+        let factory = Factory::new("ebb").unwrap();
+        let mut host = Host::new(factory, Pacing::Window, 1200);
+        let window = host.window();
+        let mut now = Instant::now();
+        for number in 0..10_000 {
+            host.on_sent(now, 40, number);
+            now += Duration::from_millis(1);
+        }
+        let inner = host.inner();
+        assert_eq!(inner.on.flight.kept() as u64, MIN_REMEMBERED);
+        assert_eq!(inner.on.path.inflight().get(), 40 * MIN_REMEMBERED);
+        assert_eq!(host.window(), window);
     }
 }
