@@ -44,13 +44,14 @@ impl Budget {
         };
         let since = self.at.map_or(rtt, |at| now.since(at).min(rtt));
         let full = rate.volume_in(since.max(rtt.div(LASTING)));
-        let full = full.max(core.send_quantum());
+        // Some controllers leave the size of a burst to their host.
+        let full = full.max(core.send_quantum().min(rate.volume_in(rtt)));
         self.bytes = (self.bytes + rate.volume_in(since)).min(full);
         self.at = Some(now);
     }
 
     pub(crate) fn spend(&mut self, bytes: Bytes) {
-        self.bytes = self.bytes - bytes;
+        self.bytes -= bytes;
     }
 
     /// The part of a window that may be in flight now.
