@@ -198,7 +198,8 @@ impl Controller for Host {
             }
             Pacing::Quinn => cwnd,
         };
-        window.get()
+        // quinn sends what leaves the flight below the window, the core what leaves it within.
+        window.get().saturating_add(1)
     }
 
     fn metrics(&self) -> ControllerMetrics {
