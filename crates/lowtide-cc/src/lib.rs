@@ -48,3 +48,8 @@ mod events;
 pub use controller::{Config, Controller, Transport};
 pub use ecn::Ecn;
 pub use wrap::Wrap;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -32,3 +32,8 @@ pub mod timeline;
 pub mod traces;
 pub mod transfer;
 pub mod visible;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

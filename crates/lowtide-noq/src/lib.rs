@@ -36,3 +36,8 @@ pub use stock::{STOCK, StockControllers};
 #[cfg(all(doctest, feature = "noq"))]
 #[doc = include_str!("../../../docs/adopt/noq.md")]
 struct Adopt;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -55,3 +55,8 @@ pub use typed::*;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/adopt/s2n-quic.md")]
 struct Adopt;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -24,3 +24,8 @@ pub use probe::Probe;
 pub use simulation::{
     CausalConfig, ConfigError, FlowConfig, Forecast, Outcome, SenderKind, SimConfig, Simulation,
 };
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

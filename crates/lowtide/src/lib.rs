@@ -47,3 +47,8 @@ mod trace;
 mod transfer;
 
 pub use self::app::App;
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
