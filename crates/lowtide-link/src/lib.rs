@@ -12,11 +12,14 @@
 
 mod distribution;
 mod error;
+// Elsewhere nothing drives them.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod flow;
 mod path;
 #[cfg(target_os = "linux")]
 mod real_time;
 mod shaper;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod summary;
 
 pub use self::distribution::{Distribution, Percentiles};

@@ -13,7 +13,8 @@ use crate::failure::Failure;
 /// What a process runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Executable {
-    /// What starts it again.
+    /// What starts it again. Only links in real time do, which need Linux.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) start: PathBuf,
     /// Where its code is: results of another build are not its own.
     pub(crate) code: PathBuf,

@@ -54,11 +54,11 @@ impl Stage {
 
     /// Whom cases may name.
     pub(super) fn contenders(&self, known: &Contenders) -> Result<Contenders, Failure> {
-        let mut all = known.clone();
         match self {
-            Self::Virtual => {}
+            Self::Virtual => Ok(known.clone()),
             #[cfg(target_os = "linux")]
             Self::Real(programs, _) => {
+                let mut all = known.clone();
                 for program in programs {
                     let name = &program.name;
                     if all.parse(name).is_ok() {
@@ -68,9 +68,9 @@ impl Stage {
                     }
                     all = all.with_program(name);
                 }
+                Ok(all)
             }
         }
-        Ok(all)
     }
 
     /// Who is judged.
