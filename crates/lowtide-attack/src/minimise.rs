@@ -5,7 +5,8 @@ use crate::network::{Network, OnOff, Queue, Step};
 
 /// A network whose score stays within a tenth is as good a finding.
 const KEPT: f64 = 0.9;
-/// Passes over all changes at most; each but the last makes the network smaller.
+/// Passes over all changes at most. Each change takes something away, makes a number round, or makes round times the same:
+/// there is no way back.
 const PASSES: usize = 20;
 
 /// Makes a network small: `score` says how bad the controller is on one; of what is less than its second argument it need
@@ -82,11 +83,12 @@ fn smaller(network: &Network) -> Vec<Network> {
         with(&|n| n.rates[place].kbit = round(n.rates[place].kbit));
         with(&|n| n.rates[place].ms = round(n.rates[place].ms));
     }
+    // A round time, or the next change would be the opposite one, and so for ever.
     if let [first, ..] = network.rates[..] {
         with(&|n| {
             for step in &mut n.rates {
                 *step = Step {
-                    ms: first.ms,
+                    ms: round(first.ms),
                     ..*step
                 };
             }

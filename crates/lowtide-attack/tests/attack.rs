@@ -78,6 +78,22 @@ fn of_a_network_what_is_not_needed_goes_and_what_remains_is_round() {
 }
 
 #[test]
+fn a_time_that_must_stay_as_it_is_ends_the_search_for_a_smaller_network() {
+    let mut network = Network::calm(1_000, 50_000);
+    let steps = [(1_000, 7), (2_000, 13)];
+    network.rates = steps.map(|(kbit, ms)| Step { kbit, ms }).to_vec();
+    let bad = |n: &Network, _| {
+        let kept = n.rates.len() == 2 && n.rates[0].ms == 7;
+        Ok::<_, ()>(if kept { 0.8 } else { 0.1 })
+    };
+    let (small, _) = minimised(&network, bad).unwrap();
+    assert_eq!(
+        small.rates.iter().map(|step| step.ms).collect::<Vec<_>>(),
+        [7, 10]
+    );
+}
+
+#[test]
 fn a_search_repeats_and_goes_on_and_its_findings_are_cases() {
     let folder = tempfile::tempdir().unwrap();
     let ask = |budget, kept| Question {
