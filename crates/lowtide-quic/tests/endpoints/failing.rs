@@ -18,14 +18,14 @@ fn a_run_whose_connection_fails_says_which_and_why() {
     let duration = Duration::from_secs(3_700);
     let mut config = SimConfig::over(link, buffer, delay, vec![flow], duration);
     config.forward.script.losses = parse_scripted_loss("0s:3700s:1/1").unwrap();
-    let error = virtual_time::run(&config, ()).err().expect("no handshake");
-    let Error::Closed {
+    let ran = virtual_time::run(&config, ());
+    let Err(Error::Closed {
         flow: 0,
         at,
         reason,
-    } = error
+    }) = ran
     else {
-        panic!("{error}");
+        panic!("no packet arrives");
     };
     assert!(at.as_secs_f64() > 3_599.0, "{at}: {reason}");
     assert!(reason.contains("handshake"), "{reason}");
