@@ -232,8 +232,11 @@ fn start<P: Probe + Send + 'static>(
     handle: &Handle,
 ) -> Result<(), Error> {
     network.lock().now();
-    let duration = config.duration;
-    primary::spawn(async move { time::delay(duration.into()).await });
+    let (duration, ending) = (config.duration, network.clone());
+    primary::spawn(async move {
+        time::delay(duration.into()).await;
+        ending.lock().end();
+    });
     let endpoints = Endpoints {
         handle,
         certificate,

@@ -22,6 +22,8 @@ pub(crate) struct Hosts<P> {
     wakes_at: Option<Time>,
     /// The first connection that failed.
     closed: Option<stack::Error>,
+    /// The time of the run is over, and its endpoints are taken down.
+    is_over: bool,
 }
 
 impl<P: Probe> Hosts<P> {
@@ -32,16 +34,24 @@ impl<P: Probe> Hosts<P> {
             clock: Clock::default(),
             wakes_at: None,
             closed: None,
+            is_over: false,
         }
     }
 
     /// The connection of a flow failed at a time.
     pub(crate) fn close(&mut self, flow: usize, at: Time, reason: String) {
-        self.closed
-            .get_or_insert(stack::Error::Closed { flow, at, reason });
+        if !self.is_over {
+            self.closed
+                .get_or_insert(stack::Error::Closed { flow, at, reason });
+        }
     }
 
-    /// The run is over.
+    /// The time of the run is over. Connections that end from now on have not failed.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// What the run has brought.
     pub(crate) fn finish(self) -> Result<(Outcome, P), stack::Error> {
         match self.closed {
             Some(error) => Err(error),
