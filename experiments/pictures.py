@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the book: docs/house.svg and docs/ebb-run.svg.
+"""Draws the pictures of the book: docs/house.svg, docs/simulator/packet.svg and docs/ebb-run.svg.
 
     experiments/pictures.py            # needs a release build of lowtide
-    experiments/pictures.py --check    # fails where house.svg is not that of these manifests
+    experiments/pictures.py --check    # fails where the first two are not those of these sources
 
-The first shows the crates and what they depend on, from the Cargo manifests. The second is a run of ebb with its
-phases, from its qlog. The same sources give the same bytes.
+The first shows the crates and what they depend on, from the Cargo manifests. The second shows the way of a packet
+through the simulator, and the files that it passes. The third is a run of ebb with its phases, from its qlog. The
+same sources give the same bytes.
 """
 
 import json
@@ -140,6 +141,54 @@ def house():
     return picture.svg()
 
 
+# What a packet passes, and where that is in crates/lowtide-sim/src; there, and back as an acknowledgment from the right.
+WAY = [
+    [
+        ("sender", "transport/sender.rs"),
+        ("access", "network/access.rs"),
+        ("policer", "network/bucket.rs"),
+        ("queue", "network/queue"),
+        ("link", "network/link"),
+        ("loss", "network/impairment"),
+        ("delay, jitter", "network/impairment"),
+        ("receiver", "transport/receiver.rs"),
+    ],
+    [
+        ("controller", "lowtide-cc"),
+        ("access", "network/access.rs"),
+        ("aggregation", "network/impairment"),
+        ("delay, jitter", "network/impairment"),
+        ("loss", "network/impairment"),
+        ("link", "network/link"),
+        ("queue", "network/queue"),
+        ("acknowledgment", "transport/receiver.rs"),
+    ],
+]
+
+
+def packet():
+    sources = Path(ROOT, "crates/lowtide-sim/src")
+    gone = [where for row in WAY for _, where in row if "/" in where and not (sources / where).exists()]
+    if gone:
+        sys.exit(f"error: {', '.join(gone)} is not in {sources}: see WAY")
+    wide, high, step, top, down = 106, 44, 122, 34, 96
+    picture = Picture(2 * 14 + step * (len(WAY[0]) - 1) + wide, 2 * top + down + high, "The way of a packet, and back")
+    x = lambda column: 14 + column * step
+    for row, places in enumerate(WAY):
+        y = top + row * down
+        ends = (x(0) + wide / 2, x(len(places) - 1) + wide / 2)
+        picture.path([(ends[0], y + high / 2), (ends[1], y + high / 2)], BLUE, 1.6)
+        for column, (name, where) in enumerate(places):
+            picture.box(x(column), y, wide, high, BOX, LINE, 5)
+            picture.text(x(column) + wide / 2, y + 19, name, anchor="middle", bold=True, size=12)
+            picture.text(x(column) + wide / 2, y + 35, where.removeprefix("network/"), MUTED, "middle", 10)
+        picture.text(sum(ends) / 2, y - 8, ("data \u2192", "\u2190 acknowledgments")[row], BLUE, "middle", 12)
+        # Down at the receiver, up at the sender.
+        picture.path([(ends[1 - row], top + high), (ends[1 - row], top + down)], BLUE, 1.6)
+    picture.text(14, 2 * top + down + high - 8, "Gray: the file or folder, below network/ where none is named.", MUTED, size=11)
+    return picture.svg()
+
+
 SCHEDULE, RTT_MS, SECONDS = [(0, 20), (5, 8), (7, 20)], 40, 10
 RUN = [
     *["compare", "--cc", "ebb", "--rtt", f"{RTT_MS}ms", "--duration", f"{SECONDS}s", "--buffer", "2bdp"],
@@ -213,10 +262,12 @@ def ebb_run():
 
 
 def main():
-    house_svg = Path(ROOT, "docs/house.svg")
+    drawn = {Path(ROOT, "docs/house.svg"): house(), Path(ROOT, "docs/simulator/packet.svg"): packet()}
     if sys.argv[1:] == ["--check"]:
-        return 0 if house_svg.read_text() == house() else "error: docs/house.svg is old; run experiments/pictures.py"
-    house_svg.write_text(house())
+        old = [str(file) for file, svg in drawn.items() if not file.exists() or file.read_text() != svg]
+        return f"error: {', '.join(old)} is old; run experiments/pictures.py" if old else 0
+    for file, svg in drawn.items():
+        file.write_text(svg)
     Path(ROOT, "docs/ebb-run.svg").write_text(ebb_run())
     return 0
 
