@@ -8,9 +8,9 @@ use lowtide_cc::units::quantity;
 /// Networks, or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// So many networks for each subject.
+    /// The number of networks for each subject.
     Networks(u64),
-    /// So long for all subjects together. The same seed then gives the same only on the same machine.
+    /// The time for all subjects together. Results then depend on the machine, too.
     Time(Duration),
 }
 

@@ -36,7 +36,7 @@ impl Reader<'_> {
         number(self.next(), least, most)
     }
 
-    /// The same, or nothing where the feature is not there.
+    /// A whole number in a range, or nothing where the feature is not there.
     fn up_to(&mut self, least: u64, most: u64) -> Option<u64> {
         let is = self.is(most >= least && most > 0);
         let value = self.number((least, most.max(least)));

@@ -18,7 +18,7 @@ pub enum Goal {
     Throughput,
     /// Its queueing delay is longer than the reference's.
     Delay,
-    /// Both, by the product of the two ratios.
+    /// Throughput and queueing delay are worse, by the product of the two ratios.
     Both,
     /// For 5 s it uses less of the link than the reference does in its worst 5 s.
     Stall,
@@ -97,7 +97,7 @@ const INVARIANTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Who sends.
+/// The flows of a trial.
 enum Flows {
     /// One flow, of the candidate and then of the reference.
     Alone,
@@ -149,7 +149,7 @@ impl Goal {
         })
     }
 
-    /// Those of these names, where `all` alone means all of them.
+    /// The goals of these names, where `all` alone means all of them.
     ///
     /// # Errors
     /// As [`Self::find`].

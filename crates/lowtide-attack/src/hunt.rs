@@ -21,7 +21,7 @@ use crate::world::World;
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Who is tried, by what.
+    /// Controllers and the goals that they are tried by.
     pub subjects: Vec<Subject>,
     /// What networks may be like.
     pub world: &'static World,
@@ -64,7 +64,7 @@ impl Question {
         controllers
     }
 
-    /// As many threads as are asked for.
+    /// A pool of as many threads as are asked for.
     pub(crate) fn pool(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
         ThreadPoolBuilder::new().num_threads(self.jobs).build()
     }

@@ -43,7 +43,7 @@ struct JsonFinding<'a> {
 }
 
 impl<'a> JsonSurvey<'a> {
-    /// That of a survey.
+    /// The JSON of a survey.
     #[must_use]
     pub fn new(survey: &'a Survey) -> Self {
         let results = survey.searches().map(|search| JsonOutcome {

@@ -195,7 +195,7 @@ impl Network {
         flow
     }
 
-    /// It as the flags of `lowtide compare` say it.
+    /// The network as the flags of `lowtide compare` say it.
     #[must_use]
     pub fn flags(&self) -> String {
         let (link, path) = self.sections();

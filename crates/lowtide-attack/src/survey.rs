@@ -41,7 +41,7 @@ impl Watch for Ending<'_> {
 /// The search for a subject, of which at least one network was tried.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
-    /// Who was tried, by what.
+    /// The controller and the goal that it was tried by.
     pub subject: &'a Subject,
     /// What came of it.
     pub outcome: &'a Outcome,
@@ -73,7 +73,7 @@ impl Case<'_> {
         self.finding.text(self.subject, self.number)
     }
 
-    /// The same, read.
+    /// The scenario file, read.
     fn file(&self) -> Result<ScenarioFile, FileError> {
         ScenarioFile::parse(Path::new(&format!("{}.toml", self.id())), self.text())
     }

@@ -16,7 +16,7 @@ use crate::network::Network;
 /// Seeds of a finding: a search tries each network with one, and what chance alone made bad is no finding.
 pub const SEEDS: u32 = 5;
 
-/// Who is tried, by what, against whom.
+/// A controller, the goal that it is tried by, and its reference.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The controller.
@@ -39,7 +39,7 @@ const ROUNDING: f64 = 0.01;
 pub struct Badness {
     /// How bad.
     pub score: f64,
-    /// It may be less: the reference was not run.
+    /// The value may be less: the reference was not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
 }
@@ -89,7 +89,7 @@ pub enum TrialError {
     /// The case is wrong, as where the reference is not known.
     #[error("{0}")]
     Case(#[from] FileError),
-    /// It is not for this controller.
+    /// The goal is not for this controller.
     #[error("{0}")]
     NotApplicable(String),
     /// The trial was ended.

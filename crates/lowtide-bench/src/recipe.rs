@@ -80,7 +80,7 @@ impl Recipe {
         toml::from_str(text).map_err(|e| e.to_string())
     }
 
-    /// Those that are built in.
+    /// The recipes that are built in.
     ///
     /// # Errors
     /// When one of them cannot be read.

@@ -273,7 +273,7 @@ struct Flow<'a> {
     values: Vec<(&'static str, String)>,
     start: Duration,
     stop: Duration,
-    /// It ends by itself.
+    /// The transfer ends by itself.
     is_sized: bool,
     server: Option<Process>,
     client: Option<Process>,

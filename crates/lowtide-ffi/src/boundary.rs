@@ -30,7 +30,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T) -> Result<&'a T, LowtideSt
     unsafe { pointer.as_ref() }.ok_or(LowtideStatus::NullPointer)
 }
 
-/// As [`borrow`], to change it.
+/// Borrows what a pointer from C names, to change it; see [`borrow`].
 ///
 /// # Safety
 /// `pointer` is null, or valid and not otherwise used for `'a`.

@@ -30,7 +30,7 @@ pub struct LowtideFlow {
     is_spurious: bool,
     /// Something was said and not settled.
     unsettled: bool,
-    /// Of a flow whose host is checked.
+    /// Notes of a flow whose host is checked.
     notes: Option<Shared>,
     /// Breaches of the contract that the host was told of.
     breaches: usize,

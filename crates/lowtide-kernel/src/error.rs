@@ -11,7 +11,7 @@ pub enum Error {
     Unknown {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The controllers that there are.
         known: String,
     },
     /// Its parameters do not fit.

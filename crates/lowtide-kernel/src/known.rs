@@ -22,7 +22,7 @@ pub struct Known {
     pub(crate) index: usize,
 }
 
-/// Of the core's, those that the programs have.
+/// The parameters of the core's that the programs have.
 const EBB_PARAMETERS: &[Parameter] = &[Parameter::share("idle", 0.05, 0.001..=0.5)
     .about("share of the link's capacity that may stay unused; less means more delay")];
 

@@ -9,7 +9,7 @@ pub struct Status {
     pub choice: Choice,
     /// New sockets can choose it. If not, it has been unloaded, and connections keep it that had it.
     pub registered: bool,
-    /// It was loaded with `--pin`.
+    /// The controller was loaded with `--pin`.
     pub pinned: bool,
     /// Cgroups whose sockets get it.
     pub cgroups: usize,
@@ -22,6 +22,6 @@ pub struct Status {
 pub struct Unloaded {
     /// Connections that keep it until they end.
     pub flows: usize,
-    /// Those of them that no process has any more.
+    /// The flows among them that no process has any more.
     pub orphans: usize,
 }

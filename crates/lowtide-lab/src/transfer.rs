@@ -191,7 +191,7 @@ impl SampledFlow {
     }
 }
 
-/// Of a lost packet no more is known than that it was one.
+/// A lost packet of which no more is known than that it was one.
 fn lost_packet(now: Time) -> LostPacket {
     LostPacket {
         number: 0,

@@ -37,7 +37,7 @@ impl Known {
         Ok(name)
     }
 
-    /// Who goes by these specs, an argument.
+    /// The controllers of these specs, an argument.
     pub(crate) fn parse(&self, specs: &[String]) -> PyResult<Vec<Contender>> {
         let mut all = Vec::new();
         for spec in specs {

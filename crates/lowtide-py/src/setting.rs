@@ -20,7 +20,7 @@ pub(crate) fn settings(
     settings_by(&mut None, py, options, known)
 }
 
-/// The same by a resolver that has read files already; the first call makes it.
+/// The settings by a resolver that has read files already; the first call makes it.
 pub(crate) fn settings_by(
     resolver: &mut Option<Resolver>,
     py: Python<'_>,

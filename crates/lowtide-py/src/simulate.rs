@@ -36,7 +36,7 @@ pub(crate) struct PyFlow {
     /// What was measured of it, by the names of columns, as in `rtt_ms_p95`.
     #[pyo3(get)]
     metrics: Named,
-    /// It over time.
+    /// The run over time.
     #[pyo3(get)]
     series: Py<Table>,
     /// When which phase of the controller began, seconds.
@@ -144,7 +144,7 @@ fn track(track: &Track) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// Those metrics that exist, by the names of columns.
+/// The metrics that exist, by the names of columns.
 fn existing(metrics: &Metrics) -> Named {
     let all = CATALOGUE
         .iter()

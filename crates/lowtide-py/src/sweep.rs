@@ -47,7 +47,7 @@ pub(crate) struct SweepPlan {
     /// All runs of the grid.
     #[pyo3(get)]
     total: usize,
-    /// Those that the store lacked.
+    /// The runs that the store lacked.
     #[pyo3(get)]
     missing: usize,
     state: Mutex<State>,
@@ -129,13 +129,13 @@ impl SweepPlan {
         })
     }
 
-    /// Those that nobody has been dealt.
+    /// The runs that nobody has been dealt.
     #[getter]
     fn left(&self) -> usize {
         self.state().left.len()
     }
 
-    /// Those that are in the store by now.
+    /// The runs that are in the store by now.
     #[getter]
     fn kept(&self) -> usize {
         self.total - self.missing + self.state().kept

@@ -37,7 +37,7 @@ impl Watch for Watcher {
     }
 }
 
-/// Who is told of progress: `told(done, total)`, and `close()` at the end where there is one.
+/// The object that is told of progress: `told(done, total)`, and `close()` at the end where there is one.
 struct Told<'a, 'py> {
     told: Option<Bound<'py, PyAny>>,
     last: u64,
@@ -72,7 +72,7 @@ pub(crate) fn done<T: Send>(
     done_of(py, progress, ("runs", total), work)
 }
 
-/// The same of work that counts something else, by its name and number.
+/// Does work that counts something else than runs, by its name and number.
 ///
 /// # Errors
 /// As [`done`].

@@ -67,7 +67,7 @@ pub enum PlanError {
     /// Packets are too small or too large.
     #[error("a packet must have {} to {} bytes", Plan::PACKETS.start(), Plan::PACKETS.end())]
     Packet,
-    /// So low a rate or volume records nothing.
+    /// The rate or volume is so low that nothing would be recorded.
     #[error("the rate must be 100 kbit/s at least, and the volume 100 kB")]
     TooLittle,
 }

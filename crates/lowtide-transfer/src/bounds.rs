@@ -75,7 +75,7 @@ fn checked(limits: Validated) -> Result<Limits, Error> {
     limits.map_err(|e| Error::Input(format!("s2n-quic refuses its limits: {e}")))
 }
 
-/// Those of a client with this many connections.
+/// The bounds of a client with this many connections.
 pub(crate) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Limits, Error> {
     let share = CLIENT_WINDOWS / u64::from(connections.max(1));
     let limits = || -> Validated {
@@ -96,7 +96,7 @@ pub(crate) fn of_client(connections: u32, max_ack_delay: Duration) -> Result<Lim
     checked(limits())
 }
 
-/// Who is counted together: an IPv4 address, or the 64 bits of an IPv6 address that name a network.
+/// An address whose clients are counted together: an IPv4 address, or the 64 bits of an IPv6 address that name a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Address(IpAddr);
 

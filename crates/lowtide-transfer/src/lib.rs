@@ -43,7 +43,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How often a wish to stop is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Who sends unless another is named: it needs nothing of the peer, and no buffer to be filled.
+/// The controller unless another is named: it needs nothing of the peer, and no buffer to be filled.
 pub const DEFAULT_CONTROLLER: &str = "ebb";
 
 /// Why there is no transfer.

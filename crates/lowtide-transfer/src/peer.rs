@@ -22,7 +22,7 @@ pub(crate) fn printable(text: &str) -> String {
     }
 }
 
-/// The same for fields of what is read with serde.
+/// A peer's text in fields of what is read with serde.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map(|text| printable(&text))
 }

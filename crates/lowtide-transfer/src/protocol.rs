@@ -41,7 +41,7 @@ pub(crate) const SAMPLES: usize = 100;
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// This many bytes from the server; `None`: without end.
+    /// A number of bytes from the server; `None`: without end.
     Download {
         count: Option<u64>,
         /// With samples of what the server's sender sees.

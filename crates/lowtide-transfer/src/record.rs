@@ -36,7 +36,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of one of so many connections.
+    /// The recorder of one of so many connections.
     pub(crate) fn new(connections: usize) -> Self {
         Self {
             samples: Vec::new(),

@@ -62,7 +62,7 @@ pub struct Summary {
     pub outcome: &'static str,
     /// Why it was cut short.
     pub problem: Option<String>,
-    /// Of what was transferred; `None` where the server did not say so.
+    /// The controller of what was transferred; `None` where the server did not say so.
     pub controller: Option<String>,
     connections: u32,
     streams: u32,
@@ -82,7 +82,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of a transfer whose sender's controller is known or not.
+    /// The report of a transfer whose sender's controller is known or not.
     pub(crate) fn new(
         plan: &Plan,
         outcome: &Outcome,

@@ -32,7 +32,7 @@ pub(crate) type Tell = Box<dyn Fn(&Event<'_>) + Send + Sync>;
 pub(crate) struct House {
     pub(crate) statistics: ByConnection,
     pub(crate) choices: Arc<Choices>,
-    /// Of clients that asked for none.
+    /// The controller of clients that asked for none.
     pub(crate) controller: String,
     /// Told of what happens; must not block.
     pub(crate) tell: Tell,

@@ -95,7 +95,7 @@ pub struct SenderState {
 }
 
 impl SenderState {
-    /// That of several senders together; RTTs are weighed by packets sent.
+    /// The statistics of several senders together; RTTs are weighed by packets sent.
     pub(crate) fn together(states: impl IntoIterator<Item = Self>) -> Option<Self> {
         states.into_iter().reduce(|a, b| {
             let weight = |s: &Self| s.sent_packets.max(1) as f64;

@@ -28,13 +28,13 @@ const MAX_SEEDS: u64 = 100;
 /// The most packets of all runs together: some ten minutes on one core.
 const MAX_PACKETS: f64 = 1e9;
 
-/// Who is to be compared in which setting.
+/// The controllers and the setting to compare them in.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
     /// The setting: short names as those of flags, and sections as in a scenario file.
     setting: toml::Table,
-    /// Who is compared, as in `["bbr", "cubic:abe=true"]`; none: all controllers.
+    /// The controllers, as in `["bbr", "cubic:abe=true"]`; none: all controllers.
     #[serde(default)]
     controllers: Vec<String>,
 }

@@ -42,7 +42,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Who can send, with parameters, as `lowtide list --json` prints it.
+/// The controllers, with parameters, as `lowtide list --json` prints it.
 #[wasm_bindgen]
 #[must_use]
 pub fn controllers() -> String {

@@ -102,7 +102,7 @@ impl App {
         Ok(Self { contenders })
     }
 
-    /// The same where the process is no program of its own but an interpreter that runs this library:
+    /// Names the program where the process is no program of its own but an interpreter that runs this library:
     /// `start` starts it again, `code` is the file in which this code is.
     #[must_use]
     pub fn started_as(self, start: PathBuf, code: PathBuf) -> Self {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-/// As far as it decides what comes out.
+/// The command line, as far as it decides what comes out.
 static COMMAND: OnceLock<String> = OnceLock::new();
 
 /// Flags that change where results go or how fast they come, and nothing in them: those with a value, and those without.

@@ -23,7 +23,7 @@ pub(crate) struct Executable {
 /// What this process runs, where that is not its executable file.
 static THIS: OnceLock<Executable> = OnceLock::new();
 
-/// This process runs that: a module of an interpreter, say. What was said first holds.
+/// Says what this process runs: a module of an interpreter, say. What was said first holds.
 pub(crate) fn set(executable: Executable) {
     let _ = THIS.set(executable);
 }

@@ -27,7 +27,7 @@ impl Failure {
         Self::Run(problem.to_string())
     }
 
-    /// The same, of something that is named.
+    /// The failure of something that is named.
     pub(crate) fn of(self, name: &dyn fmt::Display) -> Self {
         match self {
             Self::Input(problem) => Self::Input(format!("{name}: {problem}")),

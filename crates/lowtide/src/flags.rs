@@ -53,7 +53,7 @@ impl RunFlags {
         }
     }
 
-    /// Those that change what comes out, as they are written.
+    /// The flags that change what comes out, as they are written.
     pub(crate) fn shown(&self) -> String {
         let seeds = self.seeds.map(|n| format!(" --seeds {n}"));
         let host = self.host.map(|host| format!(" --host {host}"));
@@ -90,7 +90,7 @@ impl JsonFlag {
         }
     }
 
-    /// The same of a list, whose only element stands for itself.
+    /// Puts a list, whose only element stands for itself.
     pub(crate) fn put_all(&self, values: &[impl Serialize]) -> Result<(), Failure> {
         match values {
             [one] => self.put(one),

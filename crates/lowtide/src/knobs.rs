@@ -27,7 +27,7 @@ impl Choice for All {
     }
 }
 
-/// Those of a link and its path; who sends, and for how long, is said otherwise.
+/// The knobs of a link and its path; who sends, and for how long, is said otherwise.
 pub(crate) struct OfLink;
 
 impl Choice for OfLink {

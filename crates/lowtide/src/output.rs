@@ -43,7 +43,7 @@ pub(crate) fn say(text: impl fmt::Display) {
     tell(&format!("{text}\n"));
 }
 
-/// The same of lines that end by themselves.
+/// Writes lines that end by themselves to standard error.
 pub(crate) fn tell(text: &str) {
     let _ = io::stderr().write_all(visible::text(text).as_bytes());
 }

@@ -50,7 +50,7 @@ pub(crate) fn bar(runs: u64) -> Progress {
     bar_of("runs", runs)
 }
 
-/// The same of what is counted by another name.
+/// A bar of what is counted by another name.
 pub(crate) fn bar_of(unit: &'static str, count: u64) -> Progress {
     let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left {{msg}}");
     let bar = match ProgressStyle::with_template(&template) {
@@ -75,7 +75,7 @@ impl Progress {
         }
     }
 
-    /// So many are done, and how it stands.
+    /// Shows how many are done, and how it stands.
     pub(crate) fn set(&self, done: u64, told: String) {
         self.bar.set_position(done);
         let line = self.lines.as_ref().and_then(|lines| lines.try_lock().ok());

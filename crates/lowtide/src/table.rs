@@ -23,7 +23,7 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    /// As wide as the terminal that standard output is, if it is one.
+    /// A table as wide as the terminal that standard output is, if it is one.
     pub(crate) fn of_output(markdown: bool) -> Self {
         if markdown {
             return Self::Markdown;
@@ -31,7 +31,7 @@ impl Look {
         Self::plain(terminal_size::terminal_size_of(std::io::stdout()))
     }
 
-    /// As wide as the terminal that standard error is, if it is one.
+    /// A table as wide as the terminal that standard error is, if it is one.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_errors() -> Self {
         Self::plain(terminal_size::terminal_size_of(std::io::stderr()))

@@ -11,7 +11,7 @@ use crate::trial::{Badness, TrialError};
 
 /// How far it looks at first, as a standard deviation.
 const STEP: f64 = 0.25;
-/// The same around a network that is known to be bad.
+/// How far it looks at first around a network that is known to be bad.
 const STEP_FROM_FOUND: f64 = 0.1;
 /// What a step out of the unit cube costs, so that it comes back.
 const OUTSIDE: f64 = 0.01;

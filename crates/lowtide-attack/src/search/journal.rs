@@ -38,7 +38,7 @@ pub struct Journal {
 /// A file that is not this search's journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It cannot be read or written.
+    /// The journal cannot be read or written.
     #[error("{path}: {problem}")]
     Io {
         /// The file.
@@ -46,7 +46,7 @@ pub enum JournalError {
         /// What is wrong.
         problem: io::Error,
     },
-    /// It is another search's.
+    /// The journal is another search's.
     #[error("{path} has the trials of another search ({about}): name another folder, or delete it")]
     Other {
         /// The file.

@@ -140,7 +140,7 @@ impl Chance {
 /// A network that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// As the search knows it.
+    /// The network as the search knows it.
     pub genome: Genome,
     /// The network.
     pub network: Network,

@@ -39,7 +39,7 @@ pub(crate) struct Validation {
     is_limited: bool,
     /// The largest flight in that time.
     largest_flight: Bytes,
-    /// That time is over when a packet from this number on is acknowledged.
+    /// The window's time under way ends when a packet from this number on is acknowledged.
     until: u64,
     is_over: bool,
     /// One more than the newest packet that left.

@@ -34,7 +34,7 @@ pub enum Error {
 pub enum Role {
     /// The physical limit.
     Limit,
-    /// Another bound that was asked for.
+    /// A bound that was asked for.
     Bound,
     /// A controller that was asked for.
     Contender,

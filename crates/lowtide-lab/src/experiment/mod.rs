@@ -36,17 +36,17 @@ pub struct CellResult {
     pub cell: Cell,
     /// The runs that came to their end, by seed.
     pub runs: Vec<Run>,
-    /// Those that did not.
+    /// The runs that failed.
     pub failed: Vec<FailedRun>,
-    /// Those that were not made: the work was ended before, or what was to run did not start.
+    /// The runs that were not made: the work was ended before, or what was to run did not start.
     pub not_run: Vec<FailedRun>,
-    /// Those over real packets in which the machine was too late: of the link that was asked for they say
+    /// The runs over real packets in which the machine was too late: of the link that was asked for they say
     /// nothing.
     pub unfaithful: Vec<FailedRun>,
 }
 
 impl CellResult {
-    /// Of a cell that has not been run.
+    /// The result of a cell that has not been run.
     #[must_use]
     pub fn new(cell: Cell) -> Self {
         Self {

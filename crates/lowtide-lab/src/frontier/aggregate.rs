@@ -12,7 +12,7 @@ pub const THROUGHPUT_FLOOR_MBPS: f64 = 0.001;
 /// A shorter 95th percentile of the queueing delay than this, in milliseconds, is taken for this: a
 /// packet of 1500 bytes at 1.2 Gbit/s.
 pub const DELAY_FLOOR_MS: f64 = 0.01;
-/// Who dominates is better by more than this share, in throughput and in delay.
+/// The share by which an outcome is better that dominates another, in throughput and in delay.
 const MARGIN: f64 = 0.01;
 
 /// What a controller did on a trace.
@@ -25,7 +25,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Against the base on the same trace.
+    /// The ratios to the base's outcome on the same trace.
     #[must_use]
     pub fn against(self, base: Self) -> Ratio {
         // Not `f64::max`, which would make a number of what does not exist.
@@ -54,9 +54,9 @@ impl Outcome {
 /// An outcome over the base's. NaN where either has none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Of the throughputs.
+    /// The geometric mean of the throughputs.
     pub throughput: f64,
-    /// Of the 95th percentiles of the queueing delay.
+    /// The geometric mean of the 95th percentiles of the queueing delay.
     pub queue_p95: f64,
 }
 
@@ -75,7 +75,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of the ratios on each trace.
+    /// The summary of the ratios on each trace.
     #[must_use]
     pub fn of(ratios: &[Ratio]) -> Self {
         let throughput: Vec<f64> = ratios.iter().map(|r| r.throughput).collect();

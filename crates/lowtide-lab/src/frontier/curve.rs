@@ -17,7 +17,7 @@ pub fn delay_at(points: &[(f64, f64)], throughput: f64) -> Option<f64> {
     Some(libm::exp(low + share * (high - low)))
 }
 
-/// Those that no other betters, by rising throughput, and so by rising delay.
+/// The points that no other betters, by rising throughput, and so by rising delay.
 fn undominated(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let finite = points.iter().filter(|p| p.0.is_finite() && p.1 > 0.0);
     let mut falling: Vec<(f64, f64)> = finite.copied().collect();

@@ -33,7 +33,7 @@ pub struct TracePath {
 pub struct Question {
     /// Whom all are measured against.
     pub base: Contender,
-    /// Who is measured.
+    /// The controllers that are measured.
     pub curves: Vec<Swept>,
     /// Where.
     pub paths: Vec<TracePath>,
@@ -125,7 +125,7 @@ pub struct OnTrace {
     pub throughput_ratio: f64,
     /// 95th percentile of the queueing delay over the base's.
     pub queue_p95_ratio: f64,
-    /// Of those that dominate it here the one with the least delay.
+    /// The controller with the least delay of those that dominate it here.
     pub dominated_by: Option<String>,
     /// Half the 95 % intervals, where there are several seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -380,7 +380,7 @@ fn row(path: &TracePath, own: &Contestant<'_>, all: &[Contestant<'_>]) -> Row {
     }
 }
 
-/// Of those that dominate an outcome on a trace the one with the least delay.
+/// The controller with the least delay of those that dominate an outcome on a trace.
 fn dominator(outcome: Outcome, trace: usize, all: &[Contestant<'_>]) -> Option<String> {
     let others = all.iter();
     let others = others.filter(|c| !c.contender.is_bound());

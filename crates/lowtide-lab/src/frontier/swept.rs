@@ -13,7 +13,7 @@ pub enum Error {
     /// One of its points is no controller.
     #[error(transparent)]
     Spec(#[from] registry::Error),
-    /// It has too many points.
+    /// The spec has too many points.
     #[error("'{spec}' has more than {} points: give fewer values", MAX_POINTS)]
     TooMany {
         /// The spec.
@@ -43,7 +43,7 @@ impl Swept {
         }
     }
 
-    /// Those that specs name, separated by commas; values of a parameter are separated by slashes.
+    /// The controllers that specs name, separated by commas; values of a parameter are separated by slashes.
     ///
     /// # Errors
     /// When there is no such controller, a value does not fit, or there are too many points.

@@ -55,7 +55,7 @@ impl Cell {
         labels.join(", ")
     }
 
-    /// Who sends in it, in the order of the groups: `rbbr`, `rbbr + cubic`.
+    /// The controllers of its flows, in the order of the groups: `rbbr`, `rbbr + cubic`.
     #[must_use]
     pub fn controllers(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
@@ -168,7 +168,7 @@ impl ScenarioFile {
         self.cells_by(&mut self.resolver(contenders))
     }
 
-    /// The same by a [resolver](Self::resolver) that somebody keeps.
+    /// The cells of the file, by a [resolver](Self::resolver) that somebody keeps.
     ///
     /// # Errors
     /// As [`Self::cells`].

@@ -29,7 +29,7 @@ pub enum Position {
     At(PathBuf, usize, usize),
     /// What was varied on top of the file.
     Varied,
-    /// It is no file but values.
+    /// The scenario is no file but values.
     Values,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn short(key: &str) -> String {
 pub(super) struct Source {
     pub(super) file: PathBuf,
     pub(super) text: String,
-    /// It is no file but values, whose text nobody wrote.
+    /// The scenario is no file but values, whose text nobody wrote.
     pub(super) is_values: bool,
 }
 

@@ -16,7 +16,7 @@ pub struct JudgedCase {
     pub id: Option<String>,
     /// What it is, in a few words.
     pub title: String,
-    /// Who asks for it: a document and its section.
+    /// The document, and its section, that asks for it.
     pub source: String,
     /// What a controller, or what carries it, must have for the case to be applicable.
     #[serde(default)]

@@ -113,7 +113,7 @@ pub struct ScenarioFile {
     source: Source,
     /// What it holds.
     pub content: Content,
-    /// The same, to put the values of cells in.
+    /// The file's table, to put the values of cells in.
     table: toml::Table,
     /// Traces that are no files.
     links: Links,
@@ -121,7 +121,7 @@ pub struct ScenarioFile {
     fixed: Vec<(String, toml::Value)>,
     /// Keys whose values are not the file's.
     varied: BTreeSet<String>,
-    /// Who sends where the file says [`CANDIDATE`].
+    /// The controller where the file says [`CANDIDATE`].
     candidate: Option<String>,
 }
 
@@ -165,7 +165,7 @@ impl ScenarioFile {
         })
     }
 
-    /// The same of values that are no file; its traces are looked for below `folder`, or among `links`.
+    /// Reads an experiment from values that are no file; its traces are looked for below `folder`, or among `links`.
     ///
     /// # Errors
     /// When they are no scenario; the error names the key.
@@ -217,7 +217,7 @@ impl ScenarioFile {
         self.source.value_error(path, problem)
     }
 
-    /// The same experiment on recorded links instead of its cases, one case each.
+    /// The experiment on recorded links instead of its cases, one case each.
     #[must_use]
     pub fn on_traces(&self, traces: &[(String, PathBuf)]) -> Self {
         let mut other = self.clone();
@@ -225,7 +225,7 @@ impl ScenarioFile {
         other.on_traces_too(traces)
     }
 
-    /// The same experiment on recorded links besides its cases, one case each.
+    /// The experiment on recorded links besides its cases, one case each.
     #[must_use]
     pub fn on_traces_too(&self, traces: &[(String, PathBuf)]) -> Self {
         let mut other = self.clone();
@@ -253,7 +253,7 @@ impl ScenarioFile {
         }
     }
 
-    /// The same with this controller where the file says [`CANDIDATE`].
+    /// The experiment with this controller where the file says [`CANDIDATE`].
     #[must_use]
     pub fn judging(&self, candidate: &str) -> Self {
         let mut other = self.clone();

@@ -181,7 +181,7 @@ pub enum Quantity {
     Queue,
 }
 
-/// Who has a line of their own.
+/// What has a line of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Each {

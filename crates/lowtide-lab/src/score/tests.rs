@@ -64,7 +64,7 @@ fn card_of(case: &str, controllers: &str) -> Result<Scorecard, String> {
     judge(&suite, &plan, &run(&plan)).map_err(|e| e.to_string())
 }
 
-/// The same of [`CASE`] with these lines behind it.
+/// The scorecard of [`CASE`] with these lines behind it.
 fn card(more: &str, controllers: &str) -> Result<Scorecard, String> {
     card_of(&format!("{CASE}{more}"), controllers)
 }

@@ -21,7 +21,7 @@ const SOURCES: [&str; 4] = ["rate", "schedule", "trace", "model"];
 const MAX_DEFAULT_DURATION: Duration = Duration::from_secs(120);
 
 impl Sections {
-    /// The same, once through the trace of its link where nothing says how long, unless that takes too
+    /// The setting, once through the trace of its link where nothing says how long, unless that takes too
     /// long.
     fn with_length_of_trace(mut self, resolver: &mut Resolver) -> Result<Self, Problem> {
         if let (None, Some(file)) = (self.run.duration, &self.link.trace) {

@@ -43,7 +43,7 @@ impl BuiltIn {
         sections.unwrap_or_else(|problem| panic!("{}: {problem:?}", self.name))
     }
 
-    /// The same as a table.
+    /// The built-in setting as a table.
     ///
     /// # Panics
     /// Never, likewise.

@@ -155,7 +155,7 @@ impl Host {
         }
     }
 
-    /// Those that are compared over it when nobody names any: its own, and those of
+    /// The controllers that are compared over it when nobody names any: its own, and those of
     /// [`Contenders::usual`].
     #[must_use]
     pub fn usual(self, contenders: &Contenders) -> Vec<Contender> {

@@ -163,7 +163,7 @@ pub struct Worst {
     pub group: Option<usize>,
     /// How long a window is.
     pub window: TimeText,
-    /// So many in a row have at least the value (default: 1).
+    /// The number of bins in a row that have at least the value (default: 1).
     pub consecutive: Option<u8>,
     /// The first window begins here (default: with the run).
     pub from: Option<MomentText>,
@@ -182,7 +182,7 @@ pub struct Completion {
     pub quantile: Option<f64>,
     /// Flows that start before this are left out (default: none).
     pub from: Option<MomentText>,
-    /// And those that start later than this (default: none).
+    /// Starts later than this do not count (default: all do).
     pub to: Option<MomentText>,
 }
 
@@ -269,7 +269,7 @@ pub struct Stretch {
     pub flow: usize,
     /// The value, as in `inflight / (cap * base_rtt)`.
     pub value: String,
-    /// It is not above this …
+    /// The value is not above this …
     pub at_most: Option<f64>,
     /// … and not below this.
     pub at_least: Option<f64>,

@@ -63,7 +63,7 @@ use crate::contender::Contender;
 /// Where a setting's bottleneck comes from.
 #[derive(Clone, Debug, Serialize)]
 pub enum LinkSource {
-    /// The same for all seeds. It is long, and serialised by its digest.
+    /// A link that is equal for all seeds. It is long, and serialised by its digest.
     Fixed(#[serde(serialize_with = "identity::digest")] Arc<Link>),
     /// A generated one.
     Generated {
@@ -131,9 +131,9 @@ pub struct Group {
     pub source: SourceConfig,
     /// Which way they go, and their access links.
     pub access: AccessConfig,
-    /// They are cross traffic, each with a start and a volume of its own.
+    /// The flows are cross traffic, each with a start and a volume of its own.
     pub web: Option<Web>,
-    /// They start at random, `every` apart on average; the number of the group.
+    /// The flows start at random, `every` apart on average; the number of the group.
     pub poisson: Option<u64>,
     /// What their receivers lie about.
     pub lie: Option<Lie>,
@@ -295,7 +295,7 @@ impl Setting {
         }
     }
 
-    /// The same with this contender in the place of all that send; where flows go both ways, of those
+    /// The setting with this contender in the place of all that send; where flows go both ways, of those
     /// that go forward.
     #[must_use]
     pub fn run_by(&self, contender: &Contender) -> Self {
@@ -309,7 +309,7 @@ impl Setting {
         setting
     }
 
-    /// The same with this many flows in each group.
+    /// The setting with this many flows in each group.
     #[must_use]
     pub fn with_flows(mut self, count: usize) -> Self {
         for group in &mut self.groups {
@@ -318,7 +318,7 @@ impl Setting {
         self
     }
 
-    /// The same with this round-trip propagation delay of the shared path, half of it each way.
+    /// The setting with this round-trip propagation delay of the shared path, half of it each way.
     #[must_use]
     pub fn with_rtt(mut self, rtt: Duration) -> Self {
         self.forward.delay = rtt.div(2);
@@ -326,14 +326,14 @@ impl Setting {
         self
     }
 
-    /// The same with this buffer before the bottleneck.
+    /// The setting with this buffer before the bottleneck.
     #[must_use]
     pub fn with_buffer(mut self, buffer: QueueLimit) -> Self {
         self.forward.buffer = buffer;
         self
     }
 
-    /// The same with this loss behind the bottleneck.
+    /// The setting with this loss behind the bottleneck.
     #[must_use]
     pub fn with_loss(mut self, loss: LossModel) -> Self {
         self.forward.loss = loss;
@@ -348,7 +348,7 @@ impl Setting {
         self.forward.link.link(self.duration, seed)
     }
 
-    /// The same over another transport.
+    /// The setting over another transport.
     #[must_use]
     pub fn over(mut self, transport: TransportConfig) -> Self {
         for group in &mut self.groups {
@@ -360,7 +360,7 @@ impl Setting {
     /// Seeds whose links are made for the mean in a name; more take too long before anything runs.
     const NAMED_SEEDS: usize = 100;
 
-    /// The same with the mean rate of a generated link in its name: over all seeds, or about that over
+    /// The setting with the mean rate of a generated link in its name: over all seeds, or about that over
     /// the first hundred.
     ///
     /// # Errors

@@ -147,7 +147,7 @@ pub struct PathSection {
     pub reorder: bool,
     /// Acknowledgments arrive in batches, this far apart.
     pub ack_aggregation: Option<TimeText>,
-    /// They do so from then on (default: from the beginning).
+    /// Acknowledgments are aggregated from then on (default: from the beginning).
     pub ack_aggregation_from: Option<TimeText>,
     /// Size of a full packet on the wire (default 1500 B).
     pub packet_size: Option<BytesText>,
@@ -189,7 +189,7 @@ pub struct FlowSection {
     pub start: Option<SpanText>,
     /// Time between the starts of two of them (default 0 s).
     pub every: Option<SpanText>,
-    /// They start at random, as a Poisson process has it, `every` apart on average (default false).
+    /// The flows start at random, as a Poisson process has it, `every` apart on average (default false).
     #[serde(default)]
     pub poisson: bool,
     /// When all of them stop (default: never).

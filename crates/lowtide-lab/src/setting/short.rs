@@ -43,7 +43,7 @@ pub const SHORT: &[(&str, &str)] = &[
     ("measure_from", "run.measure_from"),
 ];
 
-/// Those that stand for more than one key, and what they are.
+/// The flags that stand for more than one key, and what they are.
 pub const SHORT_FOR_MORE: &[(&str, &str)] = &[
     (
         "scenario",

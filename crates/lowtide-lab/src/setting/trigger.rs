@@ -101,7 +101,7 @@ impl Trigger {
         })
     }
 
-    /// The same simulation with what is set off at a moment.
+    /// The simulation with what is set off at a moment.
     ///
     /// # Errors
     /// When the link has no rates that others could follow, in a sentence.

@@ -187,7 +187,7 @@ impl Timeline {
         &self.flows
     }
 
-    /// The same in bins `factor` times as wide, whose extremes are those of the narrow ones.
+    /// The timeline in bins `factor` times as wide, whose extremes are those of the narrow ones.
     #[must_use]
     pub fn coarsened(&self, factor: usize) -> Self {
         fn merged<B: Copy>(bins: &[B], factor: usize, merge: impl Fn(&mut B, &B)) -> Vec<B> {

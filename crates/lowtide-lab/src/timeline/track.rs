@@ -22,7 +22,7 @@ pub struct StateLabel {
 /// the shortest stays are given to the state before them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Track {
-    /// Those that the controller lists, then those that it does not.
+    /// The states that the controller lists, then those that it does not.
     states: Vec<StateLabel>,
     changes: Vec<(Time, u8)>,
     resolution: Duration,
@@ -119,7 +119,7 @@ impl Track {
         &self.states
     }
 
-    /// Those of them in which it was.
+    /// The states in which it was.
     pub fn entered(&self) -> impl Iterator<Item = &StateLabel> {
         let is_entered = |n: usize| self.changes.iter().any(|(_, s)| usize::from(*s) == n);
         let states = self.states.iter().enumerate();

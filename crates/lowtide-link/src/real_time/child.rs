@@ -126,7 +126,7 @@ impl Child {
         }
     }
 
-    /// It may just have ended; then there is nobody to signal.
+    /// Signals the program, which may just have ended.
     fn signal(&self, signal: Signal) {
         let Ok(id) = i32::try_from(self.process.id()) else {
             return;

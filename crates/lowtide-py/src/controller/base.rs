@@ -12,7 +12,7 @@ use super::phases;
 
 /// The largest burst of a sender that does not pace, packets (RFC 9002 §7.7).
 const BURST_PACKETS: u64 = 10;
-/// Of one that does: what leaves in this time, within these packets.
+/// The burst of a controller that paces: what leaves in this time, within these packets.
 const BURST_TIME: Duration = Duration::from_millis(1);
 const PACED_PACKETS: (u64, u64) = (2, 40);
 

@@ -224,7 +224,7 @@ impl Part {
         self.methods.ask(&self.blamed, at, arguments, answer)
     }
 
-    /// The same of a method that is given the model alone.
+    /// The answer of a method that is given the model alone.
     fn ask_of<R>(
         &self,
         model: &bbr::Model,

@@ -11,7 +11,7 @@ use super::failure::Blamed;
 pub(super) struct Methods(Vec<(String, Py<PyAny>)>);
 
 impl Methods {
-    /// Those of `object` that differ from those of `base`.
+    /// The methods of `object` that differ from those of `base`.
     pub(super) fn overridden(
         object: &Bound<'_, PyAny>,
         base: &Bound<'_, PyType>,

@@ -54,7 +54,7 @@ view! {
         self.0.bdp(Rate::from_bytes_per_sec(bandwidth as u64), gain).get()
     }
 
-    /// The same with room for bursts: what BBR wants in flight.
+    /// The BDP with room for bursts: what BBR wants in flight.
     fn inflight_at(&self, bandwidth: f64, gain: f64) -> u64 {
         self.0.inflight_at(Rate::from_bytes_per_sec(bandwidth as u64), gain).get()
     }

@@ -55,7 +55,7 @@ pub(super) fn kind_of(value: &Bound<'_, PyAny>) -> String {
     name.map_or_else(|_| String::new(), |name| name.to_string())
 }
 
-/// The same as [`finite`], where `None` says that there is none.
+/// A [`finite`] number, where `None` says that there is none.
 pub(super) fn optional(
     value: Option<&Bound<'_, PyAny>>,
     what: &str,

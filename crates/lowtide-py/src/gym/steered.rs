@@ -20,7 +20,7 @@ const BURST_TIME: Duration = Duration::from_millis(1);
 pub(super) enum Action {
     /// Packets leave at this rate, whatever is in flight.
     Rate(Rate),
-    /// So much is in flight; the host paces as it does for controllers that do not.
+    /// The most bytes in flight; the host paces as it does for controllers that do not.
     Window(Bytes),
 }
 

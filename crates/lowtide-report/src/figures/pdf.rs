@@ -51,7 +51,7 @@ pub(super) fn pdf(tree: &Tree) -> Vec<u8> {
 #[derive(Default)]
 struct Page {
     content: String,
-    /// Those that something has, each once.
+    /// The opacities that something has, each once.
     opacities: Vec<f32>,
 }
 

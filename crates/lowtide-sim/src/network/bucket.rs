@@ -24,7 +24,7 @@ impl TokenBucket {
         }
     }
 
-    /// Another rate and burst from now on, with the tokens that there are, as far as they fit.
+    /// Sets rate and burst from now on, with the tokens that there are, as far as they fit.
     pub fn set(&mut self, now: Time, rate: Rate, burst: Bytes) {
         let tokens = self.rate.volume_in(self.to_fill - self.full_at.since(now));
         *self = Self::new(rate, burst);

@@ -40,7 +40,7 @@ pub(crate) enum TransportArg {
 
 #[cfg(target_os = "linux")]
 impl TransportArg {
-    /// As its hosts usually have it.
+    /// The transport as its hosts usually have it.
     pub(crate) fn config(self) -> lowtide_sim::transport::TransportConfig {
         match self {
             Self::Quic => lowtide_sim::transport::TransportConfig::quic(),

@@ -26,7 +26,7 @@ struct Json<'a> {
     rtt_ms: f64,
     #[serde(flatten)]
     summary: &'a Summary,
-    /// Of each way that has the link, where that was asked for.
+    /// The comparison of each way that has the link, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<Way<'a>>,
 }

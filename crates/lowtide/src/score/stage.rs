@@ -18,7 +18,7 @@ use crate::output;
 use crate::progress::Runs;
 use crate::table;
 
-/// Who is judged when nobody is named.
+/// The controller that is judged when nobody names one.
 const USUAL: &str = "ebb";
 
 /// Where candidates are run.
@@ -73,7 +73,7 @@ impl Stage {
         }
     }
 
-    /// Who is judged.
+    /// The controllers that are judged.
     pub(super) fn candidates(
         &self,
         args: &Args,

@@ -2,7 +2,7 @@
 
 use crate::units::{Duration, Time};
 
-/// So long before a reconfiguration it is acted upon (`magic_offet` [sic]): what is in flight then
+/// The time before a reconfiguration at which it is acted upon (`magic_offet` [sic]): what is in flight then
 /// still takes the old path.
 const LEAD: Duration = Duration::from_millis(100);
 

@@ -68,14 +68,14 @@ impl Resolver {
         }
     }
 
-    /// The same, with links that sections call as they would call files.
+    /// The resolver, with links that sections call as they would call files.
     #[must_use]
     pub fn with_links(self, links: &Links) -> Self {
         let links = links.clone();
         Self { links, ..self }
     }
 
-    /// The same with the contents of files that need not be where their names say.
+    /// The resolver, with the contents of files that need not be where their names say.
     #[must_use]
     pub fn with_files(mut self, files: HashMap<PathBuf, Vec<u8>>) -> Self {
         self.brought = files;

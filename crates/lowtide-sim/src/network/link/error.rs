@@ -20,7 +20,7 @@ pub enum LinkError {
     /// The repetition would have no length.
     #[error("the trace has no length: its last timestamp is 0, so that it cannot repeat")]
     EmptyRepetition,
-    /// Another schedule was to follow one that has no end, or never ends itself.
+    /// A schedule was to follow one that has no end, or never ends itself.
     #[error("a schedule that repeats neither ends nor follows another")]
     RepetitionContinued,
     /// All rates are zero.

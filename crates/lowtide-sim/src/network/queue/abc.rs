@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use crate::network::queue::QueueLimit;
 
-    /// Of 400 packets of 1500 bytes, one each `gap_ms` over a link of one a millisecond, with so many
-    /// waiting behind each: how many may speed up.
+    /// How many of 400 packets of 1500 bytes may speed up, one each `gap_ms` over a link of one a
+    /// millisecond, with so many waiting behind each.
     fn accelerates(gap_ms: u64, waiting: u64, ecn: Ecn) -> usize {
         let link = Arc::new(Link::constant(Rate::from_mbps(12)).unwrap());
         let capacity = QueueLimit::Unlimited.resolve(&link, Duration::ZERO);

@@ -53,7 +53,7 @@ fn the_base_probability_follows_the_wait_at_the_head() {
     }
 }
 
-/// Of a thousand packets of this kind, at this base probability: dropped, marked.
+/// How many of a thousand packets of this kind are dropped and marked at this base probability.
 fn signals(base: f64, ecn: Ecn, wait: Duration) -> (usize, usize) {
     let mut queue = DualPi2::new(CONFIG, Capacity::UNLIMITED);
     queue.pi.base = base;
