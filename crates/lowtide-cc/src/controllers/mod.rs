@@ -10,7 +10,6 @@ pub mod compound;
 pub mod copa;
 pub mod cubic;
 pub mod ebb;
-pub mod ebb2;
 pub mod ebcc;
 pub mod leocc;
 pub mod newreno;
@@ -29,7 +28,6 @@ macro_rules! for_each_controller {
     ($then:path) => {
         $then! {
             ebb::EBB as Ebb = "ebb";
-            ebb2::EBB2 as Ebb2 = "ebb2";
             bbr::BBR as Bbr = "bbr";
             bbr::BBR_NOAGG as BbrNoagg = "bbr-noagg";
             rbbr::RBBR as Rbbr = "rbbr";
