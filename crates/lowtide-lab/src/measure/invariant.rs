@@ -175,6 +175,10 @@ impl Probe for Rules {
             return;
         }
         self.state.on_send(sent);
+        if self.inflight == Bytes::ZERO && self.phase == PROBE_RTT {
+            // Sending after idleness may end ProbeRTT, and so bring the window before it back (§5.4.1).
+            self.allowed = None;
+        }
         self.inflight += sent.bytes;
         if let Some((window, quantum)) = self.allowed
             && self.told.rules.contains(&Rule::Inflight)

@@ -120,6 +120,29 @@ fn what_cannot_be_measured_is_named_with_its_line() {
 }
 
 #[test]
+fn bbr3_may_use_its_window_again_when_it_sends_after_idleness_in_probe_rtt() {
+    // Lost acknowledgments leave the window of ProbeRTT as the last one that an acknowledgment told of.
+    let text = r#"
+        [link]
+        rate = "66mbit"
+        buffer = "2bdp"
+        [path]
+        rtt = "10ms"
+        ack_loss = "10%"
+        [run]
+        duration = "60s"
+        seeds = 5
+        [[flows]]
+        controller = "bbr3"
+        source = "onoff:9900kbit:69ms:740ms"
+        transport = "tcp"
+        [measures]
+        inflight = { invariant = { rules = ["inflight"] } }
+    "#;
+    has_within(&results(text).unwrap(), &[("inflight", 0.0..1e-9)]);
+}
+
+#[test]
 fn phases_of_bbr3_are_what_its_file_says_and_break_no_rule() {
     let text = r#"
         [link]
