@@ -69,7 +69,7 @@ pub trait Probe {
     fn on_deliver(&mut self, _delivery: &Delivery<'_>) {}
 
     /// All of a video's frame, and of those before it, has arrived; the application wrote it at
-    /// `written_at`. Only in the simulator's own transports.
+    /// `written_at`.
     fn on_frame(&mut self, _flow: usize, _written_at: Time, _now: Time) {}
 
     /// A sender processed an acknowledgment.

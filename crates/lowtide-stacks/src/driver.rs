@@ -186,7 +186,10 @@ impl<E: End, P: Probe + Send + 'static> Run<E, P> {
                 certificate: &certificate,
                 observer: wire.observer(index),
             })?;
-            let has_frames = matches!(flow.source, SourceConfig::Video { .. });
+            let has_frames = matches!(
+                flow.source,
+                SourceConfig::Video { .. } | SourceConfig::Frames { .. }
+            );
             flows.push(Flow {
                 config: flow.clone(),
                 sender,

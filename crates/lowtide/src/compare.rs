@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         let of_link = |f| (setting.link_name.as_str(), f);
         comparison.failed.iter().map(of_link)
     });
-    output::complain(failed.map(|(link, f)| format!("{link}: {}", output::failed(f))))
+    output::complain(failed.map(|(link, f)| format!("{link}: {f}")))
 }
 
 /// What stands below the tables.

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, contenders: &Contenders) -> Result<(), Failure> {
         figures::write_frontier(&frontier, dir, &style).map_err(output::unwritable(dir))?;
         output::say(format_args!("figures: {}", dir.display()));
     }
-    output::complain(frontier.failed.iter().map(output::failed))
+    output::complain(frontier.failed.iter())
 }
 
 fn base(spec: &str, contenders: &Contenders) -> Result<Contender, Failure> {

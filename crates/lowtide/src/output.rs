@@ -9,7 +9,6 @@ use std::path::Path;
 use lowtide_lab::compare::{Comparison, Entry, Role};
 use lowtide_lab::files::Draft;
 use lowtide_lab::metrics::{Better, Metric, Metrics, Table as MetricsOf, column_name};
-use lowtide_lab::run::FailedRun;
 use lowtide_lab::setting::Setting;
 use lowtide_lab::{files, visible};
 use lowtide_report::figures;
@@ -222,14 +221,9 @@ pub(crate) fn warn_of_missing_timestamps(settings: impl Iterator<Item: Borrow<Se
     }
 }
 
-/// A run that failed, in a sentence.
-pub(crate) fn failed(run: &FailedRun) -> String {
-    format!("{}, seed {}: {}", run.name, run.seed, run.reason)
-}
-
 /// Fails where runs did.
-pub(crate) fn complain(failed: impl Iterator<Item = String>) -> Result<(), Failure> {
-    let failed: Vec<String> = failed.collect();
+pub(crate) fn complain(failed: impl Iterator<Item: fmt::Display>) -> Result<(), Failure> {
+    let failed: Vec<String> = failed.map(|run| run.to_string()).collect();
     if failed.is_empty() {
         return Ok(());
     }

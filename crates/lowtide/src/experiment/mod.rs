@@ -294,5 +294,5 @@ fn write_grid(
 /// Fails where runs did.
 pub(crate) fn complain(results: &[CellResult]) -> Result<(), Failure> {
     let failed = results.iter().flat_map(|r| &r.failed);
-    output::complain(failed.map(output::failed))
+    output::complain(failed)
 }

@@ -86,7 +86,7 @@ pub(super) fn write(
         output::write_report(report, folder)?;
     }
     let failed = runs.iter().flat_map(|(_, comparison)| &comparison.failed);
-    output::complain(failed.map(output::failed))
+    output::complain(failed)
 }
 
 fn json<'a>(setting: &'a Setting, summary: &'a Summary, compared: &'a [Compared]) -> Json<'a> {
